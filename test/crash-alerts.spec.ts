@@ -1,49 +1,67 @@
-import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
+import { create, fromBinary } from '@bufbuild/protobuf';
 import {
   AlertDecisionSchema,
-  CheckSchema,
+  attemptsIn,
+  ChangeKeywordSchema,
+  CreateChannelSchema,
+  CreateKeywordSchema,
   DigestAssembledSchema,
-  EventSchema,
-  KeywordDefinitionSchema,
+  type DigestAssembled,
 } from '#contracts';
 import { freePort } from '#embedded';
 import { EventStore } from '#event-store';
-import { isoOf, newId } from '#kernel';
-import { connectBus, subjectOf, type Bus } from '#messaging';
+import { newId, Refusal } from '#kernel';
+import { COMMANDS, connectBus, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
+import { newSigningSecret, SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import {
   beginProgram,
+  fundAccount,
   isolateStores,
   programEnv,
   startProgram,
   until,
   type IsolatedStores,
   type Program,
+  type ServiceName,
 } from '#testing';
+import { CommandClient } from '#transport';
+import { startSimulator, type Simulator } from '../apps/simulator/index.js';
+import { keywordWithRule, sceneOf, volumeRule, type KeywordScene } from './alerts-scene.js';
 
-const HOUR_MS = 3_600_000;
 const MENTIONS = 6;
+const HOOK = 'crash-alerts';
 
 let stores: IsolatedStores;
+let simulator: Simulator;
 let database: Database;
 let bus: Bus;
 let store: EventStore;
+let commands: CommandClient;
 let env: NodeJS.ProcessEnv;
+const programs: Program[] = [];
 let analysis: Program | undefined;
+let doomedKeywords: Program;
+let doomedDelivery: Program;
 
 beforeAll(async () => {
-  stores = await isolateStores();
+  [stores, simulator] = await Promise.all([isolateStores(), startSimulator()]);
   env = programEnv(stores);
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
+  commands = new CommandClient(bus);
+  // For the second test. They start while the first one runs, which gives them nothing to do.
+  doomedKeywords = await begin('keywords', 'after-append-before-projection:2');
+  doomedDelivery = await begin('delivery', 'delivery-after-post-before-record:1');
 }, 60_000);
 afterAll(async () => {
-  await analysis?.stop();
+  await Promise.all(programs.map((program) => program.stop('SIGKILL')));
   await bus?.close();
   await database?.destroy();
   await stores?.drop();
+  await simulator?.stop();
 });
 
 /** Where analysis kills itself, one after the other. */
@@ -57,24 +75,21 @@ const INSTANTS = [
 ];
 
 it('kill -9 of analysis at each step of an alert and a digest loses no mention, and makes no alert and no digest twice [alerts.once, digests.exactly-once]', async () => {
-  const keywords: Awaited<ReturnType<typeof keywordWithRule>>[] = [];
+  const keywords: KeywordScene[] = [];
   for (const failpoint of INSTANTS) {
-    const keyword = await keywordWithRule();
+    const keyword = await keywordWithRule({ database, store }, await openAccount());
     keywords.push(keyword);
     await keyword.publish(MENTIONS);
     if (failpoint.startsWith('digests')) await keyword.makeDigestDue();
-    const doomed = beginProgram('analysis', { ...env, EARSHOT_FAILPOINT: failpoint }, await freePort());
-    await doomed.ended;
-    expect([doomed.output(), doomed.child.signalCode]).toEqual([doomed.output(), 'SIGKILL']);
+    await expectKilled(await begin('analysis', failpoint));
   }
   for (const keyword of keywords) await keyword.publish(1);
-  analysis = await startProgram('analysis', env);
+  analysis = await start('analysis');
   for (const keyword of keywords) await keyword.makeDigestDue();
   for (const keyword of keywords) {
     const items = await until('all mentions are in digests', async () => {
       await keyword.makeDigestDue();
-      const digests = await keyword.facts('DIGESTS', keyword.channelId, 'hourly');
-      const found = digests.flatMap((data) => fromBinary(DigestAssembledSchema, data).mentionIds);
+      const found = (await digestsOf(keyword)).flatMap(({ mentionIds }) => mentionIds);
       return found.length > MENTIONS && found;
     });
     expect(items.toSorted()).toEqual(keyword.published.toSorted());
@@ -92,75 +107,156 @@ it('kill -9 of analysis at each step of an alert and a digest loses no mention, 
   }
 }, 90_000);
 
-/** A keyword with a volume rule and an hourly digest, whose only search covers the last hours. */
-async function keywordWithRule() {
-  const [accountId, id, searchId, watchId, channelId] = [newId(), newId(), newId(), newId(), newId()];
-  const published: string[] = [];
-  // The tables are there before the first start of analysis, because `openDatabase` has made them.
+it('kill -9 of keywords before a change of rules and channels is in the tables, and of delivery after it has sent the alert and before it sends the digest, loses none of them and makes none twice [alerts.once, digests.exactly-once]', async () => {
+  analysis ??= await start('analysis');
+  const accountId = await openAccount();
+  const channelId = newId();
+  await until('delivery has made the channel', () =>
+    commands.request(
+      COMMANDS.createChannel,
+      create(CreateChannelSchema, {
+        ...{ commandId: channelId, accountId, kind: 'webhook', name: 'Team' },
+        config: { url: `${simulator.url}/hooks/${HOOK}` },
+      }),
+    ),
+  );
+  const { keywordId, unanswered } = await keywordWithInterruptedChange(accountId, channelId);
+  const ids = { accountId, keywordId, channelId, ...(await searchOf(keywordId)) };
+  const keyword = await sceneOf({ database, store }, ids);
+
+  await keyword.publish(MENTIONS);
+  await until('delivery has died', async () => {
+    await keyword.makeAlertDue();
+    return doomedDelivery.child.signalCode === 'SIGKILL';
+  });
+  const doomedAgain = await begin('delivery', 'delivery-after-claim-before-post:1');
+  await keyword.makeDigestDue();
+  await expectKilled(doomedAgain);
+  const alertId = (await keyword.eventsOfKeyword())[0]?.eventId;
+  const [digest] = await digestsOf(keyword);
+  const digestId = digest?.digestId;
+  const before = simulator.receiver.deliveries(HOOK).map(({ id }) => id);
+  expect(new Set(before)).toEqual(new Set([alertId]));
+
+  await begin('delivery');
+  // The claim of the dead process ends.
+  await database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [digestId]);
+  const recorded = await until('the alert and the digest are recorded as delivered', async () => {
+    const found = await deliveredTo(accountId);
+    return found.size > 1 && found;
+  });
+  expect(recorded).toEqual(new Set([alertId, digestId]));
+  const deliveries = simulator.receiver.deliveries(HOOK);
+  expect(deliveries.every(({ verified }) => verified)).toBe(true);
+  expect(new Set(deliveries.map(({ id }) => id))).toEqual(recorded);
+  expect(deliveries.filter(({ id }) => id === digestId)).toHaveLength(1);
+  // No process knew that the alert had arrived: it is sent again, with the same bytes.
+  const alerts = deliveries.filter(({ id }) => id === alertId);
+  expect(alerts.length).toBeGreaterThan(1);
+  expect(new Set(alerts.map(({ body }) => body)).size).toBe(1);
+  expect(JSON.parse(alerts[0]?.body ?? '')).toMatchObject({ data: { rule: { name: 'Many' } } });
+
+  const decisions = (await keyword.facts('ALERTS')).map((data) => fromBinary(AlertDecisionSchema, data));
+  expect(decisions.flatMap(({ events }) => events.map(({ event }) => event.case))).toEqual(['fired']);
+  const digests = await digestsOf(keyword);
+  expect(digests.map(({ mentionIds }) => mentionIds.toSorted())).toEqual([keyword.published.toSorted()]);
+  expect(await unanswered).toBeInstanceOf(Refusal);
+}, 90_000);
+
+/**
+ * Creates a keyword and gives it a rule and a channel. Keywords dies after it has stored that change, before the tables
+ * have it; the next process finishes it.
+ */
+async function keywordWithInterruptedChange(accountId: string, channelId: string) {
+  const keywordId = newId();
+  const definition = {
+    ...{ name: 'Acme', refreshIntervalSeconds: 3600, globalCriteria: { query: 'acme' }, webhookMode: 'all' },
+    sources: [{ source: 'reddit', enabled: true }],
+  };
+  const creation = create(CreateKeywordSchema, { commandId: keywordId, accountId, definition });
+  await until('keywords has made the keyword', () => commands.request(COMMANDS.createKeyword, creation));
+  const withRule = { rules: [volumeRule('notify')], channels: [{ channelId, mode: 'hourly' }] };
+  const change = create(ChangeKeywordSchema, {
+    ...{ commandId: newId(), accountId, keywordId, expectedVersion: 1 },
+    definition: { ...definition, ...withRule },
+  });
+  const unanswered = commands.request(COMMANDS.changeKeyword, change).catch((error: unknown) => error);
+  await expectKilled(doomedKeywords);
+  expect(await rowOf(keywordId)).toEqual({ version: 1, rules: [], turns: 0 });
+  await start('keywords');
+  const changed = await until('the tables have the change, and the digest is planned', async () => {
+    const row = await rowOf(keywordId);
+    return row?.turns === 1 && row;
+  });
+  expect(changed).toMatchObject({ version: 2, rules: [{ name: 'Many' }] });
+  // The client got no answer, and repeats the request.
+  await commands.request(COMMANDS.changeKeyword, change);
+  expect(await rowOf(keywordId)).toEqual(changed);
+  // Not at the next full hour, but when the test says so.
+  await database.query(`UPDATE digest_turns SET due_at = 'infinity' WHERE keyword_id = $1`, [keywordId]);
+  return { keywordId, unanswered };
+}
+
+async function digestsOf(keyword: KeywordScene): Promise<DigestAssembled[]> {
+  const digests = await keyword.facts('DIGESTS', keyword.channelId, 'hourly');
+  return digests.map((data) => fromBinary(DigestAssembledSchema, data));
+}
+
+async function start(name: ServiceName): Promise<Program> {
+  const program = await startProgram(name, env);
+  programs.push(program);
+  return program;
+}
+
+/** Like `start`, without waiting. With a failpoint, the program kills itself there. */
+async function begin(name: ServiceName, failpoint = ''): Promise<Program> {
+  const program = beginProgram(name, { ...env, EARSHOT_FAILPOINT: failpoint }, await freePort());
+  programs.push(program);
+  return program;
+}
+
+async function expectKilled(doomed: Program): Promise<void> {
+  await doomed.ended;
+  expect([doomed.output(), doomed.child.signalCode]).toEqual([doomed.output(), 'SIGKILL']);
+}
+
+/** Opens an account without a ledger of billing, whose signatures the receiver accepts. */
+async function openAccount(): Promise<string> {
+  const [accountId, secret] = [newId(), newSigningSecret()];
+  // The tables are there before the first start of a program, because `openDatabase` has made them.
   await database.query(
     `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
-     VALUES ($1, $2, 'free', '', now())`,
-    [accountId, accountId],
+     VALUES ($1, $2, 'unlimited', $3, now())`,
+    [accountId, accountId, new SecretBox(env.MASTER_KEY ?? '').seal(secret)],
   );
-  const when = { kind: 'volume', window: '1h', min: 5, multiple: 2 };
-  const definition = create(KeywordDefinitionSchema, {
-    name: 'Acme',
-    rules: [{ id: newId(), name: 'Many', enabled: true, when, then: [{ type: 'webhook' }] }],
-    channels: [{ channelId, mode: 'hourly' }],
-  });
-  await database.query(
-    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-     VALUES ($1, $2, 'Acme', 'active', $3, now(), now(), 1)`,
-    [id, accountId, JSON.stringify(toJson(KeywordDefinitionSchema, definition))],
+  await fundAccount(database, accountId, 1000);
+  simulator.receiver.addSecret('*', secret);
+  return accountId;
+}
+
+/** A keyword in the tables, and the number of its planned digests. */
+async function rowOf(keywordId: string) {
+  const rows: { version: number; rules: object[]; turns: number }[] = await database.query(
+    `SELECT k.version, k.definition->'rules' AS rules,
+       (SELECT count(*)::int FROM digest_turns t WHERE t.keyword_id = k.keyword_id) AS turns
+     FROM keywords k WHERE k.keyword_id = $1`,
+    [keywordId],
   );
-  await database.query(
-    `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
-       interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
-    [watchId, accountId, id, searchId],
+  return rows[0];
+}
+
+/** The only search of a keyword. */
+async function searchOf(keywordId: string): Promise<{ watchId: string; searchId: string }> {
+  const [row]: { watch_id: string; search_id: string | null }[] = await database.query(
+    'SELECT watch_id, search_id FROM watches WHERE keyword_id = $1',
+    [keywordId],
   );
-  await database.query(
-    `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
-     VALUES ($1, $2, 'hourly', $3, 'UTC', now() - interval '1 day', 0, 'infinity')`,
-    [id, channelId, accountId],
-  );
-  const ids = { accountId, keywordId: id, searchId, watchId, source: 'reddit' };
-  const now = Date.now();
-  const check = create(CheckSchema, {
-    ...{ ...ids, checkId: newId(), part: 1, parts: 1, finishedAt: isoOf(now) },
-    windowFrom: isoOf(now - 10 * HOUR_MS),
-    windowTo: isoOf(now),
-  });
-  await store.publish(subjectOf('CHECKS', accountId, watchId), toBinary(CheckSchema, check), newId());
-  return {
-    id,
-    channelId,
-    published,
-    async publish(count: number) {
-      for (let n = 0; n < count; n += 1) {
-        const event = create(EventSchema, {
-          ...{ ...ids, eventId: newId(), type: 'post.created', push: true },
-          ...{ occurredAt: isoOf(Date.now()), countedAt: isoOf(Date.now()) },
-          envelope: new TextEncoder().encode('{}'),
-          matched: { item: { itemId: newId(), text: `mention ${n}` } },
-        });
-        published.push(event.eventId);
-        await store.publish(
-          subjectOf('EVENTS', accountId, watchId),
-          toBinary(EventSchema, event),
-          event.eventId,
-        );
-      }
-    },
-    makeDigestDue: () =>
-      database.query('UPDATE digest_turns SET due_at = now(), claimed_until = now() WHERE keyword_id = $1', [
-        id,
-      ]),
-    facts: async (stream: 'ALERTS' | 'DIGESTS', ...tokens: string[]) =>
-      (await store.read(stream, subjectOf(stream, accountId, id, ...tokens))).map(({ data }) => data),
-    eventsOfKeyword: async () =>
-      (await store.read('EVENTS', subjectOf('EVENTS', accountId, id))).map(({ data }) =>
-        fromBinary(EventSchema, data),
-      ),
-  };
+  return { watchId: row?.watch_id ?? '', searchId: row?.search_id ?? '' };
+}
+
+/** The ids of what was delivered, by the records. */
+async function deliveredTo(accountId: string): Promise<Set<string>> {
+  const attempts = (await store.read('ATTEMPTS', 'attempts.>')).flatMap(({ data }) => attemptsIn(data));
+  const delivered = attempts.filter((one) => one.accountId === accountId && one.delivered);
+  return new Set(delivered.map(({ eventId }) => eventId));
 }

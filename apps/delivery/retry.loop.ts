@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Repeated, within } from '#kernel';
+import { failpoint, Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
@@ -65,6 +65,7 @@ export class RetryLoop implements Loop {
     this.noRoom.push(...crowded);
     await returnPending(this.database, paced, 'in order');
     const attempted = ready.filter((delivery) => !crowded.includes(delivery));
+    if (attempted.length > 0) failpoint('delivery-after-claim-before-post');
     for (const delivery of attempted) {
       const attempt = continueTrace(delivery.cause, () => this.attempt(delivery))
         .catch((error: unknown) =>
