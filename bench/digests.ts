@@ -1,76 +1,240 @@
 /**
- * Measures how many digests a second are assembled and stored as facts, and the memory of the process.
+ * Measures how many digests a second the analysis and delivery services assemble and send as mails to a local mail server,
+ * and their memory: against a bare loop that sends the same rendered mails.
  * `npm run -s build && node dist/bench/digests.js`
  */
-import type { JsMsg } from '@nats-io/jetstream';
-import { openClickHouse } from '#clickhouse';
-import { EventStore } from '#event-store';
-import { newId } from '#kernel';
-import { connectBus, runDurable } from '#messaging';
-import { openDatabase } from '#postgres';
-import { applyBatch, consumerOf } from '#projections';
+import { setTimeout as wait } from 'node:timers/promises';
+import { attemptsIn } from '#contracts';
+import { connectBus, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import type { AnalysisWork } from '../apps/analysis/analyses/analysis-work.js';
-import { DigestAssembly } from '../apps/analysis/digests/digest-assembly.js';
-import { DigestsLoop } from '../apps/analysis/digests/digests.loop.js';
-import { WeeklyFigures } from '../apps/analysis/digests/weekly-figures.js';
-import { digestItemsProjection } from '../apps/analysis/projections/digest-items.projection.js';
-import { SettledEvents } from '../apps/analysis/settled.js';
-import { benchStores, helpWanted, numberOption, runBench, table } from './harness.js';
+import { cpuText, cpuTimes } from './cpu-time.js';
+import type { BareMails } from './digests/bare-mailer.js';
+import { fillKeywords, makeDue, PUBLIC_URL } from './digests/scene.js';
+import type { ReceivedMails } from './digests/sink.js';
+import {
+  benchStores,
+  helpWanted,
+  load,
+  numberOption,
+  runBench,
+  say,
+  table,
+  type Cleanup,
+} from './harness.js';
+import { Peer } from './peer.js';
+import { programEnv, startProgram, type BenchProgram } from './program.js';
+import { memoryBelow } from './soak/memory.js';
 
 helpWanted(`
-Usage: node dist/bench/digests.js [--digests 10000] [--items 10]
+Usage: node dist/bench/digests.js [--digests 10000] [--items 10] [--accept-ms 0]
 
-Daily digests that are due at the same time, one for each keyword, assembled by one process on embedded stores and stored in
-JetStream. About one minute.
+Daily digests that are due at the same time, each of a keyword with an email channel of its own. The built analysis service
+assembles them, the built delivery service sends them to a mail server in a separate process, and a bare loop of nodemailer
+sends the same mails to it. Embedded stores. About two minutes, at most four with 10,000 digests. --accept-ms: the time after which the mail server accepts a mail.
 `);
 
 const DIGESTS = numberOption('digests', 10_000);
 const ITEMS = numberOption('items', 10);
-const MIB = 1024 * 1024;
+const ACCEPT_MS = numberOption('accept-ms', 0);
+/** Connections to the mail server: as many as the delivery service has. */
+const CONNECTIONS = 8;
+/** The bench gives up after these times, in seconds. */
+const PATIENCE = { ours: Math.max(160, DIGESTS / 62), bare: Math.max(45, DIGESTS / 220) };
+const LOOK_MS = 100;
+const MEMORY_EVERY_MS = 1000;
+const REPORT_EVERY_MS = 5000;
+/** The programs whose memory is printed. */
+const PROGRAMS = ['analysis', 'delivery'];
+
+interface Stage {
+  bus: Bus;
+  database: Database;
+  sink: Peer;
+}
 
 await runBench(async (cleanup) => {
   const stores = await benchStores(cleanup);
-  const log = createLogger('bench', 'error');
-  const bus = await connectBus(stores.natsUrl, 'bench', log);
-  cleanup.add(() => bus.close());
-  const database = await openDatabase(stores.databaseUrl, 'bench', 8);
-  cleanup.add(() => database.destroy());
-  const clickhouse = await openClickHouse(stores.clickhouseUrl, 'bench');
-  cleanup.add(() => clickhouse.close());
-  const handle = (batch: readonly JsMsg[]) => applyBatch(database, digestItemsProjection, batch);
-  const running = await runDurable(bus, { ...consumerOf(digestItemsProjection), handle }, log);
-  cleanup.add(() => running.stop());
-  const ids = Array.from({ length: DIGESTS }, newId);
-  await database.query(
-    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-     SELECT k, $2, 'Acme', 'active', '{}', now(), now(), 1 FROM unnest($1::uuid[]) AS k`,
-    [ids, newId()],
-  );
-  await database.query(
-    `INSERT INTO digest_items (keyword_id, seq, event_id, occurred_at, item)
-     SELECT k, -n, gen_random_uuid(), now(), jsonb_build_object('bucket', null, 'storyId', null, 'own', repeat('word ', 60),
-       'item', jsonb_build_object('mentionId', gen_random_uuid(), 'source', 'reddit', 'kind', 'post', 'url', null,
-         'title', 'A title', 'excerpt', repeat('word ', 60), 'vip', false, 'labels', '[]'::jsonb))
-     FROM unnest($1::uuid[]) AS k CROSS JOIN generate_series(1, $2::int) AS n`,
-    [ids, ITEMS],
-  );
-  await database.query(
-    `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
-     SELECT keyword_id, gen_random_uuid(), 'daily', account_id, 'UTC', now() - interval '1 day', -1000000, now()
-     FROM keywords`,
-  );
-  const store = new EventStore(bus);
-  const figures = new WeeklyFigures(clickhouse, '');
-  const assembly = new DigestAssembly(database, store, {} as AnalysisWork, figures, log);
-  const loop = new DigestsLoop(database, new SettledEvents(bus), assembly, log);
-  const began = performance.now();
-  while (await loop.round());
-  const seconds = (performance.now() - began) / 1000;
-  const { state } = await bus.jsm.streams.info('DIGESTS');
-  if (state.messages !== DIGESTS) throw new Error(`${state.messages} of ${DIGESTS} digests are stored`);
+  const { natsUrl } = stores;
+  const bus = await connectBus(natsUrl, 'bench', createLogger('bench', 'error'));
+  const database = await openDatabase(stores.databaseUrl, 'bench', 2);
+  cleanup.add(() => Promise.all([bus.close(), database.destroy()]));
+  const sink = await startPeer('sink', cleanup, [String(ACCEPT_MS)]);
+  const smtpUrl = await sink.ask<string>('url');
+  const stage = { bus, database, sink };
+  const env = programEnv(stores, { SMTP_URL: smtpUrl, PUBLIC_URL });
+  const analysis = await startProgram('analysis', env, cleanup);
+  const delivery = await startProgram('delivery', env, cleanup);
+  console.log(`${DIGESTS} daily digests of ${ITEMS} items, each to an email channel of its own.`);
+  const ours = await sendDigests(stage, analysis);
+  await Promise.all([analysis.stop(), delivery.stop()]);
+  const bare = await startPeer('bare-mailer', cleanup);
+  const bareSeconds = await sendBare(stage, bare, { natsUrl, smtpUrl, connections: CONNECTIONS });
+  const figuresOf = (seconds: number) => [
+    Math.round(DIGESTS / seconds),
+    seconds.toFixed(1),
+    (bareSeconds / seconds).toFixed(2),
+  ];
+  console.log('');
   table(
-    ['digests', 'items of each', 'digests a second', 'memory, MiB'],
-    [[DIGESTS, ITEMS, Math.round(DIGESTS / seconds), Math.round(process.memoryUsage().rss / MIB)]],
+    ['', 'digests/s', 'seconds', 'it / bare loop'],
+    [
+      ['assembled and stored', ...figuresOf(ours.assembled)],
+      ['assembled and sent, until the last mail', ...figuresOf(ours.sent)],
+      [`bare loop of nodemailer, ${CONNECTIONS} connections`, ...figuresOf(bareSeconds)],
+    ],
+  );
+  console.log('');
+  table(
+    ['resident memory, MiB', 'before', 'at most'],
+    PROGRAMS.map((name) => [name, mib(ours.before.get(name)), mib(ours.most.get(name))]),
   );
 });
+
+function startPeer(name: string, cleanup: Cleanup, args: string[] = []): Promise<Peer> {
+  return Peer.start(new URL(`./digests/${name}.js`, import.meta.url), args).then((peer) => {
+    cleanup.add(() => peer.stop());
+    return peer;
+  });
+}
+
+/** What a run of the services took. */
+interface Run {
+  /** Seconds until every digest was stored. */
+  assembled: number;
+  /** Seconds until the last mail had arrived. */
+  sent: number;
+  /** Resident memory of each program, in MiB. */
+  before: ReadonlyMap<string, number>;
+  most: ReadonlyMap<string, number>;
+}
+
+/**
+ * Makes the digests due while analysis is suspended, resumes it, and waits until the mail server has the mail of each, and
+ * delivery has recorded all of them.
+ * @throws Error if a digest arrives twice, or not in time
+ */
+async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
+  const { database, sink } = stage;
+  analysis.hold();
+  await makeDue(database, await fillKeywords(database, DIGESTS, ITEMS));
+  const arrival = sink.ask<void>('expect', DIGESTS);
+  const before = residentMemory();
+  const most = new Map(before);
+  const cpu = cpuTimes();
+  say(`${DIGESTS} digests are due, load ${load()}`);
+  const began = performance.now();
+  analysis.resume();
+  const watch = watchRun(stage, began, most);
+  await inTime(arrival, began, PATIENCE.ours, stage);
+  const sent = secondsSince(began);
+  const assembled = await watch.stop();
+  say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
+  await untilRecorded(stage, began);
+  const { mails, distinct, bytes } = await sink.ask<ReceivedMails>('received');
+  const { delivered, failed } = await attemptsOf(stage.bus);
+  console.log(
+    `${mails} mails of ${Math.round(bytes / mails)} bytes arrived, of ${distinct} digests; ${delivered} attempts delivered, ${failed} failed.`,
+  );
+  if (mails !== DIGESTS || delivered !== DIGESTS)
+    throw new Error('a digest has arrived twice or is recorded twice');
+  return { assembled, sent, before, most };
+}
+
+/** Observes when all digests are stored, and the memory, until it is stopped. */
+function watchRun({ bus, sink }: Stage, began: number, most: Map<string, number>) {
+  let assembled: number | undefined;
+  let isOver = false;
+  const look = async () => {
+    let [memoryAt, reportAt] = [began, began + REPORT_EVERY_MS];
+    while (!isOver || assembled === undefined) {
+      const stored = (await bus.jsm.streams.info('DIGESTS')).state.messages;
+      if (stored > DIGESTS) throw new Error(`${stored} digests are stored instead of ${DIGESTS}`);
+      if (stored === DIGESTS) assembled ??= secondsSince(began);
+      if (performance.now() >= memoryAt) {
+        for (const [name, now] of residentMemory()) most.set(name, Math.max(most.get(name) ?? 0, now));
+        memoryAt += MEMORY_EVERY_MS;
+      }
+      if (performance.now() >= reportAt) {
+        const { mails } = await sink.ask<ReceivedMails>('received');
+        say(`${secondsSince(began).toFixed(0)} s: ${stored} assembled, ${mails} mails, load ${load()}`);
+        reportAt += REPORT_EVERY_MS;
+      }
+      await wait(LOOK_MS);
+    }
+    return assembled;
+  };
+  const looking = look();
+  // Its error is reported by `stop`.
+  looking.catch(() => undefined);
+  return {
+    /** @returns the seconds until all digests were stored */
+    stop: () => {
+      isOver = true;
+      return looking;
+    },
+  };
+}
+
+async function sendBare({ sink, ...stage }: Stage, bare: Peer, run: BareMails): Promise<number> {
+  const rendered = await bare.ask<number>('fill', run);
+  if (rendered !== DIGESTS) throw new Error(`the bare loop has ${rendered} of ${DIGESTS} digests`);
+  const arrival = sink.ask<void>('expect', DIGESTS);
+  const cpu = cpuTimes();
+  say(`the bare loop begins, load ${load()}`);
+  const began = performance.now();
+  await inTime(Promise.all([arrival, bare.ask('send')]), began, PATIENCE.bare, { ...stage, sink });
+  const seconds = secondsSince(began);
+  say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
+  return seconds;
+}
+
+/** @throws Error that says how many mails have arrived, if the arrival takes longer than that many seconds */
+async function inTime(arrival: Promise<unknown>, began: number, seconds: number, { bus, sink }: Stage) {
+  const left = began + seconds * 1000 - performance.now();
+  const late = wait(left, 'late' as const, { ref: false });
+  if ((await Promise.race([arrival, late])) !== 'late') return;
+  const { mails, distinct } = await sink.ask<ReceivedMails>('received');
+  const { delivered, failed } = await attemptsOf(bus);
+  throw new Error(
+    `after ${seconds} s, ${mails} mails have arrived, of ${distinct} of ${DIGESTS} digests; ${delivered} attempts delivered, ${failed} failed`,
+  );
+}
+
+/** Waits until no delivery is left to attempt or to record. */
+async function untilRecorded({ database }: Stage, began: number): Promise<void> {
+  for (;;) {
+    const [row] = await database.query<{ left: number }[]>(
+      'SELECT count(*)::int AS left FROM pending_deliveries',
+    );
+    if (row?.left === 0) return;
+    if (secondsSince(began) > PATIENCE.ours) throw new Error(`${row?.left} deliveries are not recorded`);
+    await wait(LOOK_MS);
+  }
+}
+
+/** The number of attempts in ATTEMPTS. */
+async function attemptsOf({ js, jsm }: Bus): Promise<{ delivered: number; failed: number }> {
+  const { last_seq: last, messages } = (await jsm.streams.info('ATTEMPTS')).state;
+  const counts = { delivered: 0, failed: 0 };
+  if (messages === 0) return counts;
+  const consumer = await js.consumers.get('ATTEMPTS');
+  for await (const message of await consumer.consume()) {
+    for (const { delivered } of attemptsIn(message.data)) counts[delivered ? 'delivered' : 'failed'] += 1;
+    if (message.seq >= last) break;
+  }
+  return counts;
+}
+
+/** Resident memory of the programs of the bench, in MiB; empty if there is no `/proc`. */
+function residentMemory(): Map<string, number> {
+  return new Map([...memoryBelow(process.pid)].map(([name, { rss }]) => [name, rss]));
+}
+
+function secondsSince(began: number): number {
+  return (performance.now() - began) / 1000;
+}
+
+function mib(value: number | undefined): string {
+  return value === undefined ? 'not known' : String(Math.round(value));
+}
