@@ -119,7 +119,7 @@ export interface ReportReady {
   reportId: string;
   /** `to` is exclusive. */
   period: { from: string; to: string };
-  /** Address of its page, which whoever has it may read. */
+  /** Address of its page. It contains a secret and needs no key. */
   url: string;
 }
 

@@ -315,7 +315,7 @@ describe('the feeds of a keyword', () => {
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   };
 
-  it('show its newest mentions to whoever has the address, without dropped and hidden ones [feeds.open]', async () => {
+  it('show its newest mentions without a key, and no dropped and hidden ones [feeds.open]', async () => {
     const body = keywordBody({ global_criteria: { market: 'global', query: 'fed' } });
     const own = (await ada.api.post('/v1/keywords', body)).body;
     const scene = { keyword_id: own.id, watch_id: own.watches[0].id };

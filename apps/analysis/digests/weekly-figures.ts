@@ -49,7 +49,7 @@ export class WeeklyFigures {
       this.alerts(params),
     ]);
     const reportId = digestIdOf(turn);
-    // Whoever has the address may read the report. Nobody can guess it.
+    // The address is the only protection of the report: nobody can guess it.
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const url = `${this.publicUrl.replace(/\/+$/, '')}/reports/${token}`;
     return { reportId, url, volume, sentiment, sources, authors, stories, alerts };

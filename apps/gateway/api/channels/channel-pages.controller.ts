@@ -69,7 +69,7 @@ export class ChannelPagesController {
       COMMANDS.answerAddress,
       create(AnswerAddressSchema, { commandId: newId(), ...ref, answer }),
     );
-    // Whoever unsubscribes from something that does not exist any more has what he wants.
+    // A channel or an address that does not exist any more gets no mail: the request is fulfilled.
     const isDone = found || answer === 'unsubscribe';
     return isDone ? sendPage(reply, 200, page(ref.address, TEXTS[answer].done)) : sendPage(reply, 404, GONE);
   }

@@ -31,7 +31,7 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
-/** The feeds of keywords, open to whoever has their address: the newest mentions, without dropped and hidden ones. */
+/** The feeds of keywords. The address is enough to read them: the newest mentions, without dropped and hidden ones. */
 @Controller('feeds')
 export class FeedPagesController {
   private readonly kept = new LRUCache<string, string>({

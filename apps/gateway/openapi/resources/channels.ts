@@ -65,7 +65,7 @@ export const channelSchemas: Readonly<Record<string, Schema>> = {
     keywordId: ID,
     channelId: ID,
     period: object({ from: INSTANT, to: INSTANT }),
-    url: described('Secret address of its page; whoever has it can read it', TEXT),
+    url: described('Address of its page. It contains a secret and needs no key', TEXT),
     createdAt: INSTANT,
   }),
   ReportFigures: object({
