@@ -242,7 +242,10 @@ async function expectNothingLost(
     BURST,
   ]);
 
-  const replay = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=200`);
+  const replay = await until('every event can be replayed', async () => {
+    const found = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=200`);
+    return found.length >= BURST && found;
+  });
   expect(replay.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
   const { charges } = await expectAuditAgrees(stage.stores, accountId);
   expect(charges).toBeGreaterThan(0);

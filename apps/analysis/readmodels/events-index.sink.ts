@@ -25,7 +25,7 @@ export class EventsIndexSink {
   ) {}
 
   // Two batches: the next one is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const events = batch.map(({ data, seq }) => ({ event: fromBinary(EventSchema, data), seq }));
     const rows = events.flatMap(eventRow);
