@@ -281,10 +281,10 @@ describe('a message to a channel', () => {
     const id = await event(ids);
     await until('it is disabled', async () => (await read(gone.id)).state === 'disabled');
     expect((await read(gone.id)).disabledReason).toBe('Slack answered 404 (no_service)');
-    const told = await until('the other channel is told', () =>
+    const report = await until('the other channel gets the report', () =>
       sim.inbox.messages('slack', '/services/T1/B1/other00001').find(({ text }) => /is disabled/.test(text)),
     );
-    expect([told.fault, told.pings]).toEqual([undefined, []]);
+    expect([report.fault, report.pings]).toEqual([undefined, []]);
     await event(ids);
     const unsent = await until('the next event is given up', async () =>
       (await on.attempts()).find(
