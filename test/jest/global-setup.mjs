@@ -32,7 +32,7 @@ async function compile() {
     join(compiledRoot, 'package.json'),
     JSON.stringify({ type: 'module', imports }).replaceAll('./dist/', './'),
   );
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const tsc = join(root, 'node_modules/typescript-native/bin/tsc');
   const tell = (line) => process.stderr.write(`${line}\n`);
   await withLock(join(compiledRoot, '.compile.lock'), tell, async () => {
     const child = spawn(process.execPath, [tsc, '-p', join(root, 'tsconfig.test.json')], {
