@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
+import { request } from 'undici';
 import { findNatsServer, freePort } from '#embedded';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
@@ -66,7 +67,9 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
       sources: [{ source: 'hackernews', enabled: true }],
       webhook_url: `${simulator.url}/hooks/permissions`,
     });
+    const stream = await request(`${api.url}/v1/stream`, { headers: { 'x-api-key': api.apiKey } });
     simulator.world.publish('hackernews', { title: 'Zephyr Kettle is out', text: 'Zephyr Kettle' });
+    for await (const chunk of stream.body) if (String(chunk).includes('event: mention')) break;
     await until('the webhook came', async () => {
       const { body } = await api.get(`/v1/keywords/${keyword.id}/activity`);
       return body.activity.some(({ type }: { type: string }) => type === 'webhook.delivered');

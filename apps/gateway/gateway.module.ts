@@ -39,6 +39,9 @@ import { ReadingAccuracyController } from './api/readings/reading-accuracy.contr
 import { ReportPagesController } from './api/reports/report-pages.controller.js';
 import { ReportsController } from './api/reports/reports.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
+import { LiveMentions } from './api/stream/live-mentions.js';
+import { OpenStreams } from './api/stream/open-streams.js';
+import { StreamController } from './api/stream/stream.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
@@ -110,6 +113,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           MentionExportController,
           MentionsController,
           MentionChangeController,
+          StreamController,
           ReadingAccuracyController,
           ExploreController,
           ExploreItemsController,
@@ -149,6 +153,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           Idempotency,
           KeywordReads,
           MentionReads,
+          LiveMentions,
+          OpenStreams,
           SemanticReads,
           SemanticPages,
           QuestionClient,
@@ -173,8 +179,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [RequestQuota, Idempotency],
-        list: (...loops: [RequestQuota, Idempotency]) => ({ loops }),
+        inject: [RequestQuota, Idempotency, OpenStreams],
+        list: (...loops: [RequestQuota, Idempotency, OpenStreams]) => ({ loops }),
       },
     ),
     server: malformedRequests,

@@ -16,6 +16,7 @@ import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
 import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
 import { readingRoutes, readingSchemas } from './resources/readings.js';
+import { streamRoutes } from './resources/stream.js';
 import { tweetSchemas } from './resources/tweets.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
 import { FREE_FORM, type Schema } from './schema.js';
@@ -36,6 +37,7 @@ const ROUTES: readonly Route[] = [
   ...keywordRoutes,
   ...watchRoutes,
   ...mentionRoutes,
+  ...streamRoutes,
   ...readingRoutes,
   ...marketRoutes,
   ...lookupRoutes,

@@ -29,6 +29,13 @@ export interface SeriesOf {
   group: (typeof SERIES_GROUPS)[number] | undefined;
 }
 
+/** An event whose mention is wanted. */
+export interface LiveEvent {
+  eventId: string;
+  /** ISO 8601 */
+  occurredAt: string;
+}
+
 /** One bucket that contains mentions. */
 export interface SeriesRow {
   /** Start of the bucket, in seconds since 1970. */
@@ -75,6 +82,32 @@ export class MentionReads {
       { ...params, id },
     );
     return rows[0];
+  }
+
+  /**
+   * The mentions of these events that are stored, by their ids; undefined for a mention that the filter leaves out. Ids of
+   * events that are not stored are absent.
+   */
+  async live(
+    accountId: string,
+    filter: MentionFilter,
+    events: readonly LiveEvent[],
+  ): Promise<Map<string, MentionRow | undefined>> {
+    const { sql, params } = await this.conditions(accountId, filter);
+    const times = events.map(({ occurredAt }) => Date.parse(occurredAt));
+    const rows = await selectRows<MentionRow & { fits: boolean }>(
+      this.clickhouse,
+      `SELECT *, toBool(${sql.join(' AND ')}) AS fits FROM mentions FINAL
+       WHERE account_id = {accountId: UUID} AND occurred_at >= {first: DateTime64(3, 'UTC')}
+         AND occurred_at <= {last: DateTime64(3, 'UTC')} AND event_id IN {ids: Array(UUID)}`,
+      {
+        ...params,
+        first: clickHouseTime(new Date(Math.min(...times))),
+        last: clickHouseTime(new Date(Math.max(...times))),
+        ids: events.map(({ eventId }) => eventId),
+      },
+    );
+    return new Map(rows.map((row) => [row.event_id, row.fits ? row : undefined]));
   }
 
   /** A page of the items that an Explore found, and one more row. */

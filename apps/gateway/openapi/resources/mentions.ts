@@ -193,7 +193,8 @@ const mode = inQuery(
   { ...oneOf(['text', 'semantic']), default: 'text' },
 );
 
-const filters = [
+/** The filters of a list of mentions. */
+export const filters = [
   repeated('source', 'Only this source.', oneOf(SOURCE_IDS)),
   repeated('author', 'Only this author: the exact handle.'),
   repeated(

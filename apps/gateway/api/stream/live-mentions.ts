@@ -1,0 +1,167 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { fromBinary } from '@bufbuild/protobuf';
+import type { StoredMsg } from '@nats-io/jetstream';
+import { Inject, Injectable } from '@nestjs/common';
+import type { MentionRow } from '#clickhouse';
+import { EventSchema } from '#contracts';
+import { subjectOf, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import { MENTIONS_SINK } from '#projections';
+import type { MentionFilter } from '../../reads/mention-filter.js';
+import { MentionReads, type LiveEvent } from '../../reads/mention-reads.js';
+
+/** One event of the account; `row` is its mention, if the filter lets it pass. */
+export interface LiveMention {
+  /** Of EVENTS. */
+  sequence: number;
+  row: MentionRow | undefined;
+}
+
+interface Waiting extends LiveEvent {
+  sequence: number;
+}
+
+/** Number of events that are read from ClickHouse together. */
+const BATCH = 100;
+/** The sink writes a single event at once, and at most every half second under load. */
+const FIRST_WAIT_MS = 20;
+const LONGEST_WAIT_MS = 500;
+/** The pauses between two looks for events. */
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Follows EVENTS for one account. A mention is returned once `GET /v1/mentions` can return it, so both always agree, and
+ * filters, labels and corrections are those of that list.
+ */
+@Injectable()
+export class LiveMentions {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly mentions: MentionReads,
+  ) {}
+
+  /** The sequence of the newest event of all accounts. */
+  async head(): Promise<number> {
+    return (await this.bus.jsm.streams.info('EVENTS')).state.last_seq;
+  }
+
+  /** Every event behind `sequence`, in the order of EVENTS, until the signal aborts. */
+  async *after(
+    accountId: string,
+    filter: MentionFilter,
+    sequence: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<LiveMention> {
+    const subject = subjectOf('EVENTS', accountId, '>');
+    // A consumer would need rights with which the gateway could disturb those of the other services.
+    const published = new Signal(signal);
+    const subscription = this.bus.nc.subscribe(subject, { callback: () => published.set() });
+    try {
+      for (let from = sequence; !signal.aborted;) {
+        const head = await this.head();
+        const batch = await this.next(subject, from);
+        yield* this.read(accountId, filter, batch, signal);
+        from = batch.at(-1)?.seq ?? Math.max(from, head);
+        if (batch.length === 0) await published.wait();
+      }
+    } finally {
+      subscription.unsubscribe();
+    }
+  }
+
+  /** The first events behind `sequence`. */
+  private async next(subject: string, sequence: number): Promise<StoredMsg[]> {
+    const batch: StoredMsg[] = [];
+    for (let after = sequence; batch.length < BATCH;) {
+      const message = await this.bus.jsm.direct.getMessage('EVENTS', {
+        seq: after + 1,
+        next_by_subj: subject,
+      });
+      if (!message) break;
+      batch.push(message);
+      after = message.seq;
+    }
+    return batch;
+  }
+
+  private async *read(
+    accountId: string,
+    filter: MentionFilter,
+    batch: readonly StoredMsg[],
+    signal: AbortSignal,
+  ): AsyncGenerator<LiveMention> {
+    const events = batch.map((message): Waiting & { isMention: boolean } => {
+      const { eventId, occurredAt, matched } = fromBinary(EventSchema, message.data);
+      return { sequence: message.seq, eventId, occurredAt, isMention: matched?.item !== undefined };
+    });
+    const rows = await this.stored(
+      accountId,
+      filter,
+      events.filter(({ isMention }) => isMention),
+      signal,
+    );
+    for (const { sequence, eventId } of events) {
+      if (signal.aborted) return;
+      yield { sequence, row: rows.get(eventId) };
+    }
+  }
+
+  /** The rows of the events, once the sink has written them. Events that it does not keep have none. */
+  private async stored(
+    accountId: string,
+    filter: MentionFilter,
+    events: readonly Waiting[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, MentionRow | undefined>> {
+    const rows = new Map<string, MentionRow | undefined>();
+    let missing = events;
+    for (let waitMs = FIRST_WAIT_MS; missing.length > 0 && !signal.aborted;) {
+      const written = await this.writtenUpTo();
+      for (const [id, row] of await this.mentions.live(accountId, filter, missing)) rows.set(id, row);
+      // What the sink has passed and not written is not a mention any more: it was purged.
+      missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
+      if (missing.length === 0) break;
+      await wait(waitMs, undefined, { signal }).catch(() => undefined);
+      waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+    }
+    return rows;
+  }
+
+  /** The sink has written all events up to this sequence. */
+  private async writtenUpTo(): Promise<number> {
+    const info = await this.bus.jsm.consumers.info('EVENTS', MENTIONS_SINK).catch(() => undefined);
+    return info?.ack_floor.stream_seq ?? 0;
+  }
+}
+
+/**
+ * Says when it is worth to look for events: after one was published, a few times with growing pauses, because it is
+ * stored a moment later; else every few seconds.
+ */
+class Signal {
+  private pauseMs = LONGEST_PAUSE_MS;
+  private wake = () => {};
+
+  constructor(private readonly signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.wake(), { once: true });
+  }
+
+  set(): void {
+    this.pauseMs = FIRST_PAUSE_MS;
+    this.wake();
+  }
+
+  async wait(): Promise<void> {
+    if (this.signal.aborted) return;
+    const pauseMs = this.pauseMs;
+    this.pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pauseMs);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Refusal } from '#kernel';
+import { LOG, type Loop } from '#platform';
+import type { Logger } from '#telemetry';
+import { EventStream } from './event-stream.js';
+
+/** Number of streams that one gateway serves to one account at the same time. */
+const MOST_OF_ACCOUNT = 50;
+const RETRY_AFTER_SECONDS = 10;
+
+/** The streams that clients of this gateway read. They end when the gateway stops. */
+@Injectable()
+export class OpenStreams implements Loop {
+  readonly name = 'streams of mentions';
+  private readonly open = new Map<string, Set<EventStream>>();
+
+  constructor(@Inject(LOG) private readonly log: Logger) {}
+
+  /** Streams begin with their requests. */
+  start(): void {}
+
+  /** @throws Refusal `too-many` */
+  begin(accountId: string, reply: FastifyReply): EventStream {
+    const ofAccount = this.open.get(accountId) ?? new Set();
+    if (ofAccount.size >= MOST_OF_ACCOUNT) {
+      void reply.header('retry-after', RETRY_AFTER_SECONDS);
+      throw new Refusal(
+        'too-many',
+        'TOO_MANY_REQUESTS',
+        `${MOST_OF_ACCOUNT} streams of this account are already open; close one`,
+      );
+    }
+    const stream = new EventStream(reply);
+    this.open.set(accountId, ofAccount.add(stream));
+    return stream;
+  }
+
+  end(accountId: string, stream: EventStream): void {
+    stream.end();
+    const ofAccount = this.open.get(accountId);
+    ofAccount?.delete(stream);
+    if (ofAccount?.size === 0) this.open.delete(accountId);
+  }
+
+  /** Reports an error that ended a stream. */
+  failed(error: unknown): void {
+    this.log.error({ err: error }, 'a stream of mentions ended; the client connects again');
+  }
+
+  stop(): Promise<void> {
+    for (const stream of [...this.open.values()].flatMap((streams) => [...streams])) stream.end();
+    return Promise.resolve();
+  }
+}

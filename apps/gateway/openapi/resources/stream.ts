@@ -1,0 +1,25 @@
+import type { Route } from '../operation.js';
+import { TEXT } from '../schema.js';
+import { filters } from './mentions.js';
+
+export const streamRoutes: readonly Route[] = [
+  {
+    tag: 'Mentions',
+    method: 'get',
+    path: '/v1/stream',
+    operationId: 'streamMentions',
+    summary: 'Receive new mentions live, as server-sent events',
+    description:
+      'Each event has `event: mention`, an `id`, and the Mention as `data`. A mention arrives once `GET /v1/mentions` can return it, with the same filters. To continue after a break, send the last `id` as the header `Last-Event-ID`, as browsers do: then nothing is missing. The first block has an `id` and no event. A comment line arrives every 15 seconds. An account can have 50 streams open in each gateway. Free.',
+    parameters: [
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        description: '`id` of the last event that arrived. Default: the stream begins now',
+        schema: TEXT,
+      },
+      ...filters.filter(({ name }) => !['order', 'mode'].includes(String(name))),
+    ],
+    files: { 'text/event-stream': TEXT },
+  },
+];
