@@ -53,9 +53,22 @@ module.exports = {
       to: { path: '^(libs/(?!kernel/)|apps/)' },
     },
     {
+      name: 'the-client-stands-alone',
+      comment: 'It is published, and runs in browsers.',
+      severity: 'error',
+      from: { path: '^clients/', pathNot: '[.]spec[.]ts$' },
+      to: { pathNot: '^clients/' },
+    },
+    {
+      name: 'the-client-is-entered-by-its-index',
+      severity: 'error',
+      from: { path: '^(apps|libs|test|bench)/' },
+      to: { path: '^clients/typescript/src/(?!index[.]ts$)' },
+    },
+    {
       name: 'nothing-unlisted',
       severity: 'error',
-      from: { path: '^(apps|libs)/' },
+      from: { path: '^(apps|clients|libs)/', pathNot: '^clients/.*[.]spec[.]ts$' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
   ],

@@ -1,5 +1,5 @@
 export default {
-  roots: ['apps', 'libs', 'test', 'bench'].map((folder) => `<rootDir>/${folder}`),
+  roots: ['apps', 'clients', 'libs', 'test', 'bench'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.spec.ts'],
   // tsc compiles the specs (test/jest/global-setup.mjs), and they run as Node's own modules (test/jest/runtime.cjs).
   transform: {},

@@ -1,0 +1,88 @@
+import type { components } from './api.js';
+
+type Schemas = components['schemas'];
+type AnyError =
+  | Schemas['BadRequest']
+  | Schemas['Unauthorized']
+  | Schemas['PaymentRequired']
+  | Schemas['Forbidden']
+  | Schemas['NotFound']
+  | Schemas['MethodNotAllowed']
+  | Schemas['Conflict']
+  | Schemas['PayloadTooLarge']
+  | Schemas['KeyReused']
+  | Schemas['TooManyRequests']
+  | Schemas['InternalError']
+  | Schemas['Unavailable'];
+
+/** The codes of the API. A proxy between client and API can answer with none of them: then `code` is `UNKNOWN`. */
+export type ErrorCode = AnyError['code'] | 'UNKNOWN';
+
+/** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
+export type Fault = Schemas['Fault'];
+
+/** The API refused the request, or failed. Thrown after the last retry. */
+export class EarshotError extends Error {
+  override readonly name = 'EarshotError';
+  /** HTTP status */
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** Up to 50 faults of an invalid request, otherwise empty. */
+  readonly details: readonly Fault[];
+  /** Id of the request, which the operator finds in the log. */
+  readonly requestId: string | undefined;
+  /** How long to wait before the next attempt, where the API says so. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    parts: Pick<EarshotError, 'status' | 'code'> &
+      Partial<Pick<EarshotError, 'details' | 'requestId' | 'retryAfterSeconds'>>,
+  ) {
+    super(message);
+    this.status = parts.status;
+    this.code = parts.code;
+    this.details = parts.details ?? [];
+    this.requestId = parts.requestId;
+    this.retryAfterSeconds = parts.retryAfterSeconds;
+  }
+}
+
+/** No response arrived: no connection, or it broke. Thrown after the last retry; `cause` is the error of `fetch`. */
+export class EarshotConnectionError extends Error {
+  override readonly name = 'EarshotConnectionError';
+}
+
+const LONGEST_MESSAGE = 300;
+
+/** The error that a response with a status of 400 or more describes. */
+export async function errorOf(response: Response): Promise<EarshotError> {
+  const text = await response.text().catch(() => '');
+  const body = parsed(text);
+  const shared = {
+    status: response.status,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: retryAfterSeconds(response.headers),
+  };
+  if (typeof body?.error === 'string')
+    return new EarshotError(body.error, { ...shared, code: body.code ?? 'UNKNOWN', details: body.details });
+  const said = text.trim().slice(0, LONGEST_MESSAGE) || response.statusText || 'no message';
+  return new EarshotError(`HTTP ${response.status}: ${said}`, { ...shared, code: 'UNKNOWN' });
+}
+
+/** The seconds of `Retry-After`, which is a number or a date. */
+export function retryAfterSeconds(headers: Headers, now = Date.now()): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null || text === '') return undefined;
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}
+
+function parsed(text: string): { error?: unknown; code?: ErrorCode; details?: Fault[] } | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+import { EarshotConnectionError, EarshotError, errorOf } from './errors.js';
+import { withRetries } from './retry.js';
+
+/** Where and as whom the client calls. */
+export interface ClientOptions {
+  /** Address of the installation, such as `https://earshot.example.com`. An empty text is the address of the page. */
+  baseUrl: string;
+  /** The API key. Without one, a browser sends its session cookie. */
+  apiKey?: string;
+  /** Returns the `csrfToken` of the session, which writes with a session cookie need. */
+  csrfToken?: () => string | undefined;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof globalThis.fetch;
+  /** Attempts after the first one. Default: 3 */
+  retries?: number;
+  /** A longer `Retry-After` is not waited for: the call throws. Default: 60 */
+  longestRetryAfterSeconds?: number;
+  /** Time for one attempt until the headers of the response arrive, in milliseconds. Default: 60,000 */
+  timeoutMs?: number;
+}
+
+/** A call in terms of HTTP. */
+export interface HttpCall {
+  method: string;
+  /** With `{…}` for the parameters in `pathValues`. */
+  path: string;
+  pathValues?: Readonly<Record<string, unknown>>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+/** Sign-in and sign-up are never stored, so they take no `Idempotency-Key`. */
+const WITHOUT_STORED_ANSWER = '/v1/auth/';
+
+/** Sends calls, with credentials and retries. */
+export class Http {
+  constructor(private readonly options: ClientOptions) {}
+
+  /**
+   * Sends a call, and reads the response, whose status is below 400.
+   * @throws EarshotError if the API refuses the request, EarshotConnectionError if no complete response arrives
+   */
+  async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
+    const isRead = call.method === 'GET';
+    const idempotencyKey = this.keyOf(call);
+    const headers = {
+      ...this.credentials(isRead),
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...call.headers,
+    };
+    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    const url = this.options.baseUrl.replace(/\/+$/, '') + addressOf(call);
+    const { retries = 3, longestRetryAfterSeconds = 60 } = this.options;
+    const init = { method: call.method, headers, body, credentials: 'same-origin' } as const;
+    return withRetries(() => this.attempt(url, init, call.signal, read), {
+      retries,
+      longestRetryAfterSeconds,
+      isRepeatable: isRead || idempotencyKey !== undefined,
+      signal: call.signal,
+    });
+  }
+
+  private async attempt<T>(
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T> | T,
+  ): Promise<T> {
+    const { fetch = globalThis.fetch, timeoutMs = 60_000 } = this.options;
+    const slow = new AbortController();
+    const timer = setTimeout(() => slow.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    try {
+      const ends = signal ? AbortSignal.any([signal, slow.signal]) : slow.signal;
+      const response = await fetch(url, { ...init, signal: ends });
+      clearTimeout(timer);
+      if (!response.ok) throw await errorOf(response);
+      return await read(response);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof EarshotError) throw cause;
+      throw new EarshotConnectionError(`${init.method} ${url}: ${reasonOf(cause)}`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private credentials(isRead: boolean): Record<string, string> {
+    const { apiKey, csrfToken } = this.options;
+    if (apiKey !== undefined) return { 'x-api-key': apiKey };
+    const token = isRead ? undefined : csrfToken?.();
+    return token === undefined ? {} : { 'x-csrf-token': token };
+  }
+
+  private keyOf({ method, path, idempotencyKey }: HttpCall): string | undefined {
+    if (idempotencyKey !== undefined) return idempotencyKey;
+    return method === 'POST' && !path.startsWith(WITHOUT_STORED_ANSWER) ? randomKey() : undefined;
+  }
+}
+
+/** `crypto.randomUUID` exists only in secure contexts, and an installation may be used over plain HTTP. */
+function randomKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function addressOf({ path, pathValues = {}, query = {} }: HttpCall): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = pathValues[name];
+    if (value === undefined || value === null || value === '')
+      throw new TypeError(`${path} needs the path parameter ${name}`);
+    return encodeURIComponent(String(value));
+  });
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined && one !== null) words.append(name, String(one));
+  const text = words.toString();
+  return text === '' ? filled : `${filled}?${text}`;
+}
+
+/** Node hides the reason of a failed connection in the cause of `fetch failed`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}

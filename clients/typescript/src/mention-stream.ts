@@ -1,0 +1,95 @@
+import type { components } from './api.js';
+import { EarshotConnectionError, EarshotError } from './errors.js';
+import type { Http } from './http.js';
+import { backoffMs, pause } from './retry.js';
+import type { OptionsOf } from './routes.js';
+import { serverSentEvents, type ServerSentEvent } from './server-sent-events.js';
+
+/** The filters of `GET /v1/mentions`. */
+export type StreamFilters = NonNullable<OptionsOf<'get', '/v1/stream'>['query']>;
+
+export interface StreamOptions {
+  /** `id` of the last mention that was processed: the stream continues behind it. */
+  lastEventId?: string;
+  /** Ends the stream; the iteration then throws the reason of the signal. */
+  signal?: AbortSignal;
+  /** Called after each loss of the connection, before the next attempt. */
+  onReconnect?: (error: unknown) => void;
+}
+
+export interface StreamedMention {
+  /** Send it as `lastEventId` to continue behind this mention. */
+  id: string;
+  mention: components['schemas']['Mention'];
+}
+
+/** The server sends something every 15 seconds. After three missing ones the connection is dead. */
+const SILENCE_MS = 45_000;
+
+/**
+ * New mentions. Connects again after every loss of the connection, for as long as the caller reads.
+ * @throws EarshotError if the API refuses the stream for another reason than an outage or the quota
+ */
+export async function* mentionStream(
+  http: Http,
+  filters: StreamFilters = {},
+  { lastEventId = '', signal, onReconnect }: StreamOptions = {},
+): AsyncGenerator<StreamedMention, void, undefined> {
+  let last = lastEventId;
+  for (let losses = 0; ; losses++) {
+    try {
+      for await (const { id, event, data } of connection(http, filters, last, signal)) {
+        losses = 0;
+        last = id;
+        if (event === 'mention') yield { id, mention: JSON.parse(data) as StreamedMention['mention'] };
+      }
+      onReconnect?.(new EarshotConnectionError('the server ended the stream'));
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof EarshotError && !isPassing(error)) throw error;
+      onReconnect?.(error);
+      const { retryAfterSeconds = 0 } = error instanceof EarshotError ? error : {};
+      await pause(retryAfterSeconds * 1000, signal);
+    }
+    await pause(backoffMs(losses), signal);
+  }
+}
+
+async function* connection(
+  http: Http,
+  filters: StreamFilters,
+  lastEventId: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const ended = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => ended.abort(new EarshotConnectionError('the stream was silent for 45 s')),
+      SILENCE_MS,
+    );
+  };
+  try {
+    const call = {
+      method: 'GET',
+      path: '/v1/stream',
+      query: filters,
+      headers: {
+        accept: 'text/event-stream',
+        ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }),
+      },
+      signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
+    };
+    const response = await http.send(call, (answer) => answer);
+    wait();
+    if (response.body) yield* serverSentEvents(response.body, wait);
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+function isPassing({ status }: EarshotError): boolean {
+  return status >= 500 || status === 429;
+}

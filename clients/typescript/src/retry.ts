@@ -1,0 +1,69 @@
+import { EarshotConnectionError, EarshotError } from './errors.js';
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8000;
+const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
+export interface RetryOptions {
+  /** Attempts after the first one. */
+  retries: number;
+  /** A longer `Retry-After` is not waited for: the call throws. */
+  longestRetryAfterSeconds: number;
+  /** Whether the request can be sent again although the first one may have had an effect. */
+  isRepeatable: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Runs an attempt again after 429, 5xx and connection errors, as long as that cannot repeat an effect. Waits as long as
+ * `Retry-After` says, otherwise about 0.5 s, 1 s, 2 s, … up to 8 s.
+ */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const wait = tried < options.retries ? waitMs(error, tried, options) : undefined;
+      if (wait === undefined) throw error;
+      await pause(wait, options.signal);
+    }
+  }
+}
+
+/** Undefined if the attempt must not be repeated. */
+function waitMs(error: unknown, tried: number, options: RetryOptions): number | undefined {
+  if (error instanceof EarshotConnectionError) return options.isRepeatable ? backoffMs(tried) : undefined;
+  if (!(error instanceof EarshotError) || !isPassing(error, options.isRepeatable)) return undefined;
+  const { retryAfterSeconds } = error;
+  if (retryAfterSeconds === undefined) return backoffMs(tried);
+  return retryAfterSeconds > options.longestRetryAfterSeconds ? undefined : retryAfterSeconds * 1000;
+}
+
+/** 429 and `IDEMPOTENCY_IN_PROGRESS` mean that this request has had no effect, so every request can be repeated. */
+function isPassing({ status, code }: EarshotError, isRepeatable: boolean): boolean {
+  if (status === 429 || code === 'IDEMPOTENCY_IN_PROGRESS') return true;
+  return isRepeatable && REPEATABLE_STATUSES.has(status);
+}
+
+/** Between half and the whole of the wait, so that many clients do not come back at the same time. */
+export function backoffMs(tried: number): number {
+  const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
+  return most / 2 + Math.random() * (most / 2);
+}
+
+/** @throws the reason of the signal when it aborts */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,81 @@
+/** One event of a `text/event-stream`. */
+export interface ServerSentEvent {
+  /** The last id that was sent, also with an earlier event; empty if there was none. */
+  id: string;
+  /** `message` if the event has no name. */
+  event: string;
+  /** Empty for a block that has only an id: it moves the place to continue from. */
+  data: string;
+}
+
+/** A longer line or event is not ours, and would fill the memory. */
+const LONGEST_EVENT = 4 * 1024 * 1024;
+
+/**
+ * Reads the events of a response as the HTML standard describes them.
+ * @param onChunk is called for everything that arrives, comments included
+ * @throws Error if one event is larger than 4 Mi characters
+ */
+export async function* serverSentEvents(
+  body: ReadableStream<Uint8Array>,
+  onChunk: () => void = () => undefined,
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const fields = new EventFields();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onChunk();
+      rest += decoder.decode(value, { stream: true });
+      // A carriage return at the end may be the first half of a line break.
+      const lines = rest.split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop() ?? '';
+      if (rest.length > LONGEST_EVENT) throw new Error('an event of the stream is too large');
+      for (const line of lines) {
+        const event = fields.take(line);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+class EventFields {
+  private id = '';
+  private event = '';
+  private data: string[] = [];
+  private isIdNew = false;
+  private size = 0;
+
+  /** @returns the event that an empty line ends */
+  take(line: string): ServerSentEvent | undefined {
+    if (line === '') return this.end();
+    this.size += line.length;
+    if (this.size > LONGEST_EVENT) throw new Error('an event of the stream is too large');
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (name === 'data') this.data.push(value);
+    else if (name === 'event') this.event = value;
+    else if (name === 'id' && !value.includes('\0')) {
+      this.id = value;
+      this.isIdNew = true;
+    }
+    return undefined;
+  }
+
+  private end(): ServerSentEvent | undefined {
+    const { id, event, data, isIdNew } = this;
+    this.event = '';
+    this.data = [];
+    this.isIdNew = false;
+    this.size = 0;
+    return data.length === 0 && !isIdNew
+      ? undefined
+      : { id, event: event || 'message', data: data.join('\n') };
+  }
+}

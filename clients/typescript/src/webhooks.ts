@@ -1,0 +1,99 @@
+import type { components } from './api.js';
+
+/** An event as it is delivered. */
+export type Envelope = components['schemas']['Envelope'];
+
+/** The delivery is not from Earshot, was changed, or is too old. Answer 400 and ignore it. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+/** The headers of a request: of `fetch`, or of Node's `http`, or a plain object, in any case. */
+export type HeadersLike =
+  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const LONGEST_HEADER = 1000;
+/** During a rotation of the secret there are two. */
+const MOST_SIGNATURES = 5;
+
+/**
+ * Checks the signature and age of a webhook delivery, in constant time.
+ * @param rawBody the bytes of the body as they arrived; a body that was parsed and written again does not match
+ * @param secret the signing secret of the account, `whsec_…`
+ * @returns the event
+ * @throws WebhookVerificationError
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array,
+  headers: HeadersLike,
+  secret: string,
+  { toleranceSeconds = 300, now = Date.now }: { toleranceSeconds?: number; now?: () => number } = {},
+): Promise<Envelope> {
+  const { timestamp, signatures } = signatureOf(headerOf(headers, 'x-signature'));
+  const age = Math.abs(now() / 1000 - Number(timestamp));
+  if (!(age <= toleranceSeconds))
+    throw new WebhookVerificationError(
+      `the delivery was signed ${Math.round(age)} s away from now; at most ${toleranceSeconds} s are allowed`,
+    );
+  if (secret === '') throw new TypeError('the signing secret is empty');
+  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
+  const signed = joined(new TextEncoder().encode(`${timestamp}.`), body);
+  const key = await crypto.subtle.importKey(
+    'raw',
+    new TextEncoder().encode(secret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  );
+  let isValid = false;
+  // `verify` compares in constant time.
+  for (const signature of signatures)
+    if (await crypto.subtle.verify('HMAC', key, signature, signed)) isValid = true;
+  if (!isValid) throw new WebhookVerificationError('no signature matches the body and the secret');
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Envelope;
+  } catch {
+    throw new WebhookVerificationError('the body is not JSON');
+  }
+}
+
+interface Signature {
+  timestamp: string;
+  signatures: Uint8Array<ArrayBuffer>[];
+}
+
+/** `t=<unix seconds>,v1=<hex>`, with two `v1` parts for 24 hours after a rotation of the secret. */
+function signatureOf(header: string | undefined): Signature {
+  if (header === undefined) throw new WebhookVerificationError('the header X-Signature is missing');
+  if (/^[0-9a-f]{64}$/.test(header))
+    throw new WebhookVerificationError(
+      'X-Signature has the legacy form without a time; set signatureVersion of the account to v1',
+    );
+  const parts = header.length > LONGEST_HEADER ? [] : header.split(',').map((part) => part.trim());
+  const timestamp = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2);
+  const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).slice(0, MOST_SIGNATURES);
+  if (timestamp === undefined || signatures.length === 0)
+    throw new WebhookVerificationError('X-Signature has not the form t=<seconds>,v1=<hex>');
+  return { timestamp, signatures: signatures.map((part) => bytesOf(part.slice(3))) };
+}
+
+function headerOf(headers: HeadersLike, name: string): string | undefined {
+  if (typeof headers.get === 'function')
+    return (headers as { get(name: string): string | null }).get(name) ?? undefined;
+  for (const [key, value] of Object.entries(headers))
+    if (key.toLowerCase() === name) return typeof value === 'string' ? value : undefined;
+  return undefined;
+}
+
+function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  );
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}
