@@ -10,6 +10,7 @@ import { AnalysesController } from './api/analyses/analyses.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { ChannelPagesController } from './api/channels/channel-pages.controller.js';
 import { ChannelsController } from './api/channels/channels.controller.js';
+import { CoverageController } from './api/coverage/coverage.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
@@ -62,6 +63,7 @@ import { methodsAt, nearestPath } from './openapi/document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
+import { CoverageReads } from './reads/coverage-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
 import { ChannelReads } from './reads/channel-reads.js';
 import { CreditReads } from './reads/credit-reads.js';
@@ -106,6 +108,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordChangeController,
           KeywordQuoteController,
           ActivityController,
+          CoverageController,
           BacktestsController,
           FeedsController,
           FeedPagesController,
@@ -162,6 +165,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ExploreReads,
           PurgedKeywords,
           ActivityReads,
+          CoverageReads,
           LookupClient,
           MarketReads,
           AnswerReads,

@@ -162,6 +162,11 @@ export interface ActivityRow {
   /** Only of an attempt to a channel; otherwise absent or `NO_ID`. */
   channel_id?: string;
   channel_kind?: string;
+  /** Only of a check that did not fail: the period that it read. No beginning at a first scan. */
+  window_from?: string | null;
+  window_to?: string | null;
+  /** True if more was published in the period than the check could read. */
+  gap?: boolean;
 }
 
 /** A row of `listing_observations`. Prices are decimal numbers as text. */

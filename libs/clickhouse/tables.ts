@@ -242,6 +242,11 @@ export const TABLES: readonly string[] = [
   `ALTER TABLE activity ADD COLUMN IF NOT EXISTS channel_id UUID,
     ADD COLUMN IF NOT EXISTS channel_kind LowCardinality(String)`,
 
+  // The period of a check, for the coverage of a search. Null in rows of earlier releases.
+  `ALTER TABLE activity ADD COLUMN IF NOT EXISTS window_from Nullable(DateTime64(3, 'UTC')),
+    ADD COLUMN IF NOT EXISTS window_to Nullable(DateTime64(3, 'UTC')),
+    ADD COLUMN IF NOT EXISTS gap Bool`,
+
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.
   ...[

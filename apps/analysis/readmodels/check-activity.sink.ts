@@ -43,6 +43,9 @@ function activityRow(check: Check): ActivityRow {
     event_id: null,
     status_code: null,
     message: messageOf(check),
+    window_from: check.windowFrom || null,
+    window_to: check.windowTo || null,
+    gap: check.gap,
   };
 }
 

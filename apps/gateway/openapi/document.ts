@@ -7,6 +7,7 @@ import { accountRoutes, accountSchemas } from './resources/account.js';
 import { backtestRoutes, backtestSchemas } from './resources/backtests.js';
 import { channelRoutes, channelSchemas } from './resources/channels.js';
 import { requestSchemas } from './resources/bodies.js';
+import { coverageRoutes, coverageSchemas } from './resources/coverage.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
 import { analysisRoutes, analysisSchemas } from './resources/analyses.js';
@@ -44,6 +45,7 @@ const ROUTES: readonly Route[] = [
   ...analysisRoutes,
   ...exploreRoutes,
   ...backtestRoutes,
+  ...coverageRoutes,
   ...deliveryRoutes,
   ...channelRoutes,
   ...accountRoutes,
@@ -64,6 +66,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...analysisSchemas,
   ...exploreSchemas,
   ...backtestSchemas,
+  ...coverageSchemas,
   ...deliverySchemas,
   ...channelSchemas,
   ...errorSchemas,

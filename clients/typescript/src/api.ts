@@ -506,6 +506,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keywords/{id}/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what was read of each search, and what was not
+         * @description A window of at most 90 days. Free.
+         */
+        get: operations["coverageOfKeyword"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keywords/{id}/events": {
         parameters: {
             query?: never;
@@ -878,6 +898,26 @@ export interface paths {
          * @description A page can have fewer items than `limit`, and others after it.
          */
         get: operations["backtestItemsOfQuery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queries/{id}/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what was read of each search, and what was not
+         * @description A window of at most 90 days. Free.
+         */
+        get: operations["coverageOfQuery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1929,6 +1969,13 @@ export interface components {
             code: "CONFLICT" | "DUPLICATE_SEARCH" | "ESTIMATE_MISMATCH" | "ESTIMATE_EXPIRED" | "IDEMPOTENCY_IN_PROGRESS";
             details?: components["schemas"]["Fault"][];
             error: string;
+        };
+        Coverage: {
+            data: components["schemas"]["SearchCoverage"][];
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
         };
         CreatedKeyword: {
             aiEnabled: boolean;
@@ -3219,6 +3266,34 @@ export interface components {
             /** @description Keys that replace the same keys of the global criteria */
             overrides?: components["schemas"]["Criteria"];
             overridesEnabled?: boolean;
+        };
+        SearchCoverage: {
+            /** @description Time from publication to mention, of the mentions of the window; null without mentions */
+            lagSeconds: {
+                p50: number;
+                p95: number;
+            } | null;
+            /** @description Null while no check is due */
+            nextCheckAt: string | null;
+            /** Format: uuid */
+            searchId: string;
+            source: components["schemas"]["Source"];
+            /** @description Null if the search was removed */
+            watchId: string | null;
+            /** @description Oldest first, without holes */
+            windows: {
+                /** Format: date-time */
+                from: string;
+                /** @description Why; of a covered window, the failure after which a later check read it */
+                reason: string | null;
+                /**
+                 * @description `covered`: everything was read; `gap`: items may be missing; `failed`: the source could not be read
+                 * @enum {string}
+                 */
+                status: "covered" | "gap" | "failed";
+                /** Format: date-time */
+                to: string;
+            }[];
         };
         SearchInSnakeCase: {
             /** Format: uuid */
@@ -5637,6 +5712,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    coverageOfKeyword: {
+        parameters: {
+            query?: {
+                /** @description Beginning of the window. Default: 24 hours before `until` */
+                since?: string;
+                /** @description End of the window (exclusive). Default: now */
+                until?: string;
+            };
+            header?: {
+                /** @description Your id of the request. The response contains it, or a new id if it is missing */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Id of the keyword */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coverage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     eventsOfKeyword: {
         parameters: {
             query?: {
@@ -6882,6 +7000,49 @@ export interface operations {
                         /** @description Beginning of the next page. Send it back unchanged as `cursor`. Absent on the last page. */
                         nextCursor?: string;
                     };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    coverageOfQuery: {
+        parameters: {
+            query?: {
+                /** @description Beginning of the window. Default: 24 hours before `until` */
+                since?: string;
+                /** @description End of the window (exclusive). Default: now */
+                until?: string;
+            };
+            header?: {
+                /** @description Your id of the request. The response contains it, or a new id if it is missing */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Id of the keyword */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coverage"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,0 +1,115 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { selectRows, type ClickHouseClient } from '#clickhouse';
+import { CLICKHOUSE, DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { clickHouseTime } from './time-page.js';
+
+/** Consecutive checks of one watch with the same outcome. Times in ms. */
+export interface CheckRun {
+  outcome: 'covered' | 'gap' | 'failed';
+  /** Beginning of the first check's period; the time of the first check if it failed. */
+  from: number;
+  /** End of the last check's period; the time of the last check if it failed. */
+  to: number;
+  /** Message of the last check. */
+  message: string;
+  checks: number;
+}
+
+/** How late the mentions of a search were found, in seconds after their publication. */
+export interface Lag {
+  p50: number;
+  p95: number;
+}
+
+interface RunRow {
+  watch_id: string;
+  outcome: CheckRun['outcome'];
+  run_from: string;
+  run_to: string;
+  last_message: string;
+  checks: number;
+}
+
+/** More runs than these are not returned for one keyword; the oldest are left out. */
+export const MOST_RUNS = 5000;
+
+/** Reads how well the searches of a keyword were covered: from the activity, the mentions and the schedule. */
+@Injectable()
+export class CoverageReads {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  /** Consecutive checks with the same outcome, of each watch, oldest first; at most `MOST_RUNS`, the newest. */
+  async runs(
+    accountId: string,
+    keywordId: string,
+    since: Date,
+    until: Date,
+  ): Promise<Map<string, CheckRun[]>> {
+    // ClickHouse joins the checks: a month of checks each 30 s has 86,400 rows and few runs.
+    const rows = await selectRows<RunRow>(
+      this.clickhouse,
+      `SELECT watch_id, any(kind) AS outcome, toUnixTimestamp64Milli(min(start)) AS run_from,
+         toUnixTimestamp64Milli(max(end)) AS run_to, argMax(message, occurred_at) AS last_message,
+         toUInt32(uniqExact(activity_id)) AS checks
+       FROM (
+         SELECT *, sum(changed) OVER (PARTITION BY watch_id ORDER BY occurred_at, activity_id) AS run
+         FROM (
+           SELECT watch_id, occurred_at, activity_id, message,
+             multiIf(type = 'poll.failed', 'failed', gap, 'gap', 'covered') AS kind,
+             coalesce(window_from, window_to, occurred_at) AS start, coalesce(window_to, occurred_at) AS end,
+             toUInt8(kind != lagInFrame(kind, 1, '') OVER (PARTITION BY watch_id ORDER BY occurred_at, activity_id
+               ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) AS changed
+           FROM activity
+           WHERE account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
+             AND occurred_at >= {since: DateTime64(3, 'UTC')} AND occurred_at < {until: DateTime64(3, 'UTC')}
+             AND type IN ('poll.completed', 'poll.failed')
+         )
+       )
+       GROUP BY watch_id, run ORDER BY run_to DESC LIMIT {most: UInt32}`,
+      {
+        accountId,
+        keywordId,
+        since: clickHouseTime(since),
+        until: clickHouseTime(until),
+        most: MOST_RUNS,
+      },
+    );
+    const byWatch = new Map<string, CheckRun[]>();
+    for (const { watch_id, outcome, run_from, run_to, last_message, checks } of rows.reverse()) {
+      const run = { outcome, from: Number(run_from), to: Number(run_to), message: last_message, checks };
+      byWatch.set(watch_id, [...(byWatch.get(watch_id) ?? []), run]);
+    }
+    return byWatch;
+  }
+
+  /** The lag of each search, by its id. Backfilled mentions and those without a publication time do not count. */
+  async lags(accountId: string, keywordId: string, since: Date, until: Date): Promise<Map<string, Lag>> {
+    const rows = await selectRows<{ search_id: string; lag: [number, number] }>(
+      this.clickhouse,
+      `SELECT search_id,
+         quantiles(0.5, 0.95)(greatest(0, toUnixTimestamp64Milli(occurred_at) - toUnixTimestamp64Milli(assumeNotNull(published_at)))) AS lag
+       FROM mentions FINAL
+       WHERE account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID} AND NOT backfilled
+         AND published_at IS NOT NULL AND occurred_at >= {since: DateTime64(3, 'UTC')}
+         AND occurred_at < {until: DateTime64(3, 'UTC')}
+       GROUP BY search_id`,
+      { accountId, keywordId, since: clickHouseTime(since), until: clickHouseTime(until) },
+    );
+    return new Map(
+      rows.map(({ search_id, lag: [p50, p95] }) => [search_id, { p50: p50 / 1000, p95: p95 / 1000 }]),
+    );
+  }
+
+  /** When the next check of each running watch is due, by its id. */
+  async nextChecks(keywordId: string): Promise<Map<string, Date>> {
+    const rows = await this.database.query<{ watch_id: string; next_due_at: Date }[]>(
+      'SELECT watch_id, next_due_at FROM watch_schedule WHERE keyword_id = $1 AND is_active',
+      [keywordId],
+    );
+    return new Map(rows.map((row) => [row.watch_id, row.next_due_at]));
+  }
+}

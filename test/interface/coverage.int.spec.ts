@@ -1,0 +1,118 @@
+import { insertRows, type ActivityRow } from '#clickhouse';
+import { isoOf, newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { keywordBody, mentionRow, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface();
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await service?.stop();
+});
+
+const MINUTE = 60_000;
+
+describe('GET /v1/keywords/{id}/coverage', () => {
+  it('shows per search what was covered, what was missed and why, the lag, and the next check [coverage.windows, coverage.lag]', async () => {
+    const { accountId, api } = await service.tenant();
+    const { id, watches } = (await api.post('/v1/keywords', keywordBody())).body;
+    const [{ id: watchId }] = watches;
+    const start = Date.now() - 60 * MINUTE;
+    await database.query('UPDATE watches SET created_at = $2 WHERE watch_id = $1', [watchId, new Date(start)]);
+    const { searchId } = (await api.get(`/v1/keywords/${id}/coverage`)).body.data[0];
+    const at = (minutes: number) => isoOf(start + minutes * MINUTE);
+    const check = (minutes: number, more: Partial<ActivityRow> = {}): ActivityRow => ({
+      ...{
+        account_id: accountId,
+        keyword_id: id,
+        watch_id: watchId,
+        activity_id: newId(),
+        source: 'hackernews',
+      },
+      ...{
+        occurred_at: at(minutes),
+        type: 'poll.completed',
+        message: '',
+        events_emitted: 0,
+        credits_charged: 1,
+      },
+      ...{
+        event_id: null,
+        status_code: null,
+        window_from: at(minutes - 1),
+        window_to: at(minutes),
+        gap: false,
+      },
+      ...more,
+    });
+    const failed = {
+      type: 'poll.failed',
+      window_from: null,
+      window_to: null,
+      message: 'hackernews answered 503',
+    };
+    await insertRows<ActivityRow>(service.clickhouse, 'activity', [
+      check(0, { window_from: null }),
+      ...[1, 2, 3].map((minute) => check(minute)),
+      // A sink can write a row twice.
+      { ...check(4, failed), activity_id: watchId },
+      { ...check(4, failed), activity_id: watchId },
+      check(5, failed),
+      check(6, { window_from: at(3) }),
+      // It read the end of the window, although it was made later.
+      check(9, { window_from: at(7) }),
+      check(7, { gap: true, message: 'more was published' }),
+      check(2, { type: 'webhook.delivered', message: 'no check' }),
+      check(2, { watch_id: newId(), message: 'of another watch' }),
+    ]);
+    const found = (lagSeconds: number, more = {}) =>
+      mentionRow(accountId, {
+        ...{ keyword_id: id, watch_id: watchId, search_id: searchId, occurred_at: at(2).replace('Z', '') },
+        ...{ published_at: isoOf(Date.parse(at(2)) - lagSeconds * 1000).replace('Z', '') },
+        ...more,
+      });
+    await insertRows(service.clickhouse, 'mentions', [
+      ...[10, 20, 30].map((lag) => found(lag)),
+      found(9000, { backfilled: true }),
+    ]);
+    const query = `since=${at(0)}&until=${at(8)}`;
+    const { status, body } = await api.get(`/v1/keywords/${id}/coverage?${query}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: [
+        {
+          ...{ searchId, source: 'hackernews', watchId, nextCheckAt: null, lagSeconds: { p50: 20, p95: 29 } },
+          windows: [
+            { from: at(0), to: at(3), status: 'covered', reason: null },
+            {
+              from: at(3),
+              to: at(5),
+              status: 'covered',
+              reason: 'read later, after: hackernews answered 503',
+            },
+            { from: at(5), to: at(6), status: 'covered', reason: null },
+            { from: at(6), to: at(7), status: 'gap', reason: 'more was published' },
+            { from: at(7), to: at(8), status: 'covered', reason: null },
+          ],
+        },
+      ],
+      ...{ since: at(0), until: at(8) },
+    });
+  });
+
+  it('returns 404 for another account’s keyword, and 400 for a window of more than 90 days', async () => {
+    const [ada, bob] = [await service.tenant(), await service.tenant()];
+    const { id } = (await ada.api.post('/v1/keywords', keywordBody())).body;
+    expect((await bob.api.get(`/v1/keywords/${id}/coverage`)).status).toBe(404);
+    const wide = await ada.api.get(`/v1/queries/${id}/coverage?since=2026-01-01T00:00:00Z`);
+    expect([wide.status, wide.body.details]).toEqual([
+      400,
+      [{ path: 'since', message: 'must be at most 90 days before until' }],
+    ]);
+  });
+});
