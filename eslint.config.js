@@ -45,7 +45,7 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
@@ -74,6 +74,10 @@ export default tseslint.config(
     ],
     rules: noWritesOf(Object.entries(TABLES).flatMap(([owner, tables]) => (owner === folder ? [] : tables))),
   })),
+  {
+    files: ['apps/dashboard/public/*.js'],
+    languageOptions: { globals: { document: 'readonly', localStorage: 'readonly', matchMedia: 'readonly' } },
+  },
   { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     files: ['**/*.{js,mjs,cjs}'],

@@ -13,7 +13,16 @@ const INSTALL_OPTIONS = ['--include=dev', '--include=optional', '--no-audit', '-
 const BUILD_STAMP = join(root, 'dist/.earshot-built');
 const OUTPUT_CHARACTERS = 50_000;
 /** The inputs of the build. */
-const SOURCES = ['apps', 'clients/typescript/src', 'libs', 'bench', 'proto', 'package.json', 'package-lock.json'];
+const SOURCES = [
+  'apps',
+  'clients/typescript/src',
+  'libs',
+  'bench',
+  'proto',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+];
 
 /**
  * Installs and builds what is missing or out of date. Takes a few milliseconds if nothing is. Two processes wait for

@@ -51,6 +51,9 @@ import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { BadKeys } from './auth/bad-keys.js';
 import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SOURCES, type GatewayConfig } from './config.js';
+import { DashboardFiles } from './dashboard/dashboard-files.js';
+import { DashboardFilesController } from './dashboard/dashboard-files.controller.js';
+import { serveDashboard } from './dashboard/dashboard-page.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
@@ -137,12 +140,14 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ReportPagesController,
           WebhooksController,
           OpenApiController,
+          DashboardFilesController,
           PurgeHandler,
         ],
         providers: [
           { provide: SOURCES, useValue: config.sources },
           { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
           { provide: HAS_MODEL, useValue: config.LLM_URL !== '' },
+          { provide: DashboardFiles, useValue: new DashboardFiles() },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           { provide: FeedAddresses, useValue: new FeedAddresses(config.MASTER_KEY, config.PUBLIC_URL) },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
@@ -199,6 +204,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       trackRequests(fastify, log, config.TRUST_TRACEPARENT);
       app.get(Admission).guard(fastify);
       app.get(Idempotency).guard(fastify);
+      serveDashboard(fastify, app.get(DashboardFiles));
     },
   };
 }

@@ -1,0 +1,65 @@
+import { useSyncExternalStore } from 'react';
+
+/** `GET /v1/auth/session` */
+export interface Session {
+  account: { id: string; name: string | null; plan: string; timezone: string };
+  member: { id: string; email: string; role: 'owner' | 'editor' | 'viewer' };
+  csrfToken: string;
+}
+
+interface State {
+  session: Session | undefined;
+  /** True after a request was refused because the session has ended. What was typed is still on the page. */
+  hasEnded: boolean;
+}
+
+let state: State = { session: undefined, hasEnded: false };
+const listeners = new Set<() => void>();
+
+function change(next: State): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+/** Begins a session, or continues one after a new sign-in. */
+export function beginSession(session: Session): void {
+  change({ session, hasEnded: false });
+}
+
+/** A request was refused with 401: the shell asks the member to sign in again, on top of the page. */
+export function sessionEnded(): void {
+  if (state.session && !state.hasEnded) change({ ...state, hasEnded: true });
+}
+
+/** The header of writes. */
+export function csrfToken(): string | undefined {
+  return state.session?.csrfToken;
+}
+
+/** The present session, and whether it has ended. */
+export function useSessionState(): State {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+/** The session of a page behind the sign-in. @throws Error outside of the shell */
+export function useSession(): Session {
+  const { session } = useSessionState();
+  if (!session) throw new Error('there is no session');
+  return session;
+}
+
+/** True if the role of the member allows changes of keywords, channels, labels and views. */
+export function useCanEdit(): boolean {
+  return useSession().member.role !== 'viewer';
+}
+
+/** True for owners, who manage members, the account and its secrets. */
+export function useIsOwner(): boolean {
+  return useSession().member.role === 'owner';
+}

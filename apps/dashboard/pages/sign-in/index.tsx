@@ -1,0 +1,53 @@
+import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate, useSearchParams } from 'react-router';
+import { signIn } from '../../api/auth.js';
+import { Problem } from '../../parts/problem.js';
+import { SignPage } from '../../parts/sign-page.js';
+import { addressToReturnTo } from './return-address.js';
+
+/** Signs a member in, and returns to the page that asked for it. */
+export function Component() {
+  const [search] = useSearchParams();
+  const navigate = useNavigate();
+  const form = useForm({ initialValues: { email: search.get('email') ?? '', password: '' } });
+  const entry = useMutation({
+    mutationFn: () => signIn(form.values.email.trim(), form.values.password),
+    onSuccess: () => navigate(addressToReturnTo(search.get('to')), { replace: true }),
+  });
+  return (
+    <SignPage title="Sign in">
+      <form onSubmit={form.onSubmit(() => entry.mutate())}>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            required
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            {...form.getInputProps('password')}
+          />
+          {entry.error && <Problem error={entry.error} />}
+          <Button type="submit" loading={entry.isPending} fullWidth>
+            Sign in
+          </Button>
+          <Group justify="space-between">
+            <Anchor component={Link} to="/reset" size="sm">
+              Forgot your password?
+            </Anchor>
+            <Anchor component={Link} to="/sign-up" size="sm">
+              Create an account
+            </Anchor>
+          </Group>
+        </Stack>
+      </form>
+    </SignPage>
+  );
+}

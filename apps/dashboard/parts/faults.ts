@@ -1,0 +1,21 @@
+import type { UseFormReturnType } from '@mantine/form';
+import { EarshotError } from '../api/client.js';
+
+/** `sources[0].source` of the API → `sources.0.source` of the form. */
+export const formPath = (path: string) => path.replace(/\[(\w+)\]/g, '.$1');
+
+/**
+ * Shows each fault of a refused request beside its field.
+ * @param rename maps a path of the request to the field of the form, where they differ
+ * @returns the paths of the request that have a place in the form
+ */
+export function showFaults<T extends object>(
+  form: Pick<UseFormReturnType<T>, 'setErrors' | 'values'>,
+  error: unknown,
+  rename: (path: string) => string = formPath,
+): string[] {
+  if (!(error instanceof EarshotError)) return [];
+  const placed = error.details.filter(({ path }) => path !== '');
+  form.setErrors(Object.fromEntries(placed.map(({ path, message }) => [rename(path), message])));
+  return placed.map(({ path }) => path);
+}

@@ -1,0 +1,64 @@
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
+
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** “5 min. ago”, “in 2 hours”, “now”. */
+export function relativeTime(at: string, now: number): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
+}
+
+/** “Sunday, 22 November 2026 at 19:28:05 CET”, in the viewer's zone. */
+export const exactTime = (at: string) => exact.format(new Date(at));
+
+/** “22 Nov 2026, 19:28”, in the viewer's zone. */
+export const minuteOf = (at: string) => minute.format(new Date(at));
+
+/** “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day. */
+export const dayOf = (at: string) => day.format(new Date(at.length === 10 ? `${at}T12:00:00` : at));
+
+/** 12,345 */
+export const count = (n: number) => whole.format(n);
+
+/** 12.3K */
+export const short = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : compact.format(n));
+
+/** 43% of a share between 0 and 1 */
+export const percent = (n: number) => share.format(n);
+
+/** “1 credit”, “43,200 credits” */
+export const credits = (n: number) => plural(n, 'credit');
+
+/** “1 mention”, “3 mentions” */
+export const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+
+/** “90 s”, “5 min”, “2 h”, “1 day” for a number of seconds. */
+export function duration(seconds: number): string {
+  for (const [size, unit] of [
+    [86_400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+  ] as const)
+    if (seconds >= size && seconds % size === 0) return `${count(seconds / size)} ${unit}`;
+  return `${count(seconds)} s`;
+}
+
+/** `buy_intent` → “Buy intent” */
+export function words(name: string): string {
+  const text = name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,62 @@
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
+import { CircleAlert } from 'lucide-react';
+import { EarshotConnectionError, EarshotError, type Fault } from '../api/client.js';
+
+interface Props {
+  error: unknown;
+  /** What failed: “The keyword was not saved”. */
+  title?: string;
+  retry?: () => void;
+  /** Faults that stand beside their fields already, and are left out here. */
+  shownPaths?: readonly string[];
+}
+
+/** An error as the API states it, with every fault of the request and the id under which the operator finds it. */
+export function Problem({ error, title, retry, shownPaths = [] }: Props) {
+  const { message, faults, requestId } = described(error);
+  const others = faults.filter(({ path }) => !shownPaths.includes(path));
+  return (
+    <Alert
+      color="red"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title={title}
+      role="alert"
+      variant="light"
+    >
+      <Stack gap="xs">
+        <Text size="sm" className="foreign">
+          {faults.length > 0 && others.length < faults.length ? 'Correct the marked fields.' : message}
+        </Text>
+        {others.length > 0 && faults.length > 1 && (
+          <List size="sm">
+            {others.map(({ path, message: fault }) => (
+              <List.Item key={path + fault} className="foreign">
+                {path ? `${path}: ${fault}` : fault}
+              </List.Item>
+            ))}
+          </List>
+        )}
+        <Group gap="md">
+          {retry && (
+            <Button size="xs" variant="default" onClick={retry}>
+              Try again
+            </Button>
+          )}
+          {requestId && (
+            <Text size="xs" c="dimmed">
+              Request {requestId}
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+function described(error: unknown): { message: string; faults: readonly Fault[]; requestId?: string } {
+  if (error instanceof EarshotError)
+    return { message: error.message, faults: error.details, requestId: error.requestId };
+  if (error instanceof EarshotConnectionError)
+    return { message: 'Earshot cannot be reached. Check the connection and try again.', faults: [] };
+  return { message: error instanceof Error ? error.message : String(error), faults: [] };
+}

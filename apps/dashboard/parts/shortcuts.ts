@@ -1,0 +1,28 @@
+import { useEffect, useRef } from 'react';
+
+/** True if the key belongs to a field, a dialog or a combination, and so is no shortcut. */
+export function isTyping(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented)
+    return true;
+  const at = event.target;
+  if (!(at instanceof Element)) return false;
+  return at.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]') !== null;
+}
+
+/** Runs the function of a key while the component is shown: `{ j: next, '/': focusSearch }`. */
+export function useShortcuts(shortcuts: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(shortcuts);
+  useEffect(() => {
+    latest.current = shortcuts;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const run = isTyping(event) ? undefined : latest.current[event.key];
+      if (!run) return;
+      event.preventDefault();
+      run();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
+}

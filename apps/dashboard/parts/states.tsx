@@ -1,0 +1,57 @@
+import { Skeleton, Stack, Text, Title } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Problem } from './problem.js';
+
+interface EmptyProps {
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  /** The button that does what is missing. */
+  action?: ReactNode;
+}
+
+/** What is shown where there is nothing yet: why, and what to do. */
+export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
+  return (
+    <Stack align="center" gap="xs" py={56} px="md" ta="center" className="card">
+      <Icon size={30} strokeWidth={1.5} aria-hidden color="var(--text-dim)" />
+      <Title order={2}>{title}</Title>
+      {children && (
+        <Text c="dimmed" size="sm" maw="30rem" component="div">
+          {children}
+        </Text>
+      )}
+      {action && <div style={{ marginTop: '0.5rem' }}>{action}</div>}
+    </Stack>
+  );
+}
+
+/** Rows of the height that the loaded ones will have, so that nothing jumps. */
+export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
+  return (
+    <Stack gap="xs" aria-busy="true" role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, index) => (
+        <Skeleton key={index} height={height} radius="md" />
+      ))}
+    </Stack>
+  );
+}
+
+interface LoadedProps<T> {
+  query: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  /** Shown until the data is there: rows by default. */
+  loading?: ReactNode;
+  children: (data: T) => ReactNode;
+}
+
+/**
+ * What a query has read, or its skeleton, or its error with a button to try again. Data that is there stays when a later
+ * read fails.
+ */
+export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
+  return loading;
+}

@@ -1,0 +1,39 @@
+import { Tooltip } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { exactTime, relativeTime } from './format.js';
+
+/** Once a minute is enough for “5 minutes ago”. */
+const TICK_MS = 30_000;
+
+interface Props {
+  /** ISO 8601; null where there is none. */
+  at: string | null | undefined;
+  /** Shown where there is no time. */
+  none?: string;
+  /** The exact time instead of “5 minutes ago”. */
+  exact?: boolean;
+}
+
+/** A time, as long ago; the exact one, in the viewer's zone, on hover and focus. */
+export function Time({ at, none = '–', exact = false }: Props) {
+  const now = useNow();
+  if (!at) return <span>{none}</span>;
+  const precise = exactTime(at);
+  if (exact) return <time dateTime={at}>{precise}</time>;
+  return (
+    <Tooltip label={precise}>
+      <time dateTime={at} tabIndex={0} aria-label={`${relativeTime(at, now)}, ${precise}`}>
+        {relativeTime(at, now)}
+      </time>
+    </Tooltip>
+  );
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

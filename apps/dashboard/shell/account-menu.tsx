@@ -1,0 +1,75 @@
+import {
+  Group,
+  Menu,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  type MantineColorScheme,
+} from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Check, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
+import { useNavigate } from 'react-router';
+import { signOut } from '../api/auth.js';
+import { useSession } from '../api/session.js';
+import { showKeyboardHelp } from './keyboard-help.js';
+import classes from './shell.module.css';
+
+const THEMES = [
+  { value: 'auto', label: 'As the system', icon: Monitor },
+  { value: 'light', label: 'Light', icon: Sun },
+  { value: 'dark', label: 'Dark', icon: Moon },
+] as const satisfies readonly { value: MantineColorScheme; label: string; icon: unknown }[];
+
+/** Who is signed in, the theme, and the way out. */
+export function AccountMenu() {
+  const { account, member } = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  // A new document forgets everything that this one has read.
+  const leave = useMutation({ mutationFn: signOut, onSettled: () => location.assign('/sign-in') });
+  return (
+    <Menu position="top-start" width={220} withinPortal>
+      <Menu.Target>
+        <UnstyledButton className={classes.account} aria-label="Account and theme">
+          <Group justify="space-between" wrap="nowrap" gap="xs">
+            <div style={{ minWidth: 0 }}>
+              <Text size="sm" fw={600} truncate>
+                {account.name ?? member.email}
+              </Text>
+              <Text size="xs" c="dimmed" truncate>
+                {member.email}
+              </Text>
+            </div>
+            <ChevronsUpDown size={15} aria-hidden style={{ flex: 'none' }} />
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Theme</Menu.Label>
+        {THEMES.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={15} aria-hidden />}
+            rightSection={colorScheme === value && <Check size={15} aria-label="chosen" />}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<Settings size={15} aria-hidden />}
+          onClick={() => void navigate('/settings')}
+        >
+          Settings
+        </Menu.Item>
+        <Menu.Item leftSection={<Keyboard size={15} aria-hidden />} onClick={showKeyboardHelp}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item leftSection={<LogOut size={15} aria-hidden />} onClick={() => leave.mutate()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

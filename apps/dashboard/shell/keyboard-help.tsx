@@ -1,0 +1,45 @@
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { isTyping } from '../parts/shortcuts.js';
+import { NAVIGATION } from './navigation.js';
+
+const ShortcutList = lazy(() => import('./shortcut-list.js'));
+
+const OPEN = 'earshot:keyboard-help';
+
+/** Opens the list of shortcuts. */
+export const showKeyboardHelp = () => window.dispatchEvent(new Event(OPEN));
+
+/** After `g`, the next key is waited for this long. */
+const SEQUENCE_MS = 1500;
+
+/** The list of shortcuts (`?`), and the shortcuts that open pages (`g` and a letter). */
+export function KeyboardHelp() {
+  const [isOpen, setOpen] = useState(false);
+  usePageKeys(() => setOpen(true));
+  return <Suspense>{isOpen && <ShortcutList close={() => setOpen(false)} />}</Suspense>;
+}
+
+function usePageKeys(showHelp: () => void): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let since = -Infinity;
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event)) return;
+      if (event.key === '?') showHelp();
+      const entry = NAVIGATION.flatMap(({ entries }) => entries).find(({ key }) => key === event.key);
+      if (entry && event.timeStamp - since < SEQUENCE_MS) {
+        // Otherwise the letter would also be a shortcut of the page.
+        event.stopImmediatePropagation();
+        void navigate(entry.to);
+      }
+      since = event.key === 'g' ? event.timeStamp : -Infinity;
+    };
+    window.addEventListener('keydown', press, { capture: true });
+    window.addEventListener(OPEN, showHelp);
+    return () => {
+      window.removeEventListener('keydown', press, { capture: true });
+      window.removeEventListener(OPEN, showHelp);
+    };
+  });
+}

@@ -1,0 +1,26 @@
+import { Button, Center, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { useRouteError } from 'react-router';
+
+/** What is shown instead of a page that failed. A chunk that is missing after an update is loaded by a reload. */
+export function PageError() {
+  const error = useRouteError();
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <Center mih="60vh" p="md">
+      <Stack maw={520} gap="sm">
+        <Title order={1}>This page failed</Title>
+        <Text>
+          It is a defect of the page, or Earshot was updated while it was open. Nothing was changed by it.
+          Reload the page; if it fails again, report the text below.
+        </Text>
+        <Code block>{message}</Code>
+        <Group>
+          <Button onClick={() => location.reload()}>Reload</Button>
+          <Button variant="default" component="a" href="/feed">
+            Open the feed
+          </Button>
+        </Group>
+      </Stack>
+    </Center>
+  );
+}

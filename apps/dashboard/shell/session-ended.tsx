@@ -1,0 +1,38 @@
+import { Anchor, Button, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { signIn } from '../api/auth.js';
+import { Problem } from '../parts/problem.js';
+
+/** Asks for the password on top of the page, so that nothing that was typed there is lost. */
+export default function SessionEnded({ email }: { email: string }) {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { password: '' } });
+  const entry = useMutation({
+    mutationFn: () => signIn(email, form.values.password),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  return (
+    <Modal opened onClose={() => undefined} withCloseButton={false} title="Your session has ended">
+      <form onSubmit={form.onSubmit(() => entry.mutate())}>
+        <Stack>
+          <Text size="sm">Sign in again to go on. What you typed on this page is still there.</Text>
+          <PasswordInput
+            label={`Password of ${email}`}
+            autoComplete="current-password"
+            data-autofocus
+            required
+            {...form.getInputProps('password')}
+          />
+          {entry.error && <Problem error={entry.error} />}
+          <Button type="submit" loading={entry.isPending}>
+            Sign in
+          </Button>
+          <Anchor size="sm" href="/sign-in">
+            Sign in as somebody else
+          </Anchor>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,75 @@
+import { AppShell, Burger, Group, ScrollArea } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Suspense, useEffect } from 'react';
+import { Link, Outlet, useLocation, useNavigation } from 'react-router';
+import { AccountMenu } from './account-menu.js';
+import { KeyboardHelp } from './keyboard-help.js';
+import { Logo } from './logo.js';
+import { Navigation } from './navigation-links.js';
+import classes from './shell.module.css';
+
+/** The frame of every page behind the sign-in. */
+export function Shell() {
+  const [isOpen, menu] = useDisclosure(false);
+  const { pathname } = useLocation();
+  const { state } = useNavigation();
+  const { close } = menu;
+  useEffect(close, [pathname, close]);
+  return (
+    <AppShell
+      layout="alt"
+      header={{ height: { base: 52, md: 0 } }}
+      navbar={{ width: 236, breakpoint: 'md', collapsed: { mobile: !isOpen } }}
+      padding={0}
+    >
+      <a href="#main" className="skip-link">
+        Skip to content
+      </a>
+      <AppShell.Header hiddenFrom="md" className={classes.header}>
+        <Group h="100%" px="md" justify="space-between">
+          <Link to="/feed" className={classes.brand} aria-label="Earshot, to the feed">
+            <Logo />
+          </Link>
+          <Burger
+            opened={isOpen}
+            onClick={menu.toggle}
+            size="sm"
+            aria-label="Navigation"
+            aria-expanded={isOpen}
+          />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.navbar} aria-label="Main">
+        <AppShell.Section p="md" pb="xs">
+          <Group justify="space-between">
+            <Link to="/feed" className={classes.brand} aria-label="Earshot, to the feed">
+              <Logo />
+            </Link>
+            <Burger
+              hiddenFrom="md"
+              opened={isOpen}
+              onClick={menu.toggle}
+              size="sm"
+              aria-label="Close navigation"
+            />
+          </Group>
+        </AppShell.Section>
+        <AppShell.Section grow component={ScrollArea} px="xs">
+          <Navigation />
+        </AppShell.Section>
+        <AppShell.Section p="xs" className={classes.foot}>
+          <AccountMenu />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
+        {state === 'loading' && (
+          <div className={classes.progress} role="progressbar" aria-label="Loading the page" />
+        )}
+        <Suspense>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+      <KeyboardHelp />
+    </AppShell>
+  );
+}

@@ -1,0 +1,37 @@
+import { Center, Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Navigate, useLocation } from 'react-router';
+import { readSession } from '../api/auth.js';
+import { EarshotError } from '../api/client.js';
+import { useSessionState } from '../api/session.js';
+import { Problem } from '../parts/problem.js';
+import { Shell } from './shell.js';
+
+const SessionEnded = lazy(() => import('./session-ended.js'));
+
+/** Reads the session once; without one, the sign-in comes first and returns to the same address. */
+export function SignedIn() {
+  const { session, hasEnded } = useSessionState();
+  const { pathname, search, hash } = useLocation();
+  const { error, refetch } = useQuery({
+    queryKey: ['session'],
+    queryFn: readSession,
+    staleTime: Infinity,
+    enabled: session === undefined,
+  });
+  if (session)
+    return (
+      <>
+        <Shell />
+        <Suspense>{hasEnded && <SessionEnded email={session.member.email} />}</Suspense>
+      </>
+    );
+  if (error instanceof EarshotError && error.status === 401)
+    return <Navigate to={`/sign-in?${new URLSearchParams({ to: pathname + search + hash })}`} replace />;
+  return (
+    <Center mih="100vh" p="md">
+      {error ? <Problem error={error} retry={() => void refetch()} /> : <Loader aria-label="Loading" />}
+    </Center>
+  );
+}

@@ -1,0 +1,28 @@
+import { defineConfig } from 'vite';
+
+/** The gateway that the development server passes the API on to. */
+const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // The gateway replaces it in each response.
+  html: { cspNonce: 'NONCE' },
+  server: { proxy: { '/v1': { target: GATEWAY, changeOrigin: true } } },
+  build: {
+    outDir: '../../dist/apps/dashboard',
+    emptyOutDir: true,
+    manifest: true,
+    target: 'es2022',
+    // The policy allows no `data:` but for images, and every file has a hashed name anyway.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      // Libraries mark their modules for React's server components, which do not exist here.
+      onLog(level, log, report) {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
+  },
+});
