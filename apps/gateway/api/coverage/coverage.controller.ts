@@ -1,0 +1,85 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { isoOf, Refusal } from '#kernel';
+import type { KeywordEntity, WatchEntity } from '#postgres';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { pathId } from '../../http/path-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { CoverageReads } from '../../reads/coverage-reads.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
+import { timelineOf } from './timeline.js';
+
+const DAY_MS = 24 * 3_600_000;
+const WINDOW_MS = DAY_MS;
+/** Activity is kept for this time. */
+const LONGEST_WINDOW_MS = 90 * DAY_MS;
+
+/** What was read of each search of a keyword, and what was not. Free. */
+@Controller()
+export class CoverageController {
+  constructor(
+    private readonly coverage: CoverageReads,
+    private readonly keywords: KeywordReads,
+  ) {}
+
+  @Get(['v1/keywords/:id/coverage', 'v1/queries/:id/coverage'])
+  async read(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const id = pathId(given, 'keyword');
+    const query = new QueryReader(raw);
+    const now = Date.now();
+    const { from, to: until = new Date(now) } = query.span('since', 'until');
+    const since = from ?? new Date(until.getTime() - WINDOW_MS);
+    if (until.getTime() - since.getTime() > LONGEST_WINDOW_MS)
+      query.fault('since', 'must be at most 90 days before until');
+    query.finish();
+    const keyword = await this.keywords.keyword(accountId, id);
+    if (!keyword) throw Refusal.notFound('keyword');
+    const [runs, lags, next, watches] = await Promise.all([
+      // A later check can have read the end of the window.
+      this.coverage.runs(accountId, id, since, new Date(until.getTime() + DAY_MS)),
+      this.coverage.lags(accountId, id, since, until),
+      this.coverage.nextChecks(id),
+      this.keywords.watchesOfKeywords([id]).then((found) => (found.get(id) ?? []).map(({ watch }) => watch)),
+    ]);
+    // A search that was started over has had several watches.
+    const searches = new Map<string, WatchEntity[]>();
+    for (const watch of watches) {
+      const searchId = watch.searchId ?? watch.watchId;
+      searches.set(searchId, [...(searches.get(searchId) ?? []), watch]);
+    }
+    const data = [...searches].map(([searchId, all]) => {
+      const watch = all.find(({ retiredAt }) => retiredAt === null);
+      const nextCheckAt = watch && next.get(watch.watchId);
+      const windows = timelineOf(
+        {
+          runs: all.flatMap(({ watchId }) => runs.get(watchId) ?? []).sort((a, b) => a.to - b.to),
+          idle: idleReason(keyword, watch),
+          nextCheckAt: nextCheckAt?.getTime(),
+        },
+        {
+          since: Math.max(since.getTime(), Math.min(...all.map(({ createdAt }) => createdAt.getTime()))),
+          until: until.getTime(),
+          now,
+        },
+      );
+      return {
+        searchId,
+        source: (watch ?? all[0])?.source,
+        watchId: watch?.watchId ?? null,
+        windows: windows.map((window) => ({ ...window, from: isoOf(window.from), to: isoOf(window.to) })),
+        lagSeconds: lags.get(searchId) ?? null,
+        nextCheckAt: nextCheckAt ? isoOf(nextCheckAt) : null,
+      };
+    });
+    return { data, since: isoOf(since), until: isoOf(until) };
+  }
+}
+
+/** Why no check of the search is due; undefined while it runs. */
+function idleReason(keyword: KeywordEntity, watch: WatchEntity | undefined): string | undefined {
+  if (keyword.state === 'retired') return 'the keyword was deleted';
+  if (!watch) return 'the search was removed from the keyword';
+  if (watch.disabled) return 'the search is disabled in the keyword';
+  if (keyword.state === 'paused') return `the keyword is paused: ${keyword.pausedReason ?? 'by a user'}`;
+  return watch.isActive ? undefined : `the search is paused: ${watch.pausedReason ?? 'by a user'}`;
+}

@@ -1,0 +1,113 @@
+import type { CheckRun } from '../../reads/coverage-reads.js';
+
+/** A part of the timeline of a search. */
+export interface CoverageWindow {
+  from: number;
+  to: number;
+  /** `covered`: everything was read. `gap`: items may be missing. `failed`: the source could not be read. */
+  status: CheckRun['outcome'];
+  reason: string | null;
+}
+
+/** The checks of a search, and what is known about its next one. */
+export interface SearchChecks {
+  /** In the order of their checks. */
+  runs: readonly CheckRun[];
+  /** Reason why no check is due; undefined while the search runs. */
+  idle: string | undefined;
+  /** In ms; undefined without a next check. */
+  nextCheckAt: number | undefined;
+}
+
+const NO_CHECK = 'no check was made in this time';
+const MORE_THAN_READ = 'more was published than one check can read';
+
+/**
+ * The timeline of a search: windows without holes, oldest first. A time that a later check read after failures is
+ * covered, with the failure as its reason. The time since the last check belongs to the next check, unless that is
+ * overdue.
+ * @param since ms; windows before it are cut
+ * @param until ms
+ * @param now ms
+ */
+export function timelineOf(
+  { runs, idle, nextCheckAt }: SearchChecks,
+  { since, until, now }: { since: number; until: number; now: number },
+): CoverageWindow[] {
+  const line = new Timeline(
+    since,
+    endOf(runs, { until, now, isDue: idle === undefined && !isOverdue(nextCheckAt, now) }),
+  );
+  line.paint(-Infinity, Infinity, { status: 'gap', reason: idle ?? NO_CHECK });
+  runs.forEach((run, index) => {
+    if (run.outcome !== 'failed') return;
+    const from = runs[index - 1]?.to ?? run.from;
+    // Nobody knows more until the next check.
+    const to = index === runs.length - 1 ? Infinity : run.to;
+    line.paint(from, to, { status: 'failed', reason: run.message || null });
+  });
+  for (const run of runs) {
+    if (run.outcome === 'covered')
+      line.repaint(run.from, run.to, (old) => ({
+        status: 'covered',
+        reason: old.status === 'failed' ? `read later, after: ${old.reason ?? 'a failure'}` : null,
+      }));
+    else if (run.outcome === 'gap')
+      line.paint(run.from, run.to, { status: 'gap', reason: run.message || MORE_THAN_READ });
+  }
+  return line.windows();
+}
+
+/** The next check is late by more than this. */
+const LATE_MS = 60_000;
+
+function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
+  return nextCheckAt !== undefined && nextCheckAt + LATE_MS < now;
+}
+
+/** The time since a check that was not a failure belongs to the next check, if that is not late. */
+function endOf(
+  runs: readonly CheckRun[],
+  { until, now, isDue }: { until: number; now: number; isDue: boolean },
+): number {
+  const last = runs.at(-1);
+  return Math.min(until, now, isDue && last && last.outcome !== 'failed' ? last.to : Infinity);
+}
+
+type Colour = Pick<CoverageWindow, 'status' | 'reason'>;
+
+/** A line of adjacent windows that are painted over. */
+class Timeline {
+  private parts: CoverageWindow[];
+
+  constructor(from: number, to: number) {
+    this.parts = from < to ? [{ from, to, status: 'gap', reason: null }] : [];
+  }
+
+  paint(from: number, to: number, colour: Colour): void {
+    this.repaint(from, to, () => colour);
+  }
+
+  repaint(from: number, to: number, colour: (old: Colour) => Colour): void {
+    this.parts = this.parts.flatMap((part) => {
+      const [start, end] = [Math.max(from, part.from), Math.min(to, part.to)];
+      if (start >= end) return [part];
+      return [
+        { ...part, to: start },
+        { from: start, to: end, ...colour(part) },
+        { ...part, from: end },
+      ].filter((one) => one.from < one.to);
+    });
+  }
+
+  /** Neighbours of the same colour are one window. */
+  windows(): CoverageWindow[] {
+    const merged: CoverageWindow[] = [];
+    for (const part of this.parts) {
+      const last = merged.at(-1);
+      if (last && last.status === part.status && last.reason === part.reason) last.to = part.to;
+      else merged.push({ ...part });
+    }
+    return merged;
+  }
+}
