@@ -11,6 +11,7 @@ import { AnswersController } from './api/answers/answers.controller.js';
 import { ChannelPagesController } from './api/channels/channel-pages.controller.js';
 import { ChannelsController } from './api/channels/channels.controller.js';
 import { CoverageController } from './api/coverage/coverage.controller.js';
+import { CreditUsageController } from './api/credits/credit-usage.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
@@ -131,6 +132,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           WatchesController,
           AccountController,
           CreditsController,
+          CreditUsageController,
           ReplaysController,
           DeliveriesController,
           EndpointsController,

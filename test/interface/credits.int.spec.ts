@@ -3,6 +3,7 @@ import { ChangePlanSchema, CheckSchema, EventSchema, GrantCreditsSchema, LookupS
 import { EventStore } from '#event-store';
 import { derivedId, newId } from '#kernel';
 import { COMMANDS, connectBus, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { CommandClient } from '#transport';
@@ -11,14 +12,17 @@ import { startInterface, type InterfaceUnderTest, type Tenant } from './interfac
 let service: InterfaceUnderTest;
 let bus: Bus;
 let store: EventStore;
+let database: Database;
 
 beforeAll(async () => {
   service = await startInterface();
   bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
 });
 afterAll(async () => {
   await bus?.close();
+  await database?.destroy();
   await service?.stop();
 });
 
@@ -133,6 +137,53 @@ describe('GET /v1/credits', () => {
     const { api } = await service.tenant();
     expect((await api.get('/v1/credits?x=1')).status).toBe(400);
     expect((await api.post('/v1/credits', {})).status).toBe(405);
+  });
+});
+
+describe('GET /v1/credits/usage and /v1/credits/audit', () => {
+  it('return charges by day and group, and whether the ledger agrees with itself', async () => {
+    const tenant = await service.tenant('free');
+    const [{ accountId, api }, keywordId] = [tenant, newId()];
+    await checked(accountId, { keywordId });
+    await checked(accountId, { source: 'x', costCredits: 5, rateCredits: 5 });
+    await grant(accountId, 100);
+    await used(tenant, 7);
+    const usage = async (query = '') =>
+      (await api.get(`/v1/credits/usage${query}`)).body.data.map(
+        ({ at, group, credits }: { at: string; group: string | null; credits: number }) => {
+          expect(at).toMatch(/T00:00:00.000Z$/);
+          return [group, credits];
+        },
+      );
+    expect(await usage()).toEqual([[null, 7]]);
+    expect(await usage('?group=source')).toEqual([
+      ['x', 5],
+      ['reddit', 2],
+    ]);
+    expect(await usage('?group=operation')).toEqual([['check', 7]]);
+    expect(await usage('?group=keyword')).toEqual([
+      [null, 5],
+      [keywordId, 2],
+    ]);
+    expect(await usage('?until=2026-01-01T00:00:00Z')).toEqual([]);
+    const wide = await api.get('/v1/credits/usage?since=2026-01-01T00:00:00Z');
+    expect([wide.status, wide.body.details[0].path]).toEqual([400, 'since']);
+    const { body } = await api.get('/v1/credits/audit');
+    expect(body).toMatchObject({
+      consistent: true,
+      faults: [],
+      balance: 3093,
+      sumOfMovements: 3093,
+      chargedThisPeriod: 7,
+    });
+    await database.query(
+      'UPDATE credit_usage SET credits = credits + 1 WHERE account_id = $1 AND source = $2',
+      [accountId, 'x'],
+    );
+    expect((await api.get('/v1/credits/audit')).body).toMatchObject({
+      consistent: false,
+      faults: ['this period’s charges add up to 7, and its usage is 8'],
+    });
   });
 });
 

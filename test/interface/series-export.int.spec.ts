@@ -86,6 +86,34 @@ describe('GET /v1/mentions/series', () => {
   });
 });
 
+describe('GET /v1/mentions/top', () => {
+  it('lists the most frequent authors, communities or terms per source, with the filters of the list', async () => {
+    const carol = await service.tenant();
+    const row = (author: string | null, source: string, more = {}) =>
+      mentionRow(carol.accountId, { author, source, occurred_at: at('04T10:00:00.000'), ...more });
+    await insertRows(service.clickhouse, 'mentions', [
+      ...[
+        row('ann', 'reddit', { matched_terms: ['acme', 'zenith'], community: 'r/a' }),
+        row('ann', 'reddit'),
+      ],
+      ...[row('ann', 'x'), row('bo', 'x'), row(null, 'x', { dropped_reason: 'muted' })],
+    ]);
+    const top = async (query: string) =>
+      (await carol.api.get(`/v1/mentions/top?since=2026-03-01T00:00:00Z&until=2026-03-07T00:00:00Z&${query}`))
+        .body.data;
+    expect(await top('limit=2')).toEqual([
+      { value: 'ann', source: 'reddit', count: 2 },
+      { value: 'ann', source: 'x', count: 1 },
+    ]);
+    expect(await top('by=community')).toEqual([{ value: 'r/a', source: 'reddit', count: 1 }]);
+    expect(await top('by=term&source=reddit')).toEqual([
+      { value: 'acme', source: 'reddit', count: 2 },
+      { value: 'zenith', source: 'reddit', count: 1 },
+    ]);
+    expect((await carol.api.get('/v1/mentions/top?by=colour')).status).toBe(400);
+  });
+});
+
 async function exported(query: string, tenant = ada) {
   const answer = await request(`${service.url}/v1/mentions/export?${query}`, {
     headers: { 'x-api-key': tenant.api.apiKey },

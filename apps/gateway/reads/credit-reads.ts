@@ -10,6 +10,31 @@ export interface Usage {
   credits: number;
 }
 
+/** What the usage of credits is split by. */
+export const USAGE_GROUPS = ['source', 'operation', 'keyword'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** The credits that were charged on one UTC day. */
+export interface DayUsage {
+  /** Beginning of the day. */
+  day: Date;
+  /** Null without a group, and for charges without a value: a lookup has no keyword. */
+  group: string | null;
+  credits: number;
+}
+
+/** The ledger in the tables of this moment. */
+export interface LedgerSums {
+  balance: number;
+  movements: number;
+  sumOfMovements: number;
+  /** Balance after the last movement; null without movements. */
+  lastBalance: number | null;
+  /** Charges of the present period, from the ledger and from the sums of the usage. */
+  charged: number;
+  usage: number;
+}
+
 /** The filter of a page of the ledger. Values of one key are alternatives; different keys are combined with AND. */
 export interface LedgerPage {
   kinds: string[];
@@ -84,6 +109,45 @@ export class CreditReads {
     return this.database.query(`SELECT * FROM (${selects.join(' UNION ALL ')}) AS m ${head}`, values);
   }
 
+  /** Charges by day, of the days that have some. Ordered by day. */
+  usage(
+    accountId: string,
+    { since, until, group }: { since: Date; until: Date; group: UsageGroup | undefined },
+  ): Promise<DayUsage[]> {
+    return this.database.query(
+      `SELECT date_trunc('day', at, 'UTC') AS day, ${group ? GROUP_COLUMNS[group] : 'NULL'} AS "group",
+         (-sum(amount))::bigint AS credits
+       FROM credit_movements
+       WHERE account_id = $1 AND kind = 'charge' AND at >= $2 AND at < $3
+       GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2`,
+      [accountId, since, until],
+    );
+  }
+
+  /** The sums that must agree, read at the same moment; undefined until the account's ledger is open. */
+  async sums(accountId: string): Promise<LedgerSums | undefined> {
+    const [row] = await this.database.query<LedgerSums[]>(
+      `SELECT b.balance, m.movements, m.sum AS "sumOfMovements", l.balance_after AS "lastBalance", m.charged, u.usage
+       FROM credit_balances b,
+         LATERAL (
+           SELECT count(*)::bigint AS movements, coalesce(sum(amount), 0)::bigint AS sum,
+             coalesce(-sum(amount) FILTER (WHERE kind = 'charge' AND at >= b.period_start), 0)::bigint AS charged
+           FROM credit_movements WHERE account_id = b.account_id
+         ) m
+         LEFT JOIN LATERAL (
+           SELECT balance_after FROM credit_movements WHERE account_id = b.account_id
+           ORDER BY seq DESC, place DESC LIMIT 1
+         ) l ON true,
+         LATERAL (
+           SELECT coalesce(sum(credits), 0)::bigint AS usage FROM credit_usage
+           WHERE account_id = b.account_id AND period_start = b.period_start
+         ) u
+       WHERE b.account_id = $1`,
+      [accountId],
+    );
+    return row;
+  }
+
   /**
    * Converts the requested times to bounds of the ledger's sequence too, because every index is in that order. A ledger
    * is in the order of its times, except for the difference between its writers' clocks.
@@ -114,6 +178,12 @@ export class CreditReads {
     return conditions;
   }
 }
+
+const GROUP_COLUMNS: Record<UsageGroup, string> = {
+  source: `NULLIF(source, '')`,
+  operation: 'operation',
+  keyword: 'keyword_id::text',
+};
 
 /** The maximum difference between the clocks of billing's replicas. */
 const CLOCKS_APART_MS = 60_000;

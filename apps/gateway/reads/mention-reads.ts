@@ -45,6 +45,23 @@ export interface SeriesRow {
   count: number;
 }
 
+/** Fields whose most frequent values can be asked for. */
+export const TOP_FIELDS = ['author', 'community', 'term'] as const;
+export type TopField = (typeof TOP_FIELDS)[number];
+
+/** One value of a field in a source. */
+export interface TopRow {
+  value: string;
+  source: string;
+  count: number;
+}
+
+const TOP_COLUMNS: Record<TopField, string> = {
+  author: `ifNull(author, '')`,
+  community: `ifNull(community, '')`,
+  term: 'arrayJoin(matched_terms)',
+};
+
 const GROUP_COLUMNS = {
   source: 'source',
   sentiment: `if(corrected_sentiment != '', corrected_sentiment, sentiment)`,
@@ -135,6 +152,24 @@ export class MentionReads {
          AND occurred_at < {until: DateTime64(3, 'UTC')}
        GROUP BY at, group ORDER BY at, group`,
       { ...params, since: clickHouseTime(since), until: clickHouseTime(until) },
+    );
+  }
+
+  /** The most frequent values of a field in a source, with the number of mentions, most frequent first. */
+  async top(
+    accountId: string,
+    filter: MentionFilter,
+    { by, since, until, limit }: { by: TopField; since: Date; until: Date; limit: number },
+  ): Promise<TopRow[]> {
+    const { sql, params } = await this.conditions(accountId, filter);
+    return selectRows<TopRow>(
+      this.clickhouse,
+      `SELECT ${TOP_COLUMNS[by]} AS value, source, toUInt32(count()) AS count
+       FROM mentions FINAL
+       WHERE ${sql.join(' AND ')} AND occurred_at >= {since: DateTime64(3, 'UTC')}
+         AND occurred_at < {until: DateTime64(3, 'UTC')} AND value != ''
+       GROUP BY value, source ORDER BY count DESC, value, source LIMIT {limit: UInt32}`,
+      { ...params, since: clickHouseTime(since), until: clickHouseTime(until), limit },
     );
   }
 

@@ -224,6 +224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/credits/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that the ledger, the balance and the usage agree
+         * @description Compares the sums of the tables at one moment. The command `credits audit` of the installation also computes every movement again from the stored checks. Free.
+         */
+        get: operations["auditCredits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/credits/ledger": {
         parameters: {
             query?: never;
@@ -233,6 +253,26 @@ export interface paths {
         };
         /** List all movements of credits, newest first */
         get: operations["listMovements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credits/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the charged credits of each UTC day
+         * @description Only days with charges, oldest first; a window of at most 92 days. Free.
+         */
+        get: operations["creditUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -767,6 +807,26 @@ export interface paths {
          * @description At most 2,400 buckets and 50,000 rows. Free.
          */
         get: operations["mentionSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mentions/top": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the authors, communities or matched terms with the most mentions
+         * @description Free.
+         */
+        get: operations["topOfMentions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4774,6 +4834,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    auditCredits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your id of the request. The response contains it, or a new id if it is missing */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        balance: number;
+                        chargedThisPeriod: number;
+                        /** Format: date-time */
+                        checkedAt: string;
+                        consistent: boolean;
+                        /** @description What does not agree, in words */
+                        faults: string[];
+                        /** @description Number of movements in the ledger */
+                        movements: number;
+                        sumOfMovements: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listMovements: {
         parameters: {
             query?: {
@@ -4817,6 +4922,62 @@ export interface operations {
                         data: components["schemas"]["Movement"][];
                         /** @description Beginning of the next page. Send it back unchanged as `cursor`. Absent on the last page. */
                         nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    creditUsage: {
+        parameters: {
+            query?: {
+                /** @description Split each day by this */
+                group?: "source" | "operation" | "keyword";
+                /** @description Beginning of the window. Default: 30 days before `until` */
+                since?: string;
+                /** @description End of the window (exclusive). Default: now */
+                until?: string;
+            };
+            header?: {
+                /** @description Your id of the request. The response contains it, or a new id if it is missing */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /**
+                             * Format: date-time
+                             * @description Beginning of the day in UTC
+                             */
+                            at: string;
+                            credits: number;
+                            /** @description Null without `group`, and for charges without a value */
+                            group: string | null;
+                        }[];
+                        /** Format: date-time */
+                        since: string;
+                        /** Format: date-time */
+                        until: string;
                     };
                 };
             };
@@ -6516,6 +6677,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MentionSeries"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    topOfMentions: {
+        parameters: {
+            query?: {
+                /** @description Only this author: the exact handle. Can be repeated; the values are alternatives. */
+                author?: string[];
+                /** @description Only this bucket. Can be repeated; the values are alternatives. */
+                bucket?: string[];
+                /** @description What is counted */
+                by?: "author" | "community" | "term";
+                /** @description Also include these mentions. Can be repeated; the values are alternatives. */
+                include?: "dropped"[];
+                /** @description Only this intent. Can be repeated; the values are alternatives. */
+                intent?: ("buy_intent" | "recommendation_request" | "product_question" | "support_request" | "bug_report" | "feature_request" | "complaint" | "praise" | "churn_risk" | "comparison" | "promotion" | "other")[];
+                /** @description Only this keyword. Can be repeated; the values are alternatives. */
+                keyword?: string[];
+                /** @description Only mentions with this label. `hidden` also shows hidden mentions. Can be repeated; the values are alternatives. */
+                label?: ("to_reply" | "starred" | "flagged" | "hidden")[];
+                /** @description Only this language. Can be repeated; the values are alternatives. */
+                lang?: string[];
+                /** @description Maximum number of rows */
+                limit?: number;
+                /** @description Only mentions that were read as at least this relevant; those without a reading stay. */
+                minRelevance?: number;
+                /** @description Words and "phrases" that the text must contain, all of them, in any case, up to 200 characters; at most 50 in one search. With `mode=semantic`, which requires it: the question, up to 1,000 characters; at most 5, and a mention counts by the nearest one. Can be repeated; the values are alternatives. */
+                q?: string[];
+                /** @description Only mentions for which this rule fired. Can be repeated; the values are alternatives. */
+                rule?: string[];
+                /** @description Only this sentiment. Can be repeated; the values are alternatives. */
+                sentiment?: ("positive" | "negative" | "neutral" | "mixed")[];
+                /** @description Beginning of the window. Default: 30 days before `until` */
+                since?: string;
+                /** @description Only this source. Can be repeated; the values are alternatives. */
+                source?: ("x" | "reddit" | "youtube" | "tiktok" | "bluesky" | "hackernews" | "mastodon" | "lemmy" | "github" | "producthunt" | "stackoverflow" | "rss" | "ai_answers" | "vinted")[];
+                /** @description End of the window (exclusive). Default: now */
+                until?: string;
+            };
+            header?: {
+                /** @description Your id of the request. The response contains it, or a new id if it is missing */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        by: "author" | "community" | "term";
+                        data: {
+                            count: number;
+                            source: components["schemas"]["Source"];
+                            value: string;
+                        }[];
+                        /** Format: date-time */
+                        since: string;
+                        /** Format: date-time */
+                        until: string;
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -8,6 +8,7 @@ import {
   MentionReads,
   SERIES_BUCKETS,
   SERIES_GROUPS,
+  TOP_FIELDS,
   type SeriesOf,
   type SeriesRow,
 } from '../../reads/mention-reads.js';
@@ -41,6 +42,20 @@ export class MentionSeriesController {
     const series: SeriesOf = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);
     return { data: filled(rows, starts), bucket, since: isoOf(since), until: isoOf(until) };
+  }
+
+  /** The authors, communities or matched terms with the most mentions. */
+  @Get('v1/mentions/top')
+  async top(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    const query = new QueryReader(raw);
+    const by = query.one('by', TOP_FIELDS) ?? 'author';
+    const limit = query.integer('limit', 1, 100, 10);
+    const { from, to: until = new Date() } = query.span('since', 'until');
+    const since = from ?? new Date(until.getTime() - WINDOW_SECONDS.day * 1000);
+    const filter = readMentionFilter(query);
+    query.finish();
+    const data = await this.mentions.top(accountId, filter, { by, since, until, limit });
+    return { data, by, since: isoOf(since), until: isoOf(until) };
   }
 }
 

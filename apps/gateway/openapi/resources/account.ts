@@ -1,6 +1,6 @@
 import { PLANS, SOURCE_IDS } from '#contracts';
 import type { Route } from '../operation.js';
-import { paging, repeated, since, UNTIL } from '../parameters.js';
+import { inQuery, paging, repeated, since, UNTIL } from '../parameters.js';
 import {
   BOOLEAN,
   ID,
@@ -117,6 +117,48 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'getCredits',
     summary: 'Get the credits of the account, and how this period used them',
     answer: ref('Credits'),
+  },
+  {
+    method: 'get',
+    tag: 'Credits',
+    path: '/v1/credits/usage',
+    operationId: 'creditUsage',
+    summary: 'Show the charged credits of each UTC day',
+    description: 'Only days with charges, oldest first; a window of at most 92 days. Free.',
+    parameters: [
+      inQuery('group', 'Split each day by this', oneOf(['source', 'operation', 'keyword'])),
+      since('30 days before `until`'),
+      UNTIL,
+    ],
+    answer: object({
+      data: listOf(
+        object({
+          at: described('Beginning of the day in UTC', INSTANT),
+          group: described('Null without `group`, and for charges without a value', nullable(TEXT)),
+          credits: INTEGER,
+        }),
+      ),
+      since: INSTANT,
+      until: INSTANT,
+    }),
+  },
+  {
+    method: 'get',
+    tag: 'Credits',
+    path: '/v1/credits/audit',
+    operationId: 'auditCredits',
+    summary: 'Check that the ledger, the balance and the usage agree',
+    description:
+      'Compares the sums of the tables at one moment. The command `credits audit` of the installation also computes every movement again from the stored checks. Free.',
+    answer: object({
+      consistent: BOOLEAN,
+      faults: described('What does not agree, in words', listOf(TEXT)),
+      movements: described('Number of movements in the ledger', INTEGER),
+      balance: INTEGER,
+      sumOfMovements: INTEGER,
+      chargedThisPeriod: INTEGER,
+      checkedAt: INSTANT,
+    }),
   },
   {
     method: 'get',

@@ -268,6 +268,26 @@ export const mentionRoutes: readonly Route[] = [
   },
   {
     ...common,
+    path: '/v1/mentions/top',
+    operationId: 'topOfMentions',
+    summary: 'List the authors, communities or matched terms with the most mentions',
+    description: 'Free.',
+    parameters: [
+      inQuery('by', 'What is counted', { ...oneOf(['author', 'community', 'term']), default: 'author' }),
+      inQuery('limit', 'Maximum number of rows', { type: 'integer', minimum: 1, maximum: 100, default: 10 }),
+      since('30 days before `until`'),
+      UNTIL,
+      ...filters.filter(({ name }) => !['order', 'mode'].includes(String(name))),
+    ],
+    answer: object({
+      data: listOf(object({ value: TEXT, source: SOURCE, count: INTEGER })),
+      by: oneOf(['author', 'community', 'term']),
+      since: INSTANT,
+      until: INSTANT,
+    }),
+  },
+  {
+    ...common,
     path: '/v1/mentions/export',
     operationId: 'exportMentions',
     summary: 'Export mentions as a streamed file',
