@@ -1,3 +1,4 @@
+import { Anchor } from '@mantine/core';
 import { Hammer } from 'lucide-react';
 import { Page } from './page.js';
 import { Empty } from './states.js';
@@ -7,7 +8,7 @@ export function NotBuilt({ title }: { title: string }) {
   return (
     <Page title={title}>
       <Empty icon={Hammer} title="This page is not built yet">
-        The API has all of it already: see <a href="/docs">the reference</a>.
+        The API has all of it already: see <Anchor href="/docs">the reference</Anchor>.
       </Empty>
     </Page>
   );

@@ -20,7 +20,7 @@ const gray: MantineColorsTuple = [
   '#f1f5f9',
   '#e2e8f0',
   '#cbd5e1',
-  '#94a3b8',
+  '#bcc6d3',
   '#64748b',
   '#526074',
   '#3e4c5f',

@@ -1,5 +1,150 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { Drawer } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { useKeywordNames } from '../../api/keywords.js';
+import { useCanEdit } from '../../api/session.js';
+import type { Label } from '../../api/types.js';
+import { useShortcuts } from '../../parts/shortcuts.js';
+import classes from './feed.module.css';
+import { FeedBar } from './feed-bar.js';
+import { useFeedFilters } from './feed-filters.js';
+import type { FeedMention } from './feed-mention.js';
+import { FeedState } from './feed-state.js';
+import { MentionList } from './mention-list.js';
+import { toggled, useChanges } from './use-changes.js';
+import { useFeed } from './use-feed.js';
 
+const MentionDetail = lazy(() => import('./mention-detail.js'));
+
+/** Mentions of all keywords, live. */
 export function Component() {
-  return <NotBuilt title="Feed" />;
+  const { filters, address, change } = useFeedFilters();
+  const [agreedTo, setAgreedTo] = useState('');
+  const feed = useFeed(filters, address, agreedTo === address);
+  const changes = useChanges();
+  const { chosenId, choose } = useChosen();
+  const keywordNames = useKeywordNames();
+  const search = useRef<HTMLInputElement>(null);
+  useFeedKeys({ lines: feed.lines, chosenId, choose, changes, search });
+  useEffect(() => {
+    document.title = 'Feed · Earshot';
+  }, []);
+  const { lines, read } = feed;
+  return (
+    <div className={classes.page}>
+      <FeedBar {...{ filters, address, change, feed, keywordNames, search }} onAgree={setAgreedTo} />
+      <div className={classes.panes}>
+        {lines.length > 0 ? (
+          <MentionList
+            {...{ lines, keywordNames, chosenId }}
+            newIds={feed.newIds}
+            openStories={feed.openStories}
+            waiting={feed.waiting}
+            hasMore={read.hasNextPage}
+            isLoadingMore={read.isFetchingNextPage || read.isFetchNextPageError}
+            present={changes.present}
+            onMore={() => void read.fetchNextPage()}
+            onChoose={({ id }) => choose(id)}
+            onToggleStory={feed.toggleStory}
+            onShowWaiting={feed.showWaiting}
+            onTop={feed.setAtTop}
+          />
+        ) : (
+          <FeedState {...{ filters, feed }} onAgree={() => setAgreedTo(address)} onReset={change} />
+        )}
+        <DetailPane
+          chosenId={chosenId}
+          close={() => choose(undefined)}
+          changes={changes}
+          keywordNames={keywordNames}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface DetailProps {
+  chosenId: string | undefined;
+  close: () => void;
+  changes: ReturnType<typeof useChanges>;
+  keywordNames: ReadonlyMap<string, string>;
+}
+
+/** Beside the list where there is room, above it elsewhere. */
+function DetailPane({ chosenId, close, ...rest }: DetailProps) {
+  const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  const detail = chosenId && (
+    <Suspense>
+      <MentionDetail key={chosenId} id={chosenId} close={close} {...rest} />
+    </Suspense>
+  );
+  if (isWide)
+    return detail ? (
+      <section className={classes.detailPane} aria-label="Mention">
+        {detail}
+      </section>
+    ) : null;
+  return (
+    <Drawer
+      opened={chosenId !== undefined}
+      onClose={close}
+      position="right"
+      size="min(100%, 40rem)"
+      padding={0}
+      withCloseButton={false}
+      title={undefined}
+      aria-label="Mention"
+    >
+      {detail}
+    </Drawer>
+  );
+}
+
+/** The open mention is in the address, so that it can be shared. */
+function useChosen() {
+  const [params, setParams] = useSearchParams();
+  const chosenId = params.get('mention') ?? undefined;
+  const choose = (id: string | undefined) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (id === undefined) next.delete('mention');
+        else next.set('mention', id);
+        return next;
+      },
+      { replace: chosenId !== undefined, preventScrollReset: true },
+    );
+  return { chosenId, choose };
+}
+
+interface Keys {
+  lines: ReturnType<typeof useFeed>['lines'];
+  chosenId: string | undefined;
+  choose: (id: string | undefined) => void;
+  changes: ReturnType<typeof useChanges>;
+  search: React.RefObject<HTMLInputElement | null>;
+}
+
+function useFeedKeys({ lines, chosenId, choose, changes, search }: Keys): void {
+  const canEdit = useCanEdit();
+  const place = lines.findIndex(({ mention }) => mention.id === chosenId);
+  const at = (index: number) => lines[Math.max(0, Math.min(index, lines.length - 1))]?.mention;
+  const go = (mention: FeedMention | undefined) => mention && choose(mention.id);
+  const mark = (label: Label) => {
+    const chosen = place < 0 ? undefined : at(place);
+    if (!chosen || !canEdit) return;
+    const mention = changes.present(chosen);
+    changes.change(mention, { labels: toggled(mention.labels, label) });
+  };
+  useShortcuts({
+    j: () => go(at(place + 1)),
+    k: () => go(at(place - 1)),
+    e: () => mark('hidden'),
+    s: () => mark('starred'),
+    r: () => mark('to_reply'),
+    f: () => mark('flagged'),
+    '/': () => search.current?.focus(),
+    Escape: () => choose(undefined),
+  });
 }

@@ -1,0 +1,11 @@
+import type { components } from '../../../clients/typescript/src/index.js';
+
+type Schemas = components['schemas'];
+
+export type Mention = Schemas['Mention'];
+export type Why = Schemas['Why'];
+export type Keyword = Schemas['Keyword'];
+export type Source = Mention['source'];
+export type Label = Mention['labels'][number];
+export type Sentiment = NonNullable<NonNullable<Mention['analysis']>['sentiment']>;
+export type Intent = NonNullable<NonNullable<Mention['analysis']>['intent']>;

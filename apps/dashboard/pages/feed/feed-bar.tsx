@@ -1,0 +1,157 @@
+import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput, Title, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { ArrowRight, Download, Search, SlidersHorizontal } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState, type RefObject } from 'react';
+import classes from './feed.module.css';
+import { apiFilters, isNarrowed, writeFilters, type FeedFilters } from './feed-filters.js';
+import { SavedViews } from './saved-views.js';
+import type { useFeed } from './use-feed.js';
+
+const FilterFields = lazy(() => import('./filter-fields.js'));
+const ExportDialog = lazy(() => import('./export-dialog.js'));
+
+interface Props {
+  filters: FeedFilters;
+  address: string;
+  change: (changes: Partial<FeedFilters>) => void;
+  feed: ReturnType<typeof useFeed>;
+  keywordNames: ReadonlyMap<string, string>;
+  search: RefObject<HTMLInputElement | null>;
+  /** Somebody has agreed to the price of the search with this address. */
+  onAgree: (address: string) => void;
+}
+
+/** Search, filters, saved views and export of the feed. */
+export function FeedBar({ filters, address, change, feed, keywordNames, search, onAgree }: Props) {
+  const [areFiltersOpen, filterFields] = useDisclosure(isNarrowed({ ...filters, q: '' }));
+  const [isExporting, exporting] = useDisclosure(false);
+  return (
+    <div className={classes.bar}>
+      <Group justify="space-between" gap="sm">
+        <Group gap="sm">
+          <Title order={1} fz="1.25rem">
+            Feed
+          </Title>
+          <LiveDot state={feed.liveState} isOff={feed.query.mode === 'semantic' || filters.until !== ''} />
+        </Group>
+        <Group gap="xs">
+          <SavedViews address={address} />
+          <Tooltip label="Export what these filters show">
+            <ActionIcon variant="default" size={36} aria-label="Export" onClick={exporting.open}>
+              <Download size={17} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
+      </Group>
+      <Group mt="sm" gap="xs" wrap="wrap">
+        <SearchField key={`${filters.q}|${filters.mode}`} {...{ filters, change, search, onAgree }} />
+        <Button
+          variant={areFiltersOpen ? 'light' : 'default'}
+          leftSection={<SlidersHorizontal size={16} aria-hidden />}
+          aria-expanded={areFiltersOpen}
+          onClick={filterFields.toggle}
+        >
+          Filters
+        </Button>
+      </Group>
+      <Suspense>
+        {areFiltersOpen && <FilterFields filters={filters} change={change} keywordNames={keywordNames} />}
+      </Suspense>
+      <Suspense>
+        {isExporting && (
+          <ExportDialog
+            filters={apiFilters({ ...filters, mode: 'text' }, Date.now())}
+            close={exporting.close}
+          />
+        )}
+      </Suspense>
+      {feed.read.creditsUsed > 0 && (
+        <Text size="xs" c="dimmed" mt="xs">
+          This search cost {feed.read.creditsUsed} credits.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+type SearchProps = Pick<Props, 'filters' | 'change' | 'search' | 'onAgree'>;
+
+function SearchField({ filters, change, search, onAgree }: SearchProps) {
+  const [text, setText] = useState(filters.q);
+  const [mode, setMode] = useState(filters.mode);
+  const isMeaning = mode === 'semantic';
+  const submit = () => {
+    const changes = { q: text.trim(), mode: text.trim() ? mode : 'text' } as const;
+    // Pressing the button with the price on it is the consent.
+    if (isMeaning) onAgree(writeFilters({ ...filters, ...changes }).toString());
+    change(changes);
+  };
+  return (
+    <form
+      role="search"
+      style={{ flex: '1 1 22rem', display: 'flex', gap: 8, flexWrap: 'wrap' }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <TextInput
+        ref={search}
+        style={{ flex: '1 1 12rem' }}
+        leftSection={<Search size={16} aria-hidden />}
+        placeholder={isMeaning ? 'A question, in a sentence' : 'Words, or "a phrase"'}
+        aria-label="Search mentions"
+        rightSection={
+          !isMeaning && (
+            <ActionIcon type="submit" variant="subtle" color="gray" aria-label="Search">
+              <ArrowRight size={16} aria-hidden />
+            </ActionIcon>
+          )
+        }
+        maxLength={isMeaning ? 1000 : 200}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+      />
+      <SegmentedControl
+        size="sm"
+        aria-label="How to search"
+        value={mode}
+        onChange={(value) => setMode(value as FeedFilters['mode'])}
+        data={[
+          { value: 'text', label: 'Words' },
+          { value: 'semantic', label: 'Meaning' },
+        ]}
+      />
+      {isMeaning && (
+        <Button type="submit" disabled={text.trim() === ''}>
+          Search · 2 credits
+        </Button>
+      )}
+    </form>
+  );
+}
+
+const STATES = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Connecting again',
+} as const;
+
+function LiveDot({ state, isOff }: { state: keyof typeof STATES; isOff: boolean }) {
+  const [shown, setShown] = useState(state);
+  // A short break is not worth a word.
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(state), state === 'lost' ? 2500 : 0);
+    return () => clearTimeout(timer);
+  }, [state]);
+  if (isOff) return null;
+  return (
+    <Group gap={6} role="status">
+      <span className={classes.dot} data-state={shown} />
+      <Text size="xs" c="dimmed">
+        {STATES[shown]}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,115 @@
+import { useMemo } from 'react';
+import { useSearchParams } from 'react-router';
+import type { Intent, Label, Sentiment, Source } from '../../api/types.js';
+import { INTENTS, LABELS, SENTIMENTS } from '../../parts/readings.js';
+import { SOURCES } from '../../parts/source.js';
+
+/** How far back the feed looks. */
+export const WINDOWS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
+export type Window = keyof typeof WINDOWS;
+
+const DAY_MS = 86_400_000;
+
+/** What the address bar says, under the names of the API where it has one. */
+export interface FeedFilters {
+  q: string;
+  mode: 'text' | 'semantic';
+  keyword: string[];
+  source: Source[];
+  sentiment: Sentiment[];
+  intent: Intent[];
+  label: Label[];
+  lang: string[];
+  author: string[];
+  minRelevance: number;
+  /** Ignored where `since` is given. */
+  window: Window;
+  /** ISO 8601, or empty. */
+  since: string;
+  until: string;
+  dropped: boolean;
+  stories: boolean;
+}
+
+const LISTS = {
+  keyword: undefined,
+  source: SOURCES,
+  sentiment: SENTIMENTS,
+  intent: INTENTS,
+  label: LABELS,
+  lang: undefined,
+  author: undefined,
+} as const;
+type ListName = keyof typeof LISTS;
+const LIST_NAMES = Object.keys(LISTS) as ListName[];
+
+/** The filters of an address. What it cannot mean is left out: an old link still opens. */
+export function readFilters(params: URLSearchParams): FeedFilters {
+  const window = params.get('window') as Window;
+  const relevance = Number(params.get('minRelevance') ?? 0);
+  const lists = LIST_NAMES.map((name) => {
+    const known = LISTS[name] as readonly string[] | undefined;
+    return [name, params.getAll(name).filter((value) => value !== '' && (known?.includes(value) ?? true))];
+  });
+  return {
+    ...(Object.fromEntries(lists) as Pick<FeedFilters, ListName>),
+    q: params.get('q') ?? '',
+    mode: params.get('mode') === 'semantic' ? 'semantic' : 'text',
+    minRelevance: relevance >= 1 && relevance <= 100 ? Math.round(relevance) : 0,
+    window: window in WINDOWS ? window : '7d',
+    since: timeIn(params.get('since')),
+    until: timeIn(params.get('until')),
+    dropped: params.get('include') === 'dropped',
+    stories: params.get('stories') === '1',
+  };
+}
+
+/** The address of the filters; what is usual is left out. */
+export function writeFilters(filters: FeedFilters): URLSearchParams {
+  const params = new URLSearchParams();
+  if (filters.q) params.set('q', filters.q);
+  if (filters.mode === 'semantic') params.set('mode', 'semantic');
+  for (const name of LIST_NAMES) for (const value of filters[name]) params.append(name, value);
+  if (filters.minRelevance > 0) params.set('minRelevance', String(filters.minRelevance));
+  if (filters.since) params.set('since', filters.since);
+  else if (filters.window !== '7d') params.set('window', filters.window);
+  if (filters.until) params.set('until', filters.until);
+  if (filters.dropped) params.set('include', 'dropped');
+  if (filters.stories) params.set('stories', '1');
+  return params;
+}
+
+/** The filters as the API takes them, at the time `now` (ms). */
+export function apiFilters(filters: FeedFilters, now: number) {
+  const { q, mode, minRelevance, dropped, until } = filters;
+  const since = filters.since || new Date(now - WINDOWS[filters.window] * DAY_MS).toISOString();
+  const lists = LIST_NAMES.filter((name) => filters[name].length > 0).map((name) => [name, filters[name]]);
+  return {
+    ...(Object.fromEntries(lists) as Partial<Pick<FeedFilters, ListName>>),
+    ...(q.trim() && { q: [q.trim()] }),
+    ...(mode === 'semantic' && q.trim() && { mode: 'semantic' as const }),
+    ...(minRelevance > 0 && { minRelevance }),
+    ...(dropped && { include: ['dropped' as const] }),
+    since,
+    ...(until && { until }),
+  };
+}
+
+export type ApiFilters = ReturnType<typeof apiFilters>;
+
+/** True if something beside the window narrows the feed. */
+export const isNarrowed = (filters: FeedFilters) =>
+  filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
+
+/** The filters of the address bar, and a function that changes some of them. */
+export function useFeedFilters() {
+  const [params, setParams] = useSearchParams();
+  const address = writeFilters(readFilters(params)).toString();
+  const filters = useMemo(() => readFilters(new URLSearchParams(address)), [address]);
+  const change = (changes: Partial<FeedFilters>) => setParams(writeFilters({ ...filters, ...changes }));
+  return { filters, address, change };
+}
+
+function timeIn(text: string | null): string {
+  return text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
+}

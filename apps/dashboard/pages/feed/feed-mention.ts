@@ -1,0 +1,42 @@
+import type { Mention } from '../../api/types.js';
+
+const KEPT = [
+  'id',
+  'keywordId',
+  'source',
+  'kind',
+  'url',
+  'author',
+  'vip',
+  'community',
+  'occurredAt',
+  'publishedAt',
+  'backfilled',
+  'matchedTerms',
+  'labels',
+  'bucket',
+  'storyId',
+  'dropped',
+  'analysis',
+  'corrected',
+  'score',
+] as const satisfies readonly (keyof Mention)[];
+
+/** Characters of a row; more is not visible in it. */
+const TITLE = 240;
+const EXCERPT = 420;
+
+/** What a row of the feed shows. A feed of ten thousand whole mentions, of up to 64 KiB each, would fill the memory. */
+export type FeedMention = Pick<Mention, (typeof KEPT)[number]> & { title: string; excerpt: string };
+
+export function feedMention(mention: Mention): FeedMention {
+  const kept = Object.fromEntries(KEPT.map((key) => [key, mention[key]])) as Pick<
+    Mention,
+    (typeof KEPT)[number]
+  >;
+  return {
+    ...kept,
+    title: (mention.title ?? '').slice(0, TITLE),
+    excerpt: mention.excerpt.slice(0, EXCERPT),
+  };
+}

@@ -1,0 +1,194 @@
+import {
+  ActionIcon,
+  Anchor,
+  Badge,
+  Button,
+  Divider,
+  Group,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ExternalLink, X } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/client.js';
+import { useCanEdit } from '../../api/session.js';
+import type { Mention, Why } from '../../api/types.js';
+import { short, words } from '../../parts/format.js';
+import { MarkedText, spansOf } from '../../parts/marked-text.js';
+import { PostLink, webAddress } from '../../parts/post-link.js';
+import { LABELS } from '../../parts/readings.js';
+import { SourceName } from '../../parts/source.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+import { Corrections } from './corrections.js';
+import classes from './feed.module.css';
+import { feedMention } from './feed-mention.js';
+import { LABEL_ICONS } from './mention-row.js';
+import { toggled, type useChanges } from './use-changes.js';
+import { WhyMatched } from './why-matched.js';
+
+/** Characters that are shown before “Show all”. */
+const FIRST_CHARACTERS = 2500;
+
+interface Props {
+  id: string;
+  close: () => void;
+  changes: ReturnType<typeof useChanges>;
+  keywordNames: ReadonlyMap<string, string>;
+}
+
+/** A whole mention: text, labels, readings with corrections, and why it matched. */
+export default function MentionDetail({ id, close, changes, keywordNames }: Props) {
+  const path = { id };
+  const mention = useQuery({
+    queryKey: ['/v1/mentions', id],
+    queryFn: ({ signal }) => api.get('/v1/mentions/{id}', { path, signal }),
+  });
+  const why = useQuery({
+    queryKey: ['/v1/mentions', id, 'why'],
+    queryFn: ({ signal }) => api.get('/v1/mentions/{id}/why', { path, signal }),
+  });
+  return (
+    <Stack p="lg" gap="md">
+      <Group justify="space-between">
+        {mention.data ? <SourceName source={mention.data.source} /> : <span />}
+        <Tooltip label="Close (Esc)">
+          <ActionIcon variant="subtle" color="gray" aria-label="Close the mention" onClick={close}>
+            <X size={18} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      <Loaded query={mention} loading={<LoadingRows rows={4} height={72} />}>
+        {(found) => (
+          <>
+            <Head mention={found} keywordName={keywordNames.get(found.keywordId ?? '')} />
+            <LabelButtons mention={found} changes={changes} />
+            <Body mention={found} why={why.data} />
+            <Figures mention={found} />
+            <Divider />
+            <Corrections mention={found} changes={changes} />
+          </>
+        )}
+      </Loaded>
+      {mention.data && (
+        <>
+          <Divider />
+          <Loaded query={why} loading={<LoadingRows rows={3} height={40} />}>
+            {(found) => <WhyMatched why={found} ai={mention.data.ai} />}
+          </Loaded>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Head({ mention, keywordName }: { mention: Mention; keywordName: string | undefined }) {
+  const { title, author, authorName, authorUrl, community, publishedAt, occurredAt, url } = mention;
+  return (
+    <div>
+      <Title order={2} className="foreign" dir="auto">
+        {title || `${words(mention.kind)} without a title`}
+      </Title>
+      <Text size="sm" c="dimmed" mt={4} component="div">
+        <Group gap={8}>
+          {(authorName ?? author) && (
+            <PostLink url={authorUrl}>
+              <span className="foreign">{authorName ? `${authorName} (${author ?? ''})` : author}</span>
+            </PostLink>
+          )}
+          {mention.vip && <Badge color="grape">VIP</Badge>}
+          {community && <span className="foreign">{community}</span>}
+          {keywordName && <Badge variant="default">{keywordName}</Badge>}
+        </Group>
+        <Group gap="xs" mt={2}>
+          {publishedAt && (
+            <span>
+              Published <Time at={publishedAt} />
+            </span>
+          )}
+          <span>
+            Found <Time at={occurredAt} />
+          </span>
+        </Group>
+      </Text>
+      {webAddress(url) && (
+        <PostLink url={url} className={classes.open}>
+          Open the post <ExternalLink size={13} aria-hidden />
+        </PostLink>
+      )}
+    </div>
+  );
+}
+
+function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['changes'] }) {
+  const canEdit = useCanEdit();
+  const row = changes.present(feedMention(mention));
+  if (!canEdit) return null;
+  return (
+    <Group gap={6}>
+      {LABELS.map((label) => {
+        const Icon = LABEL_ICONS[label];
+        const isSet = row.labels.includes(label);
+        return (
+          <Button
+            key={label}
+            size="compact-sm"
+            variant={isSet ? 'light' : 'default'}
+            aria-pressed={isSet}
+            leftSection={<Icon size={14} aria-hidden />}
+            onClick={() => changes.change(row, { labels: toggled(row.labels, label) })}
+          >
+            {words(label)}
+          </Button>
+        );
+      })}
+    </Group>
+  );
+}
+
+function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
+  const [isWhole, setWhole] = useState(false);
+  const { text } = mention;
+  const shown = isWhole ? text : text.slice(0, FIRST_CHARACTERS);
+  const places = why?.matches.filter(({ field }) => field === 'text') ?? [];
+  const spans = places.length > 0 ? places : spansOf(shown, mention.matchedTerms);
+  if (text === '') return null;
+  return (
+    <div>
+      <div
+        className={`${classes.body} foreign`}
+        dir="auto"
+        tabIndex={0}
+        role="region"
+        aria-label="Text of the mention"
+      >
+        <MarkedText text={shown} spans={spans} />
+        {!isWhole && shown.length < text.length && '…'}
+      </div>
+      {shown.length < text.length && (
+        <Button variant="subtle" size="compact-sm" onClick={() => setWhole(true)}>
+          Show all {short(text.length)} characters
+        </Button>
+      )}
+      {mention.truncated && (
+        <Text size="xs" c="dimmed" mt={4}>
+          The post is longer: Earshot keeps 64 KiB of a text.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function Figures({ mention }: { mention: Mention }) {
+  const figures = Object.entries(mention.engagement).filter(([, value]) => value !== null);
+  if (figures.length === 0 && mention.media.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {figures.map(([name, value]) => `${short(Number(value))} ${name}`).join(' · ')}
+      {mention.media.length > 0 && ` · ${mention.media.length} attached, not loaded here`}
+    </Text>
+  );
+}

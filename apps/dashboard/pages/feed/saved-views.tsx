@@ -1,0 +1,105 @@
+import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Bookmark, Plus, Trash2 } from 'lucide-react';
+import { useNavigate } from 'react-router';
+import { useCanEdit } from '../../api/session.js';
+import { deleteView, listViews, saveView } from '../../api/views.js';
+import { showFaults } from '../../parts/faults.js';
+import { notifyFailure } from '../../parts/notify.js';
+import { Problem } from '../../parts/problem.js';
+
+const VIEWS = ['/v1/views'] as const;
+
+/** The views that the members have saved, and the dialog that saves the present one. */
+export function SavedViews({ address }: { address: string }) {
+  const [isSaving, saving] = useDisclosure(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const canEdit = useCanEdit();
+  const views = useQuery({ queryKey: VIEWS, queryFn: ({ signal }) => listViews(signal) });
+  const remove = useMutation({
+    mutationFn: deleteView,
+    onError: (error) => notifyFailure('The view was not deleted', error),
+    onSettled: () => queries.invalidateQueries({ queryKey: VIEWS }),
+  });
+  const saved = views.data?.data ?? [];
+  return (
+    <>
+      <Menu position="bottom-end" width={280}>
+        <Menu.Target>
+          <Button variant="default" leftSection={<Bookmark size={16} aria-hidden />}>
+            Views
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {saved.length === 0 && (
+            <Text size="sm" c="dimmed" p="xs">
+              {views.error
+                ? 'The views cannot be read.'
+                : 'A view keeps the filters for all members of the account.'}
+            </Text>
+          )}
+          {saved.map(({ id, name, query }) => (
+            <Group key={id} gap={4} wrap="nowrap">
+              <Menu.Item flex={1} className="foreign" onClick={() => void navigate(`/feed?${query}`)}>
+                {name}
+              </Menu.Item>
+              {canEdit && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Delete the view ${name}`}
+                  onClick={() => remove.mutate(id)}
+                >
+                  <Trash2 size={15} aria-hidden />
+                </ActionIcon>
+              )}
+            </Group>
+          ))}
+          {canEdit && (
+            <>
+              <Menu.Divider />
+              <Menu.Item leftSection={<Plus size={15} aria-hidden />} onClick={saving.open}>
+                Save these filters
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {isSaving && <SaveDialog address={address} close={saving.close} />}
+    </>
+  );
+}
+
+function SaveDialog({ address, close }: { address: string; close: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { name: '' } });
+  const save = useMutation({
+    mutationFn: () => saveView({ name: form.values.name.trim(), query: address }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: VIEWS });
+      close();
+    },
+    onError: (error) => showFaults(form, error),
+  });
+  return (
+    <Modal opened onClose={close} title="Save a view">
+      <form onSubmit={form.onSubmit(() => save.mutate())}>
+        <Stack>
+          <TextInput label="Name" required maxLength={80} data-autofocus {...form.getInputProps('name')} />
+          {save.error && <Problem error={save.error} shownPaths={Object.keys(form.errors)} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

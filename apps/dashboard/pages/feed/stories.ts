@@ -1,0 +1,32 @@
+import type { FeedMention } from './feed-mention.js';
+
+/** A line of the feed: a mention, and the others of its story that are folded into it. */
+export interface FeedLine {
+  mention: FeedMention;
+  /** The line is one of an open story. */
+  isInner: boolean;
+  others: readonly FeedMention[];
+}
+
+/** One line for each mention. */
+export const plainLines = (mentions: readonly FeedMention[]): FeedLine[] =>
+  mentions.map((mention) => ({ mention, isInner: false, others: [] }));
+
+/**
+ * One line for each story, at the place of its first mention in the list.
+ * @param open stories whose mentions have a line each, below the first one
+ */
+export function storyLines(mentions: readonly FeedMention[], open: ReadonlySet<string>): FeedLine[] {
+  const stories = new Map<string, FeedMention[]>();
+  for (const mention of mentions) {
+    const key = mention.storyId ?? mention.id;
+    const story = stories.get(key);
+    if (story) story.push(mention);
+    else stories.set(key, [mention]);
+  }
+  return [...stories].flatMap(([key, [mention, ...others]]) => {
+    if (!mention) return [];
+    const inner = open.has(key) ? others.map((other) => ({ mention: other, isInner: true, others: [] })) : [];
+    return [{ mention, isInner: false, others }, ...inner];
+  });
+}

@@ -1,0 +1,54 @@
+import { useCallback, useMemo, useState } from 'react';
+import { apiFilters, type FeedFilters } from './feed-filters.js';
+import type { FeedMention } from './feed-mention.js';
+import { plainLines, storyLines } from './stories.js';
+import { useLiveMentions } from './use-live-mentions.js';
+import { useMentions } from './use-mentions.js';
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * Everything that the list of the feed shows.
+ * @param address identifies the filters
+ * @param maySpend false while a search by meaning waits for the consent to its price
+ */
+export function useFeed(filters: FeedFilters, address: string, maySpend: boolean) {
+  // The window ends now, once for these filters: the same question stays the same question.
+  const query = useMemo(() => apiFilters(filters, Date.now()), [address]);
+  const isSemantic = query.mode === 'semantic';
+  const read = useMentions(query, !isSemantic || maySpend);
+  const live = useLiveMentions(query, !isSemantic && filters.until === '' && read.isSuccess);
+  const [isAtTop, setAtTop] = useState(true);
+  const [shown, setShown] = useState(0);
+  const [openStories, setOpenStories] = useState(NOBODY);
+  const { mentions } = read;
+  const known = useMemo(() => new Set(mentions.map(({ id }) => id)), [mentions]);
+  const fresh = useMemo(() => live.fresh.filter(({ id }) => !known.has(id)), [live.fresh, known]);
+  // What arrives while somebody reads further down waits for a click, so that nothing moves under the eyes.
+  const visible = isAtTop ? fresh.length : Math.min(shown, fresh.length);
+  if (visible !== shown) setShown(visible);
+  const all = useMemo(
+    () => [...fresh.slice(fresh.length - visible), ...mentions],
+    [fresh, visible, mentions],
+  );
+  const lines = useMemo(
+    () => (filters.stories ? storyLines(all, openStories) : plainLines(all)),
+    [filters.stories, all, openStories],
+  );
+  const newIds = useMemo(() => new Set(fresh.map(({ id }) => id)), [fresh]);
+  const toggleStory = useCallback(({ storyId }: FeedMention) => {
+    if (storyId !== null) setOpenStories((open) => toggledIn(open, storyId));
+  }, []);
+  return {
+    ...{ query, read, lines, newIds, openStories, toggleStory, setAtTop },
+    liveState: live.state,
+    waiting: fresh.length - visible,
+    showWaiting: () => setShown(fresh.length),
+  };
+}
+
+function toggledIn(set: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(one)) next.add(one);
+  return next;
+}

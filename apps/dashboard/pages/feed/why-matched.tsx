@@ -1,0 +1,157 @@
+import { Accordion, Badge, Code, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Check, Minus } from 'lucide-react';
+import type { Mention, Why } from '../../api/types.js';
+import { words } from '../../parts/format.js';
+
+const MODES: Readonly<Record<Why['matchMode'], string>> = {
+  word: 'as whole words, in any case',
+  contains: 'as a part of the text, in any case',
+  platform: 'by the search of the source itself',
+};
+
+/** Why a mention is in the feed: terms, mutes, VIPs, rules and readings, in the order in which they were applied. */
+export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
+  const hits = [...why.mutes, ...why.vips].filter(({ hit }) => hit);
+  return (
+    <div>
+      <Title order={3}>Why it is here</Title>
+      <Stack gap={6} mt={6}>
+        <Text size="sm" component="div">
+          {why.matchedTerms.length > 0 ? (
+            <>
+              {why.matchedTerms.map(({ term, field }) => (
+                <Badge key={term + field} mr={4} className="foreign">
+                  {term} in the {field}
+                </Badge>
+              ))}
+              matched {MODES[why.matchMode]}.
+            </>
+          ) : (
+            <>It matched {MODES[why.matchMode]}.</>
+          )}
+        </Text>
+        {why.dropped && (
+          <Text size="sm">
+            It was dropped: <b>{words(why.dropped.reason).toLowerCase()}</b>{' '}
+            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are kept, not pushed and
+            not charged.
+          </Text>
+        )}
+        {hits.map(({ detail }, index) => (
+          <Text size="sm" key={index} className="foreign">
+            {detail}
+          </Text>
+        ))}
+        {why.mutes.length > 0 && hits.length === 0 && (
+          <Text size="sm" c="dimmed">
+            None of the keyword’s {why.mutes.length} mutes applied.
+          </Text>
+        )}
+      </Stack>
+      <Accordion
+        variant="default"
+        mt="xs"
+        multiple
+        chevronPosition="left"
+        styles={{ content: { paddingInline: 0 } }}
+      >
+        {why.rules.length > 0 && (
+          <Part
+            name="rules"
+            label={`Rules: ${why.rules.filter(({ fired }) => fired).length} of ${why.rules.length} fired`}
+          >
+            <Rules rules={why.rules} />
+          </Part>
+        )}
+        {ai && (
+          <Part name="agent" label={`Agent step: ${ai.status}`}>
+            <Code block>{JSON.stringify(ai.output, null, 2)}</Code>
+          </Part>
+        )}
+        <Part name="readings" label={`${why.readings.length} readings, and where they come from`}>
+          <Readings why={why} />
+        </Part>
+      </Accordion>
+    </div>
+  );
+}
+
+function Part({ name, label, children }: { name: string; label: string; children: React.ReactNode }) {
+  return (
+    <Accordion.Item value={name}>
+      <Accordion.Control>
+        <Text size="sm" fw={550}>
+          {label}
+        </Text>
+      </Accordion.Control>
+      <Accordion.Panel>{children}</Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+function Rules({ rules }: { rules: Why['rules'] }) {
+  return (
+    <Stack gap="sm">
+      {rules.map(({ ruleId, name, fired, clauses, actions }) => (
+        <div key={ruleId}>
+          <Group gap="xs">
+            <Text size="sm" fw={600} className="foreign">
+              {name}
+            </Text>
+            <Badge color={fired ? 'teal' : 'gray'}>
+              {fired ? `fired: ${actions.map(words).join(', ')}` : 'did not fire'}
+            </Badge>
+          </Group>
+          {clauses.map(({ field, op, value, seen, holds }, index) => {
+            const Icon = holds ? Check : Minus;
+            return (
+              <Text key={index} size="xs" className="foreign">
+                <Icon size={12} aria-label={holds ? 'holds' : 'does not hold'} /> {field} {op} {textOf(value)}{' '}
+                – it has {textOf(seen)}
+              </Text>
+            );
+          })}
+        </div>
+      ))}
+    </Stack>
+  );
+}
+
+function Readings({ why }: { why: Why }) {
+  return (
+    <>
+      <Table.ScrollContainer minWidth={420} type="native">
+        <Table fz="xs" verticalSpacing={4} horizontalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Reading</Table.Th>
+              <Table.Th>Result</Table.Th>
+              <Table.Th>Model</Table.Th>
+              <Table.Th ta="right">Credits</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {why.readings.map((reading, index) => (
+              <Table.Tr key={index}>
+                <Table.Td>{words(String(reading.kind))}</Table.Td>
+                <Table.Td className="foreign">{textOf(reading.result)}</Table.Td>
+                <Table.Td>
+                  {[reading.model, reading.version, reading.promptVersion].filter(Boolean).join(' · ')}
+                </Table.Td>
+                <Table.Td ta="right">{reading.costCredits}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Text size="xs" c="dimmed" mt="xs">
+        Event {why.eventIds.join(', ')} · check {why.checkId}
+      </Text>
+    </>
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

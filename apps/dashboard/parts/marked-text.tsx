@@ -1,0 +1,42 @@
+import { Fragment } from 'react';
+
+/** A part of a text, in UTF-16 code units. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where terms occur in a text, in any case; longer terms win. */
+export function spansOf(text: string, terms: readonly string[]): Span[] {
+  const lower = text.toLowerCase();
+  // Lowering can change the length of a text (İ), and then no place in it is known.
+  if (lower.length !== text.length) return [];
+  const found: Span[] = [];
+  for (const term of [...terms].sort((a, b) => b.length - a.length)) {
+    const wanted = term.toLowerCase();
+    if (wanted === '') continue;
+    for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length))
+      found.push({ start: at, end: at + wanted.length });
+  }
+  return found;
+}
+
+/** The text with the spans marked. It is text in every case: nothing in it is HTML. */
+export function MarkedText({ text, spans }: { text: string; spans: readonly Span[] }) {
+  const parts = [];
+  let at = 0;
+  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start < at || end > text.length) continue;
+    parts.push(
+      <Fragment key={at}>{text.slice(at, start)}</Fragment>,
+      <mark key={`m${start}`}>{text.slice(start, end)}</mark>,
+    );
+    at = end;
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(at)}
+    </>
+  );
+}

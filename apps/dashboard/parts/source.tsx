@@ -1,0 +1,52 @@
+import { Box, Group, Text } from '@mantine/core';
+import type { Source } from '../api/types.js';
+
+interface Looks {
+  name: string;
+  /** A dot of this colour stands beside the name: the page loads no logos of others. */
+  colour: string;
+}
+
+const LOOKS: Readonly<Record<Source, Looks>> = {
+  x: { name: 'X', colour: '#64748b' },
+  reddit: { name: 'Reddit', colour: '#ff4500' },
+  youtube: { name: 'YouTube', colour: '#e11d1d' },
+  tiktok: { name: 'TikTok', colour: '#14b8a6' },
+  bluesky: { name: 'Bluesky', colour: '#0a7aff' },
+  hackernews: { name: 'Hacker News', colour: '#f97316' },
+  mastodon: { name: 'Mastodon', colour: '#6364ff' },
+  lemmy: { name: 'Lemmy', colour: '#16a34a' },
+  github: { name: 'GitHub', colour: '#8b5cf6' },
+  producthunt: { name: 'Product Hunt', colour: '#da552f' },
+  stackoverflow: { name: 'Stack Overflow', colour: '#f48024' },
+  rss: { name: 'News and blogs', colour: '#eab308' },
+  ai_answers: { name: 'AI answers', colour: '#d946ef' },
+  vinted: { name: 'Vinted', colour: '#0d9488' },
+};
+
+/** Every source, in the order in which it is offered. */
+export const SOURCES = Object.keys(LOOKS) as Source[];
+
+/** The name of a source for people. */
+export const sourceName = (source: Source) => LOOKS[source].name;
+
+/** The colour of a source in charts. */
+export const sourceColour = (source: Source) => LOOKS[source].colour;
+
+/** The name of a source, with its colour. */
+export function SourceName({ source, size = 'sm' }: { source: Source; size?: string }) {
+  return (
+    <Group gap={6} wrap="nowrap" component="span" display="inline-flex">
+      <Box
+        component="span"
+        w={8}
+        h={8}
+        bg={sourceColour(source)}
+        style={{ borderRadius: '50%', flex: 'none' }}
+      />
+      <Text component="span" size={size} style={{ whiteSpace: 'nowrap' }}>
+        {sourceName(source)}
+      </Text>
+    </Group>
+  );
+}
