@@ -3,8 +3,14 @@ import tseslint from 'typescript-eslint';
 
 /** The folder that may write each table of Postgres. Other folders may only read it. */
 const TABLES = {
-  'apps/billing': ['accounts', 'api_keys', 'credit_balances', 'credit_movements', 'credit_usage'],
-  'apps/gateway': ['api_key_uses', 'idempotency_records', 'request_quotas'],
+  'apps/billing': [
+    ...['accounts', 'api_keys', 'members', 'invitations'],
+    ...['credit_balances', 'credit_movements', 'credit_usage'],
+  ],
+  'apps/gateway': [
+    ...['api_key_uses', 'idempotency_records', 'request_quotas'],
+    ...['sessions', 'auth_attempts', 'account_mails', 'audit_log'],
+  ],
   'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
   'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
   'apps/delivery': [

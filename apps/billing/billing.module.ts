@@ -19,7 +19,10 @@ import { AccountDecisions } from './handlers/account-decisions.js';
 import { AccountsHandler } from './handlers/accounts.handler.js';
 import { ChargesHandler } from './handlers/charges.handler.js';
 import { CreditsHandler } from './handlers/credits.handler.js';
+import { InvitationsHandler } from './handlers/invitations.handler.js';
 import { LedgersHandler } from './handlers/ledgers.handler.js';
+import { MembersHandler } from './handlers/members.handler.js';
+import { ResetTokens } from './handlers/reset-tokens.js';
 import { SecretsReseal } from './handlers/secrets-reseal.js';
 import { AccountLedgers } from './ledger/account-ledgers.js';
 import { HoldsLoop } from './ledger/holds.loop.js';
@@ -42,6 +45,7 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
       {
         providers: [
           { provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) },
+          { provide: ResetTokens, useValue: new ResetTokens(config.MASTER_KEY) },
           {
             provide: LedgerWriter,
             inject: [DATABASE, STORE],
@@ -64,6 +68,8 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
         ],
         controllers: [
           AccountsHandler,
+          InvitationsHandler,
+          MembersHandler,
           LedgersHandler,
           ChargesHandler,
           CreditsHandler,

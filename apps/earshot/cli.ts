@@ -3,21 +3,21 @@ import { create } from '@bufbuild/protobuf';
 import {
   ChangeAccountSchema,
   ChangePlanSchema,
-  CreateKeySchema,
   OpenAccountSchema,
-  RevokeKeySchema,
   RotateSigningSecretSchema,
 } from '#contracts';
 import { SETTINGS } from '#config';
 import { isoOf, newId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
-import { failureText, id, instant, print, wholeNumber } from './arguments.js';
+import { failureText, id, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { addCreditCommands } from './credits.js';
 import { addDoctorCommand } from './doctor/doctor-command.js';
 import { addEmbeddingsCommands } from './embeddings/embeddings-commands.js';
+import { addKeyCommands } from './keys.js';
 import { addMasterKeyCommands } from './master-key-commands.js';
+import { addMemberCommands } from './members.js';
 import { listParked, retryParked } from './parked.js';
 import { addProjectionCommands } from './projections.js';
 import { addStreamCommands } from './streams.js';
@@ -100,54 +100,8 @@ program
 
 addMasterKeyCommands(program);
 
-const keys = program.command('keys').description('manage the API keys of an account');
-keys
-  .command('create')
-  .description('create another key; print {keyId, apiKey}; the key is shown only once')
-  .requiredOption('--account <id>', 'the account', id)
-  .option('--name <name>', 'name of the key', 'key')
-  .option('--scope <scope>', 'read or write', 'write')
-  .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
-  .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
-    const { account, name, scope, expiresAt = '' } = options;
-    const made = await withBus(process.env, (bus) =>
-      new CommandClient(bus).request(
-        COMMANDS.createKey,
-        create(CreateKeySchema, { commandId: newId(), accountId: account, name, scope, expiresAt }),
-      ),
-    );
-    print({ keyId: made.keyId, apiKey: made.apiKey });
-  });
-keys
-  .command('list')
-  .description('print one line of JSON for each key; the keys themselves are not stored')
-  .requiredOption('--account <id>', 'the account', id)
-  .action(async ({ account }: { account: string }) => {
-    const found: object[] = await withDatabase(process.env, (database) =>
-      database.query(
-        `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
-           revoked_at AS "revokedAt", uses.last_used_at AS "lastUsedAt"
-         FROM api_keys LEFT JOIN api_key_uses AS uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
-        [account],
-      ),
-    );
-    found.forEach(print);
-  });
-keys
-  .command('revoke')
-  .description('revoke a key; it can work for a few more seconds')
-  .requiredOption('--account <id>', 'the account', id)
-  .requiredOption('--key <id>', 'the id of the key', id)
-  .action(async ({ account, key }: { account: string; key: string }) => {
-    await withBus(process.env, (bus) =>
-      new CommandClient(bus).request(
-        COMMANDS.revokeKey,
-        create(RevokeKeySchema, { commandId: newId(), accountId: account, keyId: key }),
-      ),
-    );
-    print({ keyId: key, revoked: true });
-  });
-
+addKeyCommands(program);
+addMemberCommands(program);
 addCreditCommands(program);
 addStreamCommands(program);
 addProjectionCommands(program);

@@ -5,6 +5,7 @@ export * from './command-codes.js';
 export * from './credit-pack.js';
 export * from './digest.js';
 export * from './envelope.js';
+export * from './member-roles.js';
 export * from './price-book.js';
 export * from './readings.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';

@@ -25,6 +25,8 @@ import { Alerts1763950000000 } from './migrations/1763950000000-alerts.js';
 import { Channels1763960000000 } from './migrations/1763960000000-channels.js';
 import { Digests1763970000000 } from './migrations/1763970000000-digests.js';
 import { Feeds1763971000000 } from './migrations/1763971000000-feeds.js';
+import { Members1763980000000 } from './migrations/1763980000000-members.js';
+import { Sessions1763981000000 } from './migrations/1763981000000-sessions.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -103,6 +105,8 @@ async function migrate(url: string, name: string): Promise<void> {
       Channels1763960000000,
       Digests1763970000000,
       Feeds1763971000000,
+      Members1763980000000,
+      Sessions1763981000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

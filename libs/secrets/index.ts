@@ -1,3 +1,4 @@
 export * from './secrets.js';
 export * from './signed-text.js';
 export * from './address-links.js';
+export * from './codes.js';

@@ -18,15 +18,17 @@ const key = (more: Partial<NewKey> = {}): NewKey => ({
   keyHash: new Uint8Array([1]),
   scope: 'write',
   expiresAt: '',
+  memberId: '',
   ...more,
 });
 const secret = new Uint8Array([9]);
-const open: AccountCommand = {
+const open: Extract<AccountCommand, { kind: 'open' }> = {
   kind: 'open',
   email: 'ada@example.org',
   plan: 'free',
+  name: '',
   signingSecretEncrypted: secret,
-  key: key(),
+  with: { key: key() },
 };
 const opened = event({
   case: 'accountOpened',
@@ -108,14 +110,16 @@ describe('API keys', () => {
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
   it('can be revoked', () =>
-    given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1' }).then([keyRevoked()]));
+    given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' }).then([keyRevoked()]));
 
   it('stay unchanged when they are revoked a second time', () =>
-    given(opened, keyCreated(), keyRevoked()).when({ kind: 'revoke-key', keyId: 'k1' }).then([]));
+    given(opened, keyCreated(), keyRevoked())
+      .when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' })
+      .then([]));
 
   it('return 404 when they do not exist', () =>
     given(opened, keyCreated())
-      .when({ kind: 'revoke-key', keyId: 'k9' })
+      .when({ kind: 'revoke-key', keyId: 'k9', ofMember: '' })
       .then({ kind: 'not-found', paths: [] }));
 });
 

@@ -1,6 +1,15 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts';
 import { isoOf, isTimeZone, Refusal, type Fault } from '#kernel';
+import {
+  addressFaults,
+  decideMembers,
+  evolveMembers,
+  isMemberCommand,
+  noMembers,
+  type MemberCommand,
+  type MembersState,
+} from './members.js';
 
 /** The state of an account for its decisions. */
 export type AccountState = { status: 'none' } | OpenAccountState;
@@ -8,7 +17,8 @@ export type AccountState = { status: 'none' } | OpenAccountState;
 interface OpenAccountState {
   status: 'open';
   plan: string;
-  keys: ReadonlyMap<string, 'active' | 'revoked'>;
+  keys: ReadonlyMap<string, KeyState>;
+  members: MembersState;
   signatureVersion: SignatureVersion;
   /** Empty if there is none. */
   name: string;
@@ -22,6 +32,13 @@ interface OpenAccountState {
   previousValidUntil: string;
 }
 
+interface KeyState {
+  standing: 'active' | 'revoked';
+  name: string;
+  /** The member who created it; empty if the command line did. */
+  memberId: string;
+}
+
 /** The forms of X-Signature: `t=<unix>,v1=<hex>`, or only the plain hex of the body's signature. */
 export const SIGNATURE_VERSIONS = ['v1', 'legacy'] as const;
 export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number];
@@ -33,9 +50,21 @@ export const noAccount: AccountState = { status: 'none' };
 
 /** The commands on an account. Secrets are already hashed or encrypted; the sender adds ids and times. */
 export type AccountCommand =
-  | { kind: 'open'; email: string; plan: string; signingSecretEncrypted: Uint8Array; key: NewKey }
+  | {
+      kind: 'open';
+      email: string;
+      plan: string;
+      /** Empty if it has none. */
+      name: string;
+      signingSecretEncrypted: Uint8Array;
+      /** The command line gets a first key; a sign-up makes an owner. */
+      with: { key: NewKey } | { owner: { memberId: string; passwordHash: string } };
+    }
   | { kind: 'create-key'; key: NewKey; now: string }
-  | { kind: 'revoke-key'; keyId: string }
+  /** With `ofMember`, the keys of others are not found. */
+  | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
+  | { kind: 'revoke-key'; keyId: string; ofMember: string }
+  | MemberCommand
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
@@ -57,24 +86,38 @@ export interface NewKey {
   scope: string;
   /** ISO 8601; empty if the key does not expire. */
   expiresAt: string;
+  /** The member who creates it; empty if the command line does. */
+  memberId: string;
 }
+
+/** Active keys of one account. */
+const MOST_KEYS = 200;
+const LONGEST_KEY_NAME = 80;
 
 /** @throws Refusal if the account, the plan, the scope or the key does not allow the command */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
+  if (isMemberCommand(command)) return membersDecided(command, requireOpen(state));
   switch (command.kind) {
     case 'open':
       if (state.status === 'open') throw Refusal.conflict('the account already exists');
-      return [opened(command), keyCreated(checked(command.key))];
-    case 'create-key':
-      requireOpen(state);
+      return opened(command);
+    case 'create-key': {
+      const { keys } = requireOpen(state);
+      if ([...keys.values()].filter(({ standing }) => standing === 'active').length >= MOST_KEYS)
+        throw Refusal.conflict(`the account has ${MOST_KEYS} active keys; revoke one first`);
       return [
         keyCreated(checked({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })),
       ];
+    }
+    case 'rename-key': {
+      const { keyId, name } = command;
+      const key = keyOf(requireOpen(state), keyId, command.ofMember);
+      checkName(name);
+      return key.name === name ? [] : [event({ case: 'apiKeyRenamed', value: { keyId, name } })];
+    }
     case 'revoke-key': {
-      const key = requireOpen(state).keys.get(command.keyId);
-      if (!key) throw Refusal.notFound('key');
-      if (key === 'revoked') return [];
-      return [event({ case: 'apiKeyRevoked', value: { keyId: command.keyId } })];
+      const { standing } = keyOf(requireOpen(state), command.keyId, command.ofMember);
+      return standing === 'revoked' ? [] : [keyRevoked(command.keyId)];
     }
     case 'change-plan': {
       const { plan } = requireOpen(state);
@@ -103,6 +146,7 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         status: 'open',
         plan: event.value.plan,
         keys: new Map(),
+        members: noMembers,
         signatureVersion: 'v1',
         name: '',
         timezone: 'UTC',
@@ -110,10 +154,23 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         previousSigningSecret: new Uint8Array(),
         previousValidUntil: '',
       };
-    case 'apiKeyCreated':
-      return withKey(state, event.value.keyId, 'active');
+    case 'apiKeyCreated': {
+      const { keyId, name, memberId } = event.value;
+      return withKey(state, keyId, { standing: 'active', name, memberId });
+    }
+    case 'apiKeyRenamed':
+      return withKey(state, event.value.keyId, { name: event.value.name });
     case 'apiKeyRevoked':
-      return withKey(state, event.value.keyId, 'revoked');
+      return withKey(state, event.value.keyId, { standing: 'revoked' });
+    case 'invitationCreated':
+    case 'invitationRevoked':
+    case 'memberJoined':
+    case 'memberRoleChanged':
+    case 'memberRemoved':
+    case 'passwordChanged':
+      return state.status === 'none'
+        ? state
+        : changed(state, { members: evolveMembers(state.members, event) });
     case 'planChanged':
       return changed(state, { plan: event.value.plan });
     case 'signingSecretRotated':
@@ -144,8 +201,27 @@ function changed(state: AccountState, change: Partial<OpenAccountState>): Accoun
   return state.status === 'none' ? state : { ...state, ...change };
 }
 
-function withKey(state: AccountState, keyId: string, standing: 'active' | 'revoked'): AccountState {
-  return state.status === 'none' ? state : changed(state, { keys: new Map(state.keys).set(keyId, standing) });
+function withKey(state: AccountState, keyId: string, change: Partial<KeyState>): AccountState {
+  if (state.status === 'none') return state;
+  const key = state.keys.get(keyId) ?? { standing: 'active', name: '', memberId: '' };
+  return changed(state, { keys: new Map(state.keys).set(keyId, { ...key, ...change }) });
+}
+
+/** @throws Refusal `not-found` */
+function keyOf({ keys }: OpenAccountState, keyId: string, ofMember: string): KeyState {
+  const key = keys.get(keyId);
+  if (!key || (ofMember !== '' && key.memberId !== ofMember)) throw Refusal.notFound('key');
+  return key;
+}
+
+/** A member who leaves takes his keys along. */
+function membersDecided(command: MemberCommand, { members, keys }: OpenAccountState): AccountEvent[] {
+  const events = decideMembers(command, members);
+  if (command.kind !== 'remove-member' || events.length === 0) return events;
+  const left = [...keys].filter(
+    ([, { memberId, standing }]) => memberId === command.memberId && standing === 'active',
+  );
+  return [...events, ...left.map(([keyId]) => keyRevoked(keyId))];
 }
 
 function resealed(
@@ -214,20 +290,34 @@ function expiryOf(text: string, now: string): string {
 function checked(key: NewKey): NewKey {
   if (key.scope !== 'read' && key.scope !== 'write')
     throw Refusal.validation([{ path: 'scope', message: 'must be read or write' }]);
+  checkName(key.name);
   return key;
 }
 
-function opened(command: Extract<AccountCommand, { kind: 'open' }>): AccountEvent {
-  const faults = planFaults(command.plan);
-  if (!/^[^\s@]+@[^\s@]+$/.test(command.email))
-    faults.push({ path: 'email', message: 'must be an e-mail address' });
+function checkName(name: string): void {
+  if (name.trim() === '' || name.length > LONGEST_KEY_NAME)
+    throw Refusal.validation([{ path: 'name', message: `must have 1 to ${LONGEST_KEY_NAME} characters` }]);
+}
+
+function opened(command: Extract<AccountCommand, { kind: 'open' }>): AccountEvent[] {
+  const { email, plan, name, signingSecretEncrypted } = command;
+  const faults = [...planFaults(plan), ...addressFaults(email), ...settingFaults({ name })];
   if (faults.length > 0) throw Refusal.validation(faults);
-  const { email, plan, signingSecretEncrypted } = command;
-  return event({ case: 'accountOpened', value: { email, plan, signingSecretEncrypted } });
+  return [
+    event({ case: 'accountOpened', value: { email, plan, signingSecretEncrypted } }),
+    ...(name === '' ? [] : [event({ case: 'accountChanged', value: { name } })]),
+    'key' in command.with
+      ? keyCreated(checked(command.with.key))
+      : event({ case: 'memberJoined', value: { ...command.with.owner, email, role: 'owner' } }),
+  ];
 }
 
 function planFaults(plan: string): Fault[] {
   return isPlan(plan) ? [] : [{ path: 'plan', message: `must be one of ${PLANS.join(', ')}` }];
+}
+
+function keyRevoked(keyId: string): AccountEvent {
+  return event({ case: 'apiKeyRevoked', value: { keyId } });
 }
 
 function keyCreated(key: NewKey): AccountEvent {

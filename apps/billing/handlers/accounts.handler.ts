@@ -9,6 +9,7 @@ import {
   type ChangePlan,
   type CreateKey,
   type OpenAccount,
+  type RenameKey,
   type RevokeKey,
   type RotateSigningSecret,
 } from '#contracts';
@@ -20,6 +21,7 @@ import { CommandPattern } from '#transport';
 import { requireOpen, type NewKey } from '../domain/account.js';
 import { AccountLedgers } from '../ledger/account-ledgers.js';
 import { AccountDecisions } from './account-decisions.js';
+import { requireFreeAddress } from './free-address.js';
 
 /**
  * Executes the commands on accounts and keys. Keys and signing secrets are returned in clear text only once, in the
@@ -34,25 +36,35 @@ export class AccountsHandler {
   ) {}
 
   @CommandPattern(COMMANDS.openAccount)
-  async open({ commandId, email, plan }: OpenAccount) {
+  async open({ commandId, email, plan, name, passwordHash, mustBeFirst }: OpenAccount) {
     const accountId = newId();
     const signingSecret = newSigningSecret();
-    const { apiKey, key } = makeKey('first key', 'write', '');
     const signingSecretEncrypted = this.box.seal(signingSecret);
+    const { apiKey, key } = makeKey('first key', 'write', '', '');
+    const memberId = passwordHash === '' ? '' : newId();
+    const first = memberId === '' ? { key } : { owner: { memberId, passwordHash } };
     await this.decisions.run(
       accountId,
       commandId,
-      { kind: 'open', email, plan, signingSecretEncrypted, key },
-      (tx) => requireFreeEmail(tx, email),
+      { kind: 'open', email, plan, name, signingSecretEncrypted, with: first },
+      async (tx) => {
+        if (mustBeFirst) await requireNoAccount(tx);
+        await requireFreeAddress(tx, email);
+      },
     );
     // The caller must find the credits of the account as soon as it receives the account.
     await this.ledgers.follow([accountId]);
-    return create(OpenedAccountSchema, { accountId, apiKey, signingSecret });
+    return create(OpenedAccountSchema, {
+      accountId,
+      apiKey: memberId === '' ? apiKey : '',
+      signingSecret,
+      memberId,
+    });
   }
 
   @CommandPattern(COMMANDS.createKey)
-  async createKey({ commandId, accountId, name, scope, expiresAt }: CreateKey) {
-    const { apiKey, key } = makeKey(name, scope, expiresAt);
+  async createKey({ commandId, accountId, name, scope, expiresAt, memberId }: CreateKey) {
+    const { apiKey, key } = makeKey(name, scope, expiresAt, memberId);
     await this.decisions.run(accountId, commandId, {
       kind: 'create-key',
       key,
@@ -61,9 +73,15 @@ export class AccountsHandler {
     return create(CreatedKeySchema, { keyId: key.keyId, apiKey });
   }
 
+  @CommandPattern(COMMANDS.renameKey)
+  async renameKey({ commandId, accountId, keyId, name, ofMember }: RenameKey) {
+    await this.decisions.run(accountId, commandId, { kind: 'rename-key', keyId, name, ofMember });
+    return create(DoneSchema);
+  }
+
   @CommandPattern(COMMANDS.revokeKey)
-  async revokeKey({ commandId, accountId, keyId }: RevokeKey) {
-    await this.decisions.run(accountId, commandId, { kind: 'revoke-key', keyId });
+  async revokeKey({ commandId, accountId, keyId, ofMember }: RevokeKey) {
+    await this.decisions.run(accountId, commandId, { kind: 'revoke-key', keyId, ofMember });
     return create(DoneSchema);
   }
 
@@ -92,14 +110,19 @@ export class AccountsHandler {
   }
 }
 
-/** One account per address: a lock on the address serialises two concurrent creations. */
-async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(lower($1), 1))', [email]);
-  const taken: unknown[] = await tx.query('SELECT 1 FROM accounts WHERE lower(email) = lower($1)', [email]);
-  if (taken.length > 0) throw Refusal.conflict('an account with this e-mail address already exists');
+/** @throws Refusal `conflict`. Concurrent first sign-ups wait for each other. */
+async function requireNoAccount(tx: Tx): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('first account', 1))`);
+  const known: unknown[] = await tx.query('SELECT 1 FROM accounts LIMIT 1');
+  if (known.length > 0) throw Refusal.conflict('this installation has an account already');
 }
 
-function makeKey(name: string, scope: string, expiresAt: string): { apiKey: string; key: NewKey } {
+function makeKey(
+  name: string,
+  scope: string,
+  expiresAt: string,
+  memberId: string,
+): { apiKey: string; key: NewKey } {
   const apiKey = newApiKey();
-  return { apiKey, key: { keyId: newId(), name, keyHash: hashApiKey(apiKey), scope, expiresAt } };
+  return { apiKey, key: { keyId: newId(), name, keyHash: hashApiKey(apiKey), scope, expiresAt, memberId } };
 }

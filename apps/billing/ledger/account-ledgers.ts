@@ -46,7 +46,14 @@ export function ledgerCommandsOf({ commandId, decidedAt, events }: AccountDecisi
       case 'planChanged':
         return [{ kind: 'change-plan', changeId: commandId, plan: event.value.plan }];
       case 'apiKeyCreated':
+      case 'apiKeyRenamed':
       case 'apiKeyRevoked':
+      case 'invitationCreated':
+      case 'invitationRevoked':
+      case 'memberJoined':
+      case 'memberRoleChanged':
+      case 'memberRemoved':
+      case 'passwordChanged':
       case 'signingSecretRotated':
       case 'secretsResealed':
       case 'accountChanged':

@@ -2,12 +2,13 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, type AccountDecision, type AccountEvent } from '#contracts';
 import type { Tx } from '#postgres';
 import { ACCOUNTS_PROJECTION, type Projection } from '#projections';
+import { applyMemberEvent } from './member-rows.js';
 
-/** Keeps `accounts` and `api_keys` up to date with ACCOUNTS. */
+/** Keeps `accounts`, `api_keys`, `members` and `invitations` up to date with ACCOUNTS. */
 export const accountsProjection: Projection = {
   name: ACCOUNTS_PROJECTION,
   stream: 'ACCOUNTS',
-  rebuild: { tables: ['api_keys', 'accounts'] },
+  rebuild: { tables: ['api_keys', 'accounts', 'members', 'invitations'] },
   async apply(tx, messages) {
     for (const { data } of messages) {
       const decision = fromBinary(AccountDecisionSchema, data);
@@ -37,8 +38,8 @@ async function applyEvent(
       return;
     case 'apiKeyCreated':
       await tx.query(
-        `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, expires_at, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+        `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, expires_at, member_id, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
         [
           event.value.keyId,
           accountId,
@@ -46,9 +47,16 @@ async function applyEvent(
           Buffer.from(event.value.keyHash),
           event.value.scope,
           event.value.expiresAt || null,
+          event.value.memberId || null,
           decidedAt,
         ],
       );
+      return;
+    case 'apiKeyRenamed':
+      await tx.query('UPDATE api_keys SET name = $2 WHERE key_id = $1', [
+        event.value.keyId,
+        event.value.name,
+      ]);
       return;
     case 'apiKeyRevoked':
       await tx.query('UPDATE api_keys SET revoked_at = $2 WHERE key_id = $1', [event.value.keyId, decidedAt]);
@@ -87,6 +95,13 @@ async function applyEvent(
         ],
       );
       return;
+    case 'invitationCreated':
+    case 'invitationRevoked':
+    case 'memberJoined':
+    case 'memberRoleChanged':
+    case 'memberRemoved':
+    case 'passwordChanged':
+      return applyMemberEvent(tx, accountId, decidedAt, event);
     case undefined:
       return;
   }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/accounts/v1/account.proto.
  */
 export const file_earshot_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCLcAwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiYgoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAkiVgoUU2lnbmluZ1NlY3JldFJvdGF0ZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIl4KD1NlY3JldHNSZXNlYWxlZBIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYASABKAwSKQohcHJldmlvdXNfc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAIgASgMIoYBCg5BY2NvdW50Q2hhbmdlZBIeChFzaWduYXR1cmVfdmVyc2lvbhgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIVCgh0aW1lem9uZRgDIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmViBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCKqBwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAEj0KD2FwaV9rZXlfcmVuYW1lZBgIIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuQXBpS2V5UmVuYW1lZEgAEkQKEmludml0YXRpb25fY3JlYXRlZBgJIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuSW52aXRhdGlvbkNyZWF0ZWRIABJEChJpbnZpdGF0aW9uX3Jldm9rZWQYCiABKAsyJi5lYXJzaG90LmFjY291bnRzLnYxLkludml0YXRpb25SZXZva2VkSAASOgoNbWVtYmVyX2pvaW5lZBgLIAEoCzIhLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVySm9pbmVkSAASRQoTbWVtYmVyX3JvbGVfY2hhbmdlZBgMIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUm9sZUNoYW5nZWRIABI8Cg5tZW1iZXJfcmVtb3ZlZBgNIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUmVtb3ZlZEgAEkAKEHBhc3N3b3JkX2NoYW5nZWQYDiABKAsyJC5lYXJzaG90LmFjY291bnRzLnYxLlBhc3N3b3JkQ2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwidQoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJEhEKCW1lbWJlcl9pZBgGIAEoCSItCg1BcGlLZXlSZW5hbWVkEg4KBmtleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAkiVgoUU2lnbmluZ1NlY3JldFJvdGF0ZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIl4KD1NlY3JldHNSZXNlYWxlZBIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYASABKAwSKQohcHJldmlvdXNfc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAIgASgMIoYBCg5BY2NvdW50Q2hhbmdlZBIeChFzaWduYXR1cmVfdmVyc2lvbhgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIVCgh0aW1lem9uZRgDIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmUiggEKEUludml0YXRpb25DcmVhdGVkEhUKDWludml0YXRpb25faWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcm9sZRgDIAEoCRIRCgljb2RlX2hhc2gYBCABKAwSEgoKZXhwaXJlc19hdBgFIAEoCRISCgppbnZpdGVkX2J5GAYgASgJIioKEUludml0YXRpb25SZXZva2VkEhUKDWludml0YXRpb25faWQYASABKAkibAoMTWVtYmVySm9pbmVkEhEKCW1lbWJlcl9pZBgBIAEoCRINCgVlbWFpbBgCIAEoCRIMCgRyb2xlGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNaW52aXRhdGlvbl9pZBgFIAEoCSI0ChFNZW1iZXJSb2xlQ2hhbmdlZBIRCgltZW1iZXJfaWQYASABKAkSDAoEcm9sZRgCIAEoCSIiCg1NZW1iZXJSZW1vdmVkEhEKCW1lbWJlcl9pZBgBIAEoCSI7Cg9QYXNzd29yZENoYW5nZWQSEQoJbWVtYmVyX2lkGAEgASgJEhUKDXBhc3N3b3JkX2hhc2gYAiABKAliBnByb3RvMw");
 
 /**
  * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept without limit.
@@ -97,6 +97,48 @@ export type AccountEvent = Message<"earshot.accounts.v1.AccountEvent"> & {
      */
     value: AccountChanged;
     case: "accountChanged";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.ApiKeyRenamed api_key_renamed = 8;
+     */
+    value: ApiKeyRenamed;
+    case: "apiKeyRenamed";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.InvitationCreated invitation_created = 9;
+     */
+    value: InvitationCreated;
+    case: "invitationCreated";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.InvitationRevoked invitation_revoked = 10;
+     */
+    value: InvitationRevoked;
+    case: "invitationRevoked";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.MemberJoined member_joined = 11;
+     */
+    value: MemberJoined;
+    case: "memberJoined";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.MemberRoleChanged member_role_changed = 12;
+     */
+    value: MemberRoleChanged;
+    case: "memberRoleChanged";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.MemberRemoved member_removed = 13;
+     */
+    value: MemberRemoved;
+    case: "memberRemoved";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.PasswordChanged password_changed = 14;
+     */
+    value: PasswordChanged;
+    case: "passwordChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -172,6 +214,13 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
    * @generated from field: string expires_at = 5;
    */
   expiresAt: string;
+
+  /**
+   * The member who created it; empty = the command line. The key can do no more than this member.
+   *
+   * @generated from field: string member_id = 6;
+   */
+  memberId: string;
 };
 
 /**
@@ -180,6 +229,28 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
  */
 export const ApiKeyCreatedSchema: GenMessage<ApiKeyCreated> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 3);
+
+/**
+ * @generated from message earshot.accounts.v1.ApiKeyRenamed
+ */
+export type ApiKeyRenamed = Message<"earshot.accounts.v1.ApiKeyRenamed"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.ApiKeyRenamed.
+ * Use `create(ApiKeyRenamedSchema)` to create a new message.
+ */
+export const ApiKeyRenamedSchema: GenMessage<ApiKeyRenamed> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 4);
 
 /**
  * @generated from message earshot.accounts.v1.ApiKeyRevoked
@@ -196,7 +267,7 @@ export type ApiKeyRevoked = Message<"earshot.accounts.v1.ApiKeyRevoked"> & {
  * Use `create(ApiKeyRevokedSchema)` to create a new message.
  */
 export const ApiKeyRevokedSchema: GenMessage<ApiKeyRevoked> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 4);
+  messageDesc(file_earshot_accounts_v1_account, 5);
 
 /**
  * @generated from message earshot.accounts.v1.PlanChanged
@@ -213,7 +284,7 @@ export type PlanChanged = Message<"earshot.accounts.v1.PlanChanged"> & {
  * Use `create(PlanChangedSchema)` to create a new message.
  */
 export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 5);
+  messageDesc(file_earshot_accounts_v1_account, 6);
 
 /**
  * A new signing secret. The previous one remains valid until previous_valid_until: deliveries are signed with both.
@@ -241,7 +312,7 @@ export type SigningSecretRotated = Message<"earshot.accounts.v1.SigningSecretRot
  * Use `create(SigningSecretRotatedSchema)` to create a new message.
  */
 export const SigningSecretRotatedSchema: GenMessage<SigningSecretRotated> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 6);
+  messageDesc(file_earshot_accounts_v1_account, 7);
 
 /**
  * The same secrets, encrypted with a new MASTER_KEY. The secrets in earlier events are no longer read.
@@ -267,7 +338,7 @@ export type SecretsResealed = Message<"earshot.accounts.v1.SecretsResealed"> & {
  * Use `create(SecretsResealedSchema)` to create a new message.
  */
 export const SecretsResealedSchema: GenMessage<SecretsResealed> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 7);
+  messageDesc(file_earshot_accounts_v1_account, 8);
 
 /**
  * Settings of the account; absent = unchanged.
@@ -302,5 +373,186 @@ export type AccountChanged = Message<"earshot.accounts.v1.AccountChanged"> & {
  * Use `create(AccountChangedSchema)` to create a new message.
  */
 export const AccountChangedSchema: GenMessage<AccountChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 8);
+  messageDesc(file_earshot_accounts_v1_account, 9);
+
+/**
+ * Somebody may become a member until expires_at.
+ *
+ * @generated from message earshot.accounts.v1.InvitationCreated
+ */
+export type InvitationCreated = Message<"earshot.accounts.v1.InvitationCreated"> & {
+  /**
+   * @generated from field: string invitation_id = 1;
+   */
+  invitationId: string;
+
+  /**
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * owner, editor or viewer
+   *
+   * @generated from field: string role = 3;
+   */
+  role: string;
+
+  /**
+   * SHA-256 of the code; the code itself is shown once and never stored.
+   *
+   * @generated from field: bytes code_hash = 4;
+   */
+  codeHash: Uint8Array;
+
+  /**
+   * ISO 8601
+   *
+   * @generated from field: string expires_at = 5;
+   */
+  expiresAt: string;
+
+  /**
+   * The member who invited; empty = the command line.
+   *
+   * @generated from field: string invited_by = 6;
+   */
+  invitedBy: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.InvitationCreated.
+ * Use `create(InvitationCreatedSchema)` to create a new message.
+ */
+export const InvitationCreatedSchema: GenMessage<InvitationCreated> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 10);
+
+/**
+ * @generated from message earshot.accounts.v1.InvitationRevoked
+ */
+export type InvitationRevoked = Message<"earshot.accounts.v1.InvitationRevoked"> & {
+  /**
+   * @generated from field: string invitation_id = 1;
+   */
+  invitationId: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.InvitationRevoked.
+ * Use `create(InvitationRevokedSchema)` to create a new message.
+ */
+export const InvitationRevokedSchema: GenMessage<InvitationRevoked> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 11);
+
+/**
+ * A person who signs in with an address and a password.
+ *
+ * @generated from message earshot.accounts.v1.MemberJoined
+ */
+export type MemberJoined = Message<"earshot.accounts.v1.MemberJoined"> & {
+  /**
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+
+  /**
+   * @generated from field: string email = 2;
+   */
+  email: string;
+
+  /**
+   * owner, editor or viewer
+   *
+   * @generated from field: string role = 3;
+   */
+  role: string;
+
+  /**
+   * argon2id in the PHC format.
+   *
+   * @generated from field: string password_hash = 4;
+   */
+  passwordHash: string;
+
+  /**
+   * The accepted invitation; empty = the member opened the account.
+   *
+   * @generated from field: string invitation_id = 5;
+   */
+  invitationId: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.MemberJoined.
+ * Use `create(MemberJoinedSchema)` to create a new message.
+ */
+export const MemberJoinedSchema: GenMessage<MemberJoined> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 12);
+
+/**
+ * @generated from message earshot.accounts.v1.MemberRoleChanged
+ */
+export type MemberRoleChanged = Message<"earshot.accounts.v1.MemberRoleChanged"> & {
+  /**
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+
+  /**
+   * @generated from field: string role = 2;
+   */
+  role: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.MemberRoleChanged.
+ * Use `create(MemberRoleChangedSchema)` to create a new message.
+ */
+export const MemberRoleChangedSchema: GenMessage<MemberRoleChanged> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 13);
+
+/**
+ * The sessions of the member end. Keys of the member are revoked in the same decision.
+ *
+ * @generated from message earshot.accounts.v1.MemberRemoved
+ */
+export type MemberRemoved = Message<"earshot.accounts.v1.MemberRemoved"> & {
+  /**
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.MemberRemoved.
+ * Use `create(MemberRemovedSchema)` to create a new message.
+ */
+export const MemberRemovedSchema: GenMessage<MemberRemoved> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 14);
+
+/**
+ * The other sessions of the member end.
+ *
+ * @generated from message earshot.accounts.v1.PasswordChanged
+ */
+export type PasswordChanged = Message<"earshot.accounts.v1.PasswordChanged"> & {
+  /**
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+
+  /**
+   * argon2id in the PHC format.
+   *
+   * @generated from field: string password_hash = 2;
+   */
+  passwordHash: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.PasswordChanged.
+ * Use `create(PasswordChangedSchema)` to create a new message.
+ */
+export const PasswordChangedSchema: GenMessage<PasswordChanged> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 15);
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCSKHAQoNQ3JlYXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZyKbAQoNQ2hhbmdlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnQgcKBV9uYW1lIksKDURlbGV0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSwoNRW5hYmxlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJJCgtUZXN0Q2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJdCg1UZXN0ZWRDaGFubmVsEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJImwKDUFuc3dlckFkZHJlc3MSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZhbnN3ZXIYBSABKAkiIAoPQW5zd2VyZWRBZGRyZXNzEg0KBWZvdW5kGAEgASgIIkgKClJvdGF0ZUZlZWQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAliBnByb3RvMw", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJInoKC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRIMCgRuYW1lGAQgASgJEhUKDXBhc3N3b3JkX2hhc2gYBSABKAkSFQoNbXVzdF9iZV9maXJzdBgGIAEoCCJfCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkidwoJQ3JlYXRlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXNjb3BlGAQgASgJEhIKCmV4cGlyZXNfYXQYBSABKAkSEQoJbWVtYmVyX2lkGAYgASgJIi0KCkNyZWF0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiVgoJUmV2b2tlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSEQoJb2ZfbWVtYmVyGAQgASgJImQKCVJlbmFtZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJb2ZfbWVtYmVyGAUgASgJImcKDEludml0ZU1lbWJlchISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDQoFZW1haWwYAyABKAkSDAoEcm9sZRgEIAEoCRISCgppbnZpdGVkX2J5GAUgASgJIkgKDUludml0ZWRNZW1iZXISFQoNaW52aXRhdGlvbl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhIKCmV4cGlyZXNfYXQYAyABKAkiUQoQUmV2b2tlSW52aXRhdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNaW52aXRhdGlvbl9pZBgDIAEoCSJaChBBY2NlcHRJbnZpdGF0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSDAoEY29kZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIVCg1wYXNzd29yZF9oYXNoGAQgASgJIjUKDEpvaW5lZE1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSJbChBDaGFuZ2VNZW1iZXJSb2xlEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCgltZW1iZXJfaWQYAyABKAkSDAoEcm9sZRgEIAEoCSJJCgxSZW1vdmVNZW1iZXISEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW1lbWJlcl9pZBgDIAEoCSJ5Cg5DaGFuZ2VQYXNzd29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJbWVtYmVyX2lkGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNcHJldmlvdXNfaGFzaBgFIAEoCSIrCg9DaGFuZ2VkUGFzc3dvcmQSGAoQcGFzc3dvcmRfdmVyc2lvbhgBIAEoBSIlChRSZXF1ZXN0UGFzc3dvcmRSZXNldBINCgVlbWFpbBgBIAEoCSInChZSZXF1ZXN0ZWRQYXNzd29yZFJlc2V0Eg0KBXRva2VuGAEgASgJIkkKDVJlc2V0UGFzc3dvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIVCg1wYXNzd29yZF9oYXNoGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCSKHAQoNQ3JlYXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZyKbAQoNQ2hhbmdlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnQgcKBV9uYW1lIksKDURlbGV0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSwoNRW5hYmxlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJJCgtUZXN0Q2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJdCg1UZXN0ZWRDaGFubmVsEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJImwKDUFuc3dlckFkZHJlc3MSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZhbnN3ZXIYBSABKAkiIAoPQW5zd2VyZWRBZGRyZXNzEg0KBWZvdW5kGAEgASgIIkgKClJvdGF0ZUZlZWQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAliBnByb3RvMw", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -123,6 +123,27 @@ export type OpenAccount = Message<"earshot.commands.v1.OpenAccount"> & {
    * @generated from field: string plan = 3;
    */
   plan: string;
+
+  /**
+   * At most 80 characters; empty = no name.
+   *
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * If set, the address becomes the first member, an owner with this password (argon2id), and no key is created.
+   *
+   * @generated from field: string password_hash = 5;
+   */
+  passwordHash: string;
+
+  /**
+   * Refused with a conflict if the installation has an account already.
+   *
+   * @generated from field: bool must_be_first = 6;
+   */
+  mustBeFirst: boolean;
 };
 
 /**
@@ -142,6 +163,8 @@ export type OpenedAccount = Message<"earshot.commands.v1.OpenedAccount"> & {
   accountId: string;
 
   /**
+   * Empty if there is a member.
+   *
    * @generated from field: string api_key = 2;
    */
   apiKey: string;
@@ -150,6 +173,13 @@ export type OpenedAccount = Message<"earshot.commands.v1.OpenedAccount"> & {
    * @generated from field: string signing_secret = 3;
    */
   signingSecret: string;
+
+  /**
+   * Empty if there is none.
+   *
+   * @generated from field: string member_id = 4;
+   */
+  memberId: string;
 };
 
 /**
@@ -189,6 +219,13 @@ export type CreateKey = Message<"earshot.commands.v1.CreateKey"> & {
    * @generated from field: string expires_at = 5;
    */
   expiresAt: string;
+
+  /**
+   * The member who creates it; empty = the command line.
+   *
+   * @generated from field: string member_id = 6;
+   */
+  memberId: string;
 };
 
 /**
@@ -240,6 +277,13 @@ export type RevokeKey = Message<"earshot.commands.v1.RevokeKey"> & {
    * @generated from field: string key_id = 3;
    */
   keyId: string;
+
+  /**
+   * If set: not-found unless this member created the key.
+   *
+   * @generated from field: string of_member = 4;
+   */
+  ofMember: string;
 };
 
 /**
@@ -248,6 +292,404 @@ export type RevokeKey = Message<"earshot.commands.v1.RevokeKey"> & {
  */
 export const RevokeKeySchema: GenMessage<RevokeKey> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 7);
+
+/**
+ * commands.billing.rename-key → Done
+ *
+ * @generated from message earshot.commands.v1.RenameKey
+ */
+export type RenameKey = Message<"earshot.commands.v1.RenameKey"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string key_id = 3;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * If set: not-found unless this member created the key.
+   *
+   * @generated from field: string of_member = 5;
+   */
+  ofMember: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.RenameKey.
+ * Use `create(RenameKeySchema)` to create a new message.
+ */
+export const RenameKeySchema: GenMessage<RenameKey> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 8);
+
+/**
+ * commands.billing.invite-member → InvitedMember
+ *
+ * @generated from message earshot.commands.v1.InviteMember
+ */
+export type InviteMember = Message<"earshot.commands.v1.InviteMember"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string email = 3;
+   */
+  email: string;
+
+  /**
+   * owner, editor or viewer
+   *
+   * @generated from field: string role = 4;
+   */
+  role: string;
+
+  /**
+   * The member who invites; empty = the command line.
+   *
+   * @generated from field: string invited_by = 5;
+   */
+  invitedBy: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.InviteMember.
+ * Use `create(InviteMemberSchema)` to create a new message.
+ */
+export const InviteMemberSchema: GenMessage<InviteMember> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 9);
+
+/**
+ * @generated from message earshot.commands.v1.InvitedMember
+ */
+export type InvitedMember = Message<"earshot.commands.v1.InvitedMember"> & {
+  /**
+   * @generated from field: string invitation_id = 1;
+   */
+  invitationId: string;
+
+  /**
+   * Shown once.
+   *
+   * @generated from field: string code = 2;
+   */
+  code: string;
+
+  /**
+   * ISO 8601
+   *
+   * @generated from field: string expires_at = 3;
+   */
+  expiresAt: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.InvitedMember.
+ * Use `create(InvitedMemberSchema)` to create a new message.
+ */
+export const InvitedMemberSchema: GenMessage<InvitedMember> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 10);
+
+/**
+ * commands.billing.revoke-invitation → Done
+ *
+ * @generated from message earshot.commands.v1.RevokeInvitation
+ */
+export type RevokeInvitation = Message<"earshot.commands.v1.RevokeInvitation"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string invitation_id = 3;
+   */
+  invitationId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.RevokeInvitation.
+ * Use `create(RevokeInvitationSchema)` to create a new message.
+ */
+export const RevokeInvitationSchema: GenMessage<RevokeInvitation> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 11);
+
+/**
+ * commands.billing.accept-invitation → JoinedMember
+ *
+ * @generated from message earshot.commands.v1.AcceptInvitation
+ */
+export type AcceptInvitation = Message<"earshot.commands.v1.AcceptInvitation"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string code = 2;
+   */
+  code: string;
+
+  /**
+   * Must be the invited address.
+   *
+   * @generated from field: string email = 3;
+   */
+  email: string;
+
+  /**
+   * argon2id
+   *
+   * @generated from field: string password_hash = 4;
+   */
+  passwordHash: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.AcceptInvitation.
+ * Use `create(AcceptInvitationSchema)` to create a new message.
+ */
+export const AcceptInvitationSchema: GenMessage<AcceptInvitation> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 12);
+
+/**
+ * @generated from message earshot.commands.v1.JoinedMember
+ */
+export type JoinedMember = Message<"earshot.commands.v1.JoinedMember"> & {
+  /**
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string member_id = 2;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.JoinedMember.
+ * Use `create(JoinedMemberSchema)` to create a new message.
+ */
+export const JoinedMemberSchema: GenMessage<JoinedMember> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 13);
+
+/**
+ * commands.billing.change-member-role → Done
+ *
+ * @generated from message earshot.commands.v1.ChangeMemberRole
+ */
+export type ChangeMemberRole = Message<"earshot.commands.v1.ChangeMemberRole"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string member_id = 3;
+   */
+  memberId: string;
+
+  /**
+   * @generated from field: string role = 4;
+   */
+  role: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangeMemberRole.
+ * Use `create(ChangeMemberRoleSchema)` to create a new message.
+ */
+export const ChangeMemberRoleSchema: GenMessage<ChangeMemberRole> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 14);
+
+/**
+ * commands.billing.remove-member → Done
+ *
+ * @generated from message earshot.commands.v1.RemoveMember
+ */
+export type RemoveMember = Message<"earshot.commands.v1.RemoveMember"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string member_id = 3;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.RemoveMember.
+ * Use `create(RemoveMemberSchema)` to create a new message.
+ */
+export const RemoveMemberSchema: GenMessage<RemoveMember> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 15);
+
+/**
+ * commands.billing.change-password → ChangedPassword
+ *
+ * @generated from message earshot.commands.v1.ChangePassword
+ */
+export type ChangePassword = Message<"earshot.commands.v1.ChangePassword"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string member_id = 3;
+   */
+  memberId: string;
+
+  /**
+   * argon2id
+   *
+   * @generated from field: string password_hash = 4;
+   */
+  passwordHash: string;
+
+  /**
+   * The hash that the present password was checked against; refused with a conflict if it is not the member's any more.
+   *
+   * @generated from field: string previous_hash = 5;
+   */
+  previousHash: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangePassword.
+ * Use `create(ChangePasswordSchema)` to create a new message.
+ */
+export const ChangePasswordSchema: GenMessage<ChangePassword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 16);
+
+/**
+ * @generated from message earshot.commands.v1.ChangedPassword
+ */
+export type ChangedPassword = Message<"earshot.commands.v1.ChangedPassword"> & {
+  /**
+   * Number of the password: sessions of earlier ones have ended.
+   *
+   * @generated from field: int32 password_version = 1;
+   */
+  passwordVersion: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangedPassword.
+ * Use `create(ChangedPasswordSchema)` to create a new message.
+ */
+export const ChangedPasswordSchema: GenMessage<ChangedPassword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 17);
+
+/**
+ * commands.billing.request-password-reset → RequestedPasswordReset
+ *
+ * @generated from message earshot.commands.v1.RequestPasswordReset
+ */
+export type RequestPasswordReset = Message<"earshot.commands.v1.RequestPasswordReset"> & {
+  /**
+   * @generated from field: string email = 1;
+   */
+  email: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.RequestPasswordReset.
+ * Use `create(RequestPasswordResetSchema)` to create a new message.
+ */
+export const RequestPasswordResetSchema: GenMessage<RequestPasswordReset> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 18);
+
+/**
+ * @generated from message earshot.commands.v1.RequestedPasswordReset
+ */
+export type RequestedPasswordReset = Message<"earshot.commands.v1.RequestedPasswordReset"> & {
+  /**
+   * Valid for one hour and until the password changes. Empty if the address belongs to no member.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.RequestedPasswordReset.
+ * Use `create(RequestedPasswordResetSchema)` to create a new message.
+ */
+export const RequestedPasswordResetSchema: GenMessage<RequestedPasswordReset> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 19);
+
+/**
+ * commands.billing.reset-password → Done
+ *
+ * @generated from message earshot.commands.v1.ResetPassword
+ */
+export type ResetPassword = Message<"earshot.commands.v1.ResetPassword"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string token = 2;
+   */
+  token: string;
+
+  /**
+   * argon2id
+   *
+   * @generated from field: string password_hash = 3;
+   */
+  passwordHash: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ResetPassword.
+ * Use `create(ResetPasswordSchema)` to create a new message.
+ */
+export const ResetPasswordSchema: GenMessage<ResetPassword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 20);
 
 /**
  * @generated from message earshot.commands.v1.Done
@@ -260,7 +702,7 @@ export type Done = Message<"earshot.commands.v1.Done"> & {
  * Use `create(DoneSchema)` to create a new message.
  */
 export const DoneSchema: GenMessage<Done> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 8);
+  messageDesc(file_earshot_commands_v1_commands, 21);
 
 /**
  * commands.keywords.create-keyword → Made
@@ -289,7 +731,7 @@ export type CreateKeyword = Message<"earshot.commands.v1.CreateKeyword"> & {
  * Use `create(CreateKeywordSchema)` to create a new message.
  */
 export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 9);
+  messageDesc(file_earshot_commands_v1_commands, 22);
 
 /**
  * The id of the created or changed keyword or watch; it can be read at once.
@@ -315,7 +757,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
  * Use `create(MadeSchema)` to create a new message.
  */
 export const MadeSchema: GenMessage<Made> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 10);
+  messageDesc(file_earshot_commands_v1_commands, 23);
 
 /**
  * commands.keywords.retire-keyword → Done
@@ -349,7 +791,7 @@ export type RetireKeyword = Message<"earshot.commands.v1.RetireKeyword"> & {
  * Use `create(RetireKeywordSchema)` to create a new message.
  */
 export const RetireKeywordSchema: GenMessage<RetireKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 11);
+  messageDesc(file_earshot_commands_v1_commands, 24);
 
 /**
  * commands.keywords.create-watch → Made
@@ -408,7 +850,7 @@ export type CreateWatch = Message<"earshot.commands.v1.CreateWatch"> & {
  * Use `create(CreateWatchSchema)` to create a new message.
  */
 export const CreateWatchSchema: GenMessage<CreateWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 12);
+  messageDesc(file_earshot_commands_v1_commands, 25);
 
 /**
  * commands.keywords.change-watch → Made
@@ -454,7 +896,7 @@ export type ChangeWatch = Message<"earshot.commands.v1.ChangeWatch"> & {
  * Use `create(ChangeWatchSchema)` to create a new message.
  */
 export const ChangeWatchSchema: GenMessage<ChangeWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 13);
+  messageDesc(file_earshot_commands_v1_commands, 26);
 
 /**
  * commands.keywords.retire-watch → Done
@@ -483,7 +925,7 @@ export type RetireWatch = Message<"earshot.commands.v1.RetireWatch"> & {
  * Use `create(RetireWatchSchema)` to create a new message.
  */
 export const RetireWatchSchema: GenMessage<RetireWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 14);
+  messageDesc(file_earshot_commands_v1_commands, 27);
 
 /**
  * commands.polling.lookup.<source> → LookedUp
@@ -531,7 +973,7 @@ export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
  * Use `create(LookUpSchema)` to create a new message.
  */
 export const LookUpSchema: GenMessage<LookUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 15);
+  messageDesc(file_earshot_commands_v1_commands, 28);
 
 /**
  * @generated from message earshot.commands.v1.LookedUp
@@ -558,7 +1000,7 @@ export type LookedUp = Message<"earshot.commands.v1.LookedUp"> & {
  * Use `create(LookedUpSchema)` to create a new message.
  */
 export const LookedUpSchema: GenMessage<LookedUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 16);
+  messageDesc(file_earshot_commands_v1_commands, 29);
 
 /**
  * commands.billing.change-plan → Done
@@ -587,7 +1029,7 @@ export type ChangePlan = Message<"earshot.commands.v1.ChangePlan"> & {
  * Use `create(ChangePlanSchema)` to create a new message.
  */
 export const ChangePlanSchema: GenMessage<ChangePlan> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 17);
+  messageDesc(file_earshot_commands_v1_commands, 30);
 
 /**
  * commands.billing.grant-credits → Granted
@@ -630,7 +1072,7 @@ export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
  * Use `create(GrantCreditsSchema)` to create a new message.
  */
 export const GrantCreditsSchema: GenMessage<GrantCredits> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 18);
+  messageDesc(file_earshot_commands_v1_commands, 31);
 
 /**
  * @generated from message earshot.commands.v1.Granted
@@ -652,7 +1094,7 @@ export type Granted = Message<"earshot.commands.v1.Granted"> & {
  * Use `create(GrantedSchema)` to create a new message.
  */
 export const GrantedSchema: GenMessage<Granted> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 19);
+  messageDesc(file_earshot_commands_v1_commands, 32);
 
 /**
  * commands.keywords.estimate-keyword → Estimated: the result that create-keyword would have, without creating anything.
@@ -676,7 +1118,7 @@ export type EstimateKeyword = Message<"earshot.commands.v1.EstimateKeyword"> & {
  * Use `create(EstimateKeywordSchema)` to create a new message.
  */
 export const EstimateKeywordSchema: GenMessage<EstimateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 20);
+  messageDesc(file_earshot_commands_v1_commands, 33);
 
 /**
  * The estimate of the interface, as JSON.
@@ -700,7 +1142,7 @@ export type Estimated = Message<"earshot.commands.v1.Estimated"> & {
  * Use `create(EstimatedSchema)` to create a new message.
  */
 export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 21);
+  messageDesc(file_earshot_commands_v1_commands, 34);
 
 /**
  * commands.analysis.change-mention → Done. Absent keys do not change.
@@ -753,7 +1195,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
  * Use `create(ChangeMentionSchema)` to create a new message.
  */
 export const ChangeMentionSchema: GenMessage<ChangeMention> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 22);
+  messageDesc(file_earshot_commands_v1_commands, 35);
 
 /**
  * @generated from message earshot.commands.v1.MentionLabels
@@ -770,7 +1212,7 @@ export type MentionLabels = Message<"earshot.commands.v1.MentionLabels"> & {
  * Use `create(MentionLabelsSchema)` to create a new message.
  */
 export const MentionLabelsSchema: GenMessage<MentionLabels> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 23);
+  messageDesc(file_earshot_commands_v1_commands, 36);
 
 /**
  * commands.keywords.change-keyword → Changed
@@ -813,7 +1255,7 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
  * Use `create(ChangeKeywordSchema)` to create a new message.
  */
 export const ChangeKeywordSchema: GenMessage<ChangeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 24);
+  messageDesc(file_earshot_commands_v1_commands, 37);
 
 /**
  * @generated from message earshot.commands.v1.Changed
@@ -830,7 +1272,7 @@ export type Changed = Message<"earshot.commands.v1.Changed"> & {
  * Use `create(ChangedSchema)` to create a new message.
  */
 export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 25);
+  messageDesc(file_earshot_commands_v1_commands, 38);
 
 /**
  * commands.keywords.pause-keyword → Done: pauses with the reason `user`
@@ -859,7 +1301,7 @@ export type PauseKeyword = Message<"earshot.commands.v1.PauseKeyword"> & {
  * Use `create(PauseKeywordSchema)` to create a new message.
  */
 export const PauseKeywordSchema: GenMessage<PauseKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 26);
+  messageDesc(file_earshot_commands_v1_commands, 39);
 
 /**
  * commands.keywords.resume-keyword → Done
@@ -888,7 +1330,7 @@ export type ResumeKeyword = Message<"earshot.commands.v1.ResumeKeyword"> & {
  * Use `create(ResumeKeywordSchema)` to create a new message.
  */
 export const ResumeKeywordSchema: GenMessage<ResumeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 27);
+  messageDesc(file_earshot_commands_v1_commands, 40);
 
 /**
  * commands.billing.rotate-signing-secret → RotatedSigningSecret
@@ -912,7 +1354,7 @@ export type RotateSigningSecret = Message<"earshot.commands.v1.RotateSigningSecr
  * Use `create(RotateSigningSecretSchema)` to create a new message.
  */
 export const RotateSigningSecretSchema: GenMessage<RotateSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 28);
+  messageDesc(file_earshot_commands_v1_commands, 41);
 
 /**
  * @generated from message earshot.commands.v1.RotatedSigningSecret
@@ -936,7 +1378,7 @@ export type RotatedSigningSecret = Message<"earshot.commands.v1.RotatedSigningSe
  * Use `create(RotatedSigningSecretSchema)` to create a new message.
  */
 export const RotatedSigningSecretSchema: GenMessage<RotatedSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 29);
+  messageDesc(file_earshot_commands_v1_commands, 42);
 
 /**
  * commands.billing.change-account → Done
@@ -981,7 +1423,7 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
  * Use `create(ChangeAccountSchema)` to create a new message.
  */
 export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 30);
+  messageDesc(file_earshot_commands_v1_commands, 43);
 
 /**
  * commands.delivery.create-replay → Made
@@ -1030,7 +1472,7 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
  * Use `create(StartExploreSchema)` to create a new message.
  */
 export const StartExploreSchema: GenMessage<StartExplore> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 31);
+  messageDesc(file_earshot_commands_v1_commands, 44);
 
 /**
  * @generated from message earshot.commands.v1.CreateReplay
@@ -1099,7 +1541,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
  * Use `create(CreateReplaySchema)` to create a new message.
  */
 export const CreateReplaySchema: GenMessage<CreateReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 32);
+  messageDesc(file_earshot_commands_v1_commands, 45);
 
 /**
  * commands.delivery.cancel-replay → Done
@@ -1128,7 +1570,7 @@ export type CancelReplay = Message<"earshot.commands.v1.CancelReplay"> & {
  * Use `create(CancelReplaySchema)` to create a new message.
  */
 export const CancelReplaySchema: GenMessage<CancelReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 33);
+  messageDesc(file_earshot_commands_v1_commands, 46);
 
 /**
  * commands.delivery.resend → Resending
@@ -1166,7 +1608,7 @@ export type Resend = Message<"earshot.commands.v1.Resend"> & {
  * Use `create(ResendSchema)` to create a new message.
  */
 export const ResendSchema: GenMessage<Resend> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 34);
+  messageDesc(file_earshot_commands_v1_commands, 47);
 
 /**
  * @generated from message earshot.commands.v1.Resending
@@ -1183,7 +1625,7 @@ export type Resending = Message<"earshot.commands.v1.Resending"> & {
  * Use `create(ResendingSchema)` to create a new message.
  */
 export const ResendingSchema: GenMessage<Resending> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 35);
+  messageDesc(file_earshot_commands_v1_commands, 48);
 
 /**
  * commands.delivery.test-webhook → TestedWebhook
@@ -1219,7 +1661,7 @@ export type TestWebhook = Message<"earshot.commands.v1.TestWebhook"> & {
  * Use `create(TestWebhookSchema)` to create a new message.
  */
 export const TestWebhookSchema: GenMessage<TestWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 36);
+  messageDesc(file_earshot_commands_v1_commands, 49);
 
 /**
  * @generated from message earshot.commands.v1.TestedWebhook
@@ -1263,7 +1705,7 @@ export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
  * Use `create(TestedWebhookSchema)` to create a new message.
  */
 export const TestedWebhookSchema: GenMessage<TestedWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 37);
+  messageDesc(file_earshot_commands_v1_commands, 50);
 
 /**
  * commands.delivery.enable-endpoint → Done
@@ -1292,7 +1734,7 @@ export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
  * Use `create(EnableEndpointSchema)` to create a new message.
  */
 export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 38);
+  messageDesc(file_earshot_commands_v1_commands, 51);
 
 /**
  * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes its meaning.
@@ -1331,7 +1773,7 @@ export type AskQuestion = Message<"earshot.commands.v1.AskQuestion"> & {
  * Use `create(AskQuestionSchema)` to create a new message.
  */
 export const AskQuestionSchema: GenMessage<AskQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 39);
+  messageDesc(file_earshot_commands_v1_commands, 52);
 
 /**
  * @generated from message earshot.commands.v1.AskedQuestion
@@ -1371,7 +1813,7 @@ export type AskedQuestion = Message<"earshot.commands.v1.AskedQuestion"> & {
  * Use `create(AskedQuestionSchema)` to create a new message.
  */
 export const AskedQuestionSchema: GenMessage<AskedQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 40);
+  messageDesc(file_earshot_commands_v1_commands, 53);
 
 /**
  * @generated from message earshot.commands.v1.Meaning
@@ -1397,7 +1839,7 @@ export type Meaning = Message<"earshot.commands.v1.Meaning"> & {
  * Use `create(MeaningSchema)` to create a new message.
  */
 export const MeaningSchema: GenMessage<Meaning> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 41);
+  messageDesc(file_earshot_commands_v1_commands, 54);
 
 /**
  * commands.analysis.settle-question → SettledQuestion: charges a question that was answered, or releases its credits.
@@ -1448,7 +1890,7 @@ export type SettleQuestion = Message<"earshot.commands.v1.SettleQuestion"> & {
  * Use `create(SettleQuestionSchema)` to create a new message.
  */
 export const SettleQuestionSchema: GenMessage<SettleQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 42);
+  messageDesc(file_earshot_commands_v1_commands, 55);
 
 /**
  * @generated from message earshot.commands.v1.SettledQuestion
@@ -1467,7 +1909,7 @@ export type SettledQuestion = Message<"earshot.commands.v1.SettledQuestion"> & {
  * Use `create(SettledQuestionSchema)` to create a new message.
  */
 export const SettledQuestionSchema: GenMessage<SettledQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 43);
+  messageDesc(file_earshot_commands_v1_commands, 56);
 
 /**
  * commands.analysis.run-analysis → RanAnalysis: groups, classifies or summarises mentions, or carries out an instruction
@@ -1527,7 +1969,7 @@ export type RunAnalysis = Message<"earshot.commands.v1.RunAnalysis"> & {
  * Use `create(RunAnalysisSchema)` to create a new message.
  */
 export const RunAnalysisSchema: GenMessage<RunAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 44);
+  messageDesc(file_earshot_commands_v1_commands, 57);
 
 /**
  * @generated from message earshot.commands.v1.RanAnalysis
@@ -1553,7 +1995,7 @@ export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
  * Use `create(RanAnalysisSchema)` to create a new message.
  */
 export const RanAnalysisSchema: GenMessage<RanAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 45);
+  messageDesc(file_earshot_commands_v1_commands, 58);
 
 /**
  * commands.analysis.run-backtest → RanBacktest: what other rules would have done with the mentions of a keyword. Free;
@@ -1599,7 +2041,7 @@ export type RunBacktest = Message<"earshot.commands.v1.RunBacktest"> & {
  * Use `create(RunBacktestSchema)` to create a new message.
  */
 export const RunBacktestSchema: GenMessage<RunBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 46);
+  messageDesc(file_earshot_commands_v1_commands, 59);
 
 /**
  * @generated from message earshot.commands.v1.RanBacktest
@@ -1618,7 +2060,7 @@ export type RanBacktest = Message<"earshot.commands.v1.RanBacktest"> & {
  * Use `create(RanBacktestSchema)` to create a new message.
  */
 export const RanBacktestSchema: GenMessage<RanBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 47);
+  messageDesc(file_earshot_commands_v1_commands, 60);
 
 /**
  * commands.analysis.read-backtest → BacktestPage: items of a backtest, newest first.
@@ -1669,7 +2111,7 @@ export type ReadBacktest = Message<"earshot.commands.v1.ReadBacktest"> & {
  * Use `create(ReadBacktestSchema)` to create a new message.
  */
 export const ReadBacktestSchema: GenMessage<ReadBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 48);
+  messageDesc(file_earshot_commands_v1_commands, 61);
 
 /**
  * @generated from message earshot.commands.v1.BacktestPage
@@ -1700,7 +2142,7 @@ export type BacktestPage = Message<"earshot.commands.v1.BacktestPage"> & {
  * Use `create(BacktestPageSchema)` to create a new message.
  */
 export const BacktestPageSchema: GenMessage<BacktestPage> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 49);
+  messageDesc(file_earshot_commands_v1_commands, 62);
 
 /**
  * commands.delivery.create-channel → Made
@@ -1741,7 +2183,7 @@ export type CreateChannel = Message<"earshot.commands.v1.CreateChannel"> & {
  * Use `create(CreateChannelSchema)` to create a new message.
  */
 export const CreateChannelSchema: GenMessage<CreateChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 50);
+  messageDesc(file_earshot_commands_v1_commands, 63);
 
 /**
  * commands.delivery.change-channel → Done
@@ -1782,7 +2224,7 @@ export type ChangeChannel = Message<"earshot.commands.v1.ChangeChannel"> & {
  * Use `create(ChangeChannelSchema)` to create a new message.
  */
 export const ChangeChannelSchema: GenMessage<ChangeChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 51);
+  messageDesc(file_earshot_commands_v1_commands, 64);
 
 /**
  * commands.delivery.delete-channel → Done
@@ -1811,7 +2253,7 @@ export type DeleteChannel = Message<"earshot.commands.v1.DeleteChannel"> & {
  * Use `create(DeleteChannelSchema)` to create a new message.
  */
 export const DeleteChannelSchema: GenMessage<DeleteChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 52);
+  messageDesc(file_earshot_commands_v1_commands, 65);
 
 /**
  * commands.delivery.enable-channel → Done
@@ -1840,7 +2282,7 @@ export type EnableChannel = Message<"earshot.commands.v1.EnableChannel"> & {
  * Use `create(EnableChannelSchema)` to create a new message.
  */
 export const EnableChannelSchema: GenMessage<EnableChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 53);
+  messageDesc(file_earshot_commands_v1_commands, 66);
 
 /**
  * commands.delivery.test-channel → TestedChannel. For an email channel with unverified addresses: sends their
@@ -1870,7 +2312,7 @@ export type TestChannel = Message<"earshot.commands.v1.TestChannel"> & {
  * Use `create(TestChannelSchema)` to create a new message.
  */
 export const TestChannelSchema: GenMessage<TestChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 54);
+  messageDesc(file_earshot_commands_v1_commands, 67);
 
 /**
  * @generated from message earshot.commands.v1.TestedChannel
@@ -1904,7 +2346,7 @@ export type TestedChannel = Message<"earshot.commands.v1.TestedChannel"> & {
  * Use `create(TestedChannelSchema)` to create a new message.
  */
 export const TestedChannelSchema: GenMessage<TestedChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 55);
+  messageDesc(file_earshot_commands_v1_commands, 68);
 
 /**
  * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms it, or unsubscribes it.
@@ -1945,7 +2387,7 @@ export type AnswerAddress = Message<"earshot.commands.v1.AnswerAddress"> & {
  * Use `create(AnswerAddressSchema)` to create a new message.
  */
 export const AnswerAddressSchema: GenMessage<AnswerAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 56);
+  messageDesc(file_earshot_commands_v1_commands, 69);
 
 /**
  * @generated from message earshot.commands.v1.AnsweredAddress
@@ -1964,7 +2406,7 @@ export type AnsweredAddress = Message<"earshot.commands.v1.AnsweredAddress"> & {
  * Use `create(AnsweredAddressSchema)` to create a new message.
  */
 export const AnsweredAddressSchema: GenMessage<AnsweredAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 57);
+  messageDesc(file_earshot_commands_v1_commands, 70);
 
 /**
  * commands.keywords.rotate-feed → Done: replaces the addresses of a keyword's feeds.
@@ -1993,5 +2435,5 @@ export type RotateFeed = Message<"earshot.commands.v1.RotateFeed"> & {
  * Use `create(RotateFeedSchema)` to create a new message.
  */
 export const RotateFeedSchema: GenMessage<RotateFeed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 58);
+  messageDesc(file_earshot_commands_v1_commands, 71);
 

@@ -1,0 +1,271 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  AccountEventSchema,
+  isMemberRole,
+  MEMBER_ROLES,
+  type AccountEvent,
+  type MemberRole,
+} from '#contracts';
+import { Refusal, type Fault } from '#kernel';
+
+/** The members and the invitations of an account, for its decisions. */
+export interface MembersState {
+  /** Without those who were removed. */
+  members: ReadonlyMap<string, Member>;
+  invitations: ReadonlyMap<string, Invitation>;
+}
+
+interface Member {
+  email: string;
+  role: MemberRole;
+  /** argon2id */
+  passwordHash: string;
+  /** Number of the password. Sessions of earlier ones have ended. */
+  passwordVersion: number;
+}
+
+interface Invitation {
+  email: string;
+  role: MemberRole;
+  /** ISO 8601 */
+  expiresAt: string;
+  standing: 'open' | 'accepted' | 'revoked';
+}
+
+export const noMembers: MembersState = { members: new Map(), invitations: new Map() };
+
+/** The commands on members. Codes and passwords are already hashed; the sender adds ids and times. */
+export type MemberCommand =
+  | {
+      kind: 'invite-member';
+      invitationId: string;
+      email: string;
+      role: string;
+      codeHash: Uint8Array;
+      /** ISO 8601 */
+      expiresAt: string;
+      invitedBy: string;
+      now: string;
+    }
+  | { kind: 'revoke-invitation'; invitationId: string }
+  | {
+      kind: 'accept-invitation';
+      invitationId: string;
+      memberId: string;
+      email: string;
+      passwordHash: string;
+      now: string;
+    }
+  | { kind: 'change-member-role'; memberId: string; role: string }
+  | { kind: 'remove-member'; memberId: string }
+  /** `isPresent` says whether the sender knew this hash as the present one. */
+  | {
+      kind: 'change-password';
+      memberId: string;
+      passwordHash: string;
+      isPresent: (hash: string) => boolean;
+    };
+
+const KINDS: Readonly<Record<MemberCommand['kind'], true>> = {
+  'invite-member': true,
+  'revoke-invitation': true,
+  'accept-invitation': true,
+  'change-member-role': true,
+  'remove-member': true,
+  'change-password': true,
+};
+
+export function isMemberCommand(command: { kind: string }): command is MemberCommand {
+  return Object.hasOwn(KINDS, command.kind);
+}
+
+/** Members and open invitations of one account. */
+const MOST_MEMBERS = 200;
+
+/** @throws Refusal if the members do not allow the command */
+export function decideMembers(command: MemberCommand, state: MembersState): AccountEvent[] {
+  switch (command.kind) {
+    case 'invite-member':
+      return invited(command, state);
+    case 'revoke-invitation': {
+      const { invitationId } = command;
+      const invitation = state.invitations.get(invitationId);
+      if (!invitation || invitation.standing === 'accepted') throw Refusal.notFound('invitation');
+      return invitation.standing === 'revoked' ? [] : [invitationRevoked(invitationId)];
+    }
+    case 'accept-invitation':
+      return accepted(command, state);
+    case 'change-member-role': {
+      const { memberId, role } = command;
+      const member = memberOf(state, memberId);
+      const faults = roleFaults(role);
+      if (faults.length > 0) throw Refusal.validation(faults);
+      if (member.role === role) return [];
+      refuseLastOwner(state, memberId);
+      return [event({ case: 'memberRoleChanged', value: { memberId, role } })];
+    }
+    case 'remove-member': {
+      const { memberId } = command;
+      memberOf(state, memberId);
+      refuseLastOwner(state, memberId);
+      return [event({ case: 'memberRemoved', value: { memberId } })];
+    }
+    case 'change-password': {
+      const { memberId, passwordHash, isPresent } = command;
+      if (!isPresent(memberOf(state, memberId).passwordHash))
+        throw Refusal.conflict('the password was changed at the same time');
+      return [event({ case: 'passwordChanged', value: { memberId, passwordHash } })];
+    }
+  }
+}
+
+/** The state after an event about members. */
+export function evolveMembers(state: MembersState, event: AccountEvent['event']): MembersState {
+  switch (event.case) {
+    case 'invitationCreated': {
+      const { invitationId, email, role, expiresAt } = event.value;
+      return withInvitation(state, invitationId, {
+        email,
+        role: roleOf(role),
+        expiresAt,
+        standing: 'open',
+      });
+    }
+    case 'invitationRevoked': {
+      const invitation = state.invitations.get(event.value.invitationId);
+      return invitation
+        ? withInvitation(state, event.value.invitationId, { ...invitation, standing: 'revoked' })
+        : state;
+    }
+    case 'memberJoined': {
+      const { memberId, email, role, passwordHash, invitationId } = event.value;
+      const joined = withMember(state, memberId, {
+        email,
+        role: roleOf(role),
+        passwordHash,
+        passwordVersion: 1,
+      });
+      const invitation = state.invitations.get(invitationId);
+      return invitation
+        ? withInvitation(joined, invitationId, { ...invitation, standing: 'accepted' })
+        : joined;
+    }
+    case 'memberRoleChanged':
+      return changedMember(state, event.value.memberId, () => ({ role: roleOf(event.value.role) }));
+    case 'passwordChanged':
+      return changedMember(state, event.value.memberId, ({ passwordVersion }) => ({
+        passwordHash: event.value.passwordHash,
+        passwordVersion: passwordVersion + 1,
+      }));
+    case 'memberRemoved': {
+      const members = new Map(state.members);
+      members.delete(event.value.memberId);
+      return { ...state, members };
+    }
+    default:
+      return state;
+  }
+}
+
+/** @throws Refusal `not-found` */
+export function memberOf({ members }: MembersState, memberId: string): Member {
+  const member = members.get(memberId);
+  if (!member) throw Refusal.notFound('member');
+  return member;
+}
+
+function invited(
+  command: Extract<MemberCommand, { kind: 'invite-member' }>,
+  { members, invitations }: MembersState,
+): AccountEvent[] {
+  const { invitationId, email, role, codeHash, expiresAt, invitedBy, now } = command;
+  const faults = [...addressFaults(email), ...roleFaults(role)];
+  if (faults.length > 0) throw Refusal.validation(faults);
+  if ([...members.values()].some((member) => isSameAddress(member.email, email)))
+    throw Refusal.conflict('this address belongs to a member already');
+  const open = [...invitations].filter(
+    ([, invitation]) => invitation.standing === 'open' && invitation.expiresAt > now,
+  );
+  const earlier = open.filter(([, invitation]) => isSameAddress(invitation.email, email));
+  if (members.size + open.length - earlier.length >= MOST_MEMBERS)
+    throw Refusal.conflict(`the account has ${MOST_MEMBERS} members and open invitations`);
+  return [
+    ...earlier.map(([id]) => invitationRevoked(id)),
+    event({
+      case: 'invitationCreated',
+      value: { invitationId, email, role, codeHash, expiresAt, invitedBy },
+    }),
+  ];
+}
+
+function accepted(
+  { invitationId, memberId, email, passwordHash, now }: Extract<MemberCommand, { kind: 'accept-invitation' }>,
+  { invitations }: MembersState,
+): AccountEvent[] {
+  const invitation = invitations.get(invitationId);
+  const isOpen = invitation?.standing === 'open' && invitation.expiresAt > now;
+  if (!invitation || !isOpen || !isSameAddress(invitation.email, email)) throw refusedCode();
+  const { role } = invitation;
+  return [
+    event({
+      case: 'memberJoined',
+      value: { memberId, email: invitation.email, role, passwordHash, invitationId },
+    }),
+  ];
+}
+
+/** The same answer for every reason, so that a guessed code says nothing. */
+export function refusedCode(): Refusal {
+  return Refusal.validation([
+    { path: 'code', message: 'is not valid for this address, or was used, or has expired' },
+  ]);
+}
+
+function refuseLastOwner({ members }: MembersState, memberId: string): void {
+  const owners = [...members].filter(([, { role }]) => role === 'owner');
+  if (owners.length === 1 && owners[0]?.[0] === memberId)
+    throw Refusal.conflict('this is the last owner of the account; make another member an owner first');
+}
+
+/** The fault of an address that cannot be that of an account or a member. */
+export function addressFaults(email: string): Fault[] {
+  return /^[^\s@]+@[^\s@]+$/.test(email) ? [] : [{ path: 'email', message: 'must be an e-mail address' }];
+}
+
+function roleFaults(role: string): Fault[] {
+  return isMemberRole(role) ? [] : [{ path: 'role', message: `must be one of ${MEMBER_ROLES.join(', ')}` }];
+}
+
+/** A role that a later release added may do the least. */
+function roleOf(text: string): MemberRole {
+  return isMemberRole(text) ? text : 'viewer';
+}
+
+function isSameAddress(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+function withMember(state: MembersState, memberId: string, member: Member): MembersState {
+  return { ...state, members: new Map(state.members).set(memberId, member) };
+}
+
+function changedMember(
+  state: MembersState,
+  memberId: string,
+  change: (member: Member) => Partial<Member>,
+): MembersState {
+  const member = state.members.get(memberId);
+  return member ? withMember(state, memberId, { ...member, ...change(member) }) : state;
+}
+
+function withInvitation(state: MembersState, id: string, invitation: Invitation): MembersState {
+  return { ...state, invitations: new Map(state.invitations).set(id, invitation) };
+}
+
+function invitationRevoked(invitationId: string): AccountEvent {
+  return event({ case: 'invitationRevoked', value: { invitationId } });
+}
+
+function event(init: MessageInitShape<typeof AccountEventSchema>['event']): AccountEvent {
+  return create(AccountEventSchema, { event: init });
+}

@@ -1,0 +1,75 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller, Inject } from '@nestjs/common';
+import {
+  DoneSchema,
+  InvitedMemberSchema,
+  JoinedMemberSchema,
+  type AcceptInvitation,
+  type InviteMember,
+  type RevokeInvitation,
+} from '#contracts';
+import { isoOf, newId, systemClock } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { hashCode, newInvitationCode } from '#secrets';
+import { CommandPattern } from '#transport';
+import { refusedCode } from '../domain/members.js';
+import { AccountDecisions } from './account-decisions.js';
+import { requireFreeAddress } from './free-address.js';
+
+const VALID_MS = 7 * 24 * 3_600_000;
+
+/** Executes the commands on invitations. A code is returned in clear text only once, in the reply. */
+@Controller()
+export class InvitationsHandler {
+  constructor(
+    private readonly decisions: AccountDecisions,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @CommandPattern(COMMANDS.inviteMember)
+  async invite({ commandId, accountId, email, role, invitedBy }: InviteMember) {
+    const code = newInvitationCode();
+    const invitationId = newId();
+    const now = systemClock.now().getTime();
+    const expiresAt = isoOf(now + VALID_MS);
+    await this.decisions.run(accountId, commandId, {
+      kind: 'invite-member',
+      invitationId,
+      email,
+      role,
+      codeHash: hashCode(code),
+      expiresAt,
+      invitedBy,
+      now: isoOf(now),
+    });
+    return create(InvitedMemberSchema, { invitationId, code, expiresAt });
+  }
+
+  @CommandPattern(COMMANDS.revokeInvitation)
+  async revoke({ commandId, accountId, invitationId }: RevokeInvitation) {
+    await this.decisions.run(accountId, commandId, { kind: 'revoke-invitation', invitationId });
+    return create(DoneSchema);
+  }
+
+  /** The code says which account it belongs to. */
+  @CommandPattern(COMMANDS.acceptInvitation)
+  async accept({ commandId, code, email, passwordHash }: AcceptInvitation) {
+    const [found] = await this.database.query<{ account_id: string; invitation_id: string }[]>(
+      'SELECT account_id, invitation_id FROM invitations WHERE code_hash = $1',
+      [hashCode(code)],
+    );
+    if (!found) throw refusedCode();
+    const { account_id: accountId, invitation_id: invitationId } = found;
+    const memberId = newId();
+    const now = isoOf(systemClock.now());
+    await this.decisions.run(
+      accountId,
+      commandId,
+      { kind: 'accept-invitation', invitationId, memberId, email, passwordHash, now },
+      (tx) => requireFreeAddress(tx, email, accountId),
+    );
+    return create(JoinedMemberSchema, { accountId, memberId });
+  }
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { SignedText } from '#secrets';
+
+const SCOPE = 'reset';
+const VALID_MS = 3_600_000;
+
+/** What a token to reset a password says. */
+export interface ResetToken {
+  accountId: string;
+  memberId: string;
+  /** Whether the token was made for this password. */
+  isFor(passwordHash: string): boolean;
+}
+
+/**
+ * Tokens to reset a password. Nothing is stored: a token contains a fingerprint of the password that it replaces, so it
+ * works once, and not after any other change of the password.
+ */
+export class ResetTokens {
+  private readonly signed: SignedText;
+
+  /** @param masterKey MASTER_KEY */
+  constructor(masterKey: string) {
+    this.signed = new SignedText(masterKey, 'password-reset');
+  }
+
+  write(accountId: string, memberId: string, passwordHash: string, nowMs: number): string {
+    return this.signed.write(SCOPE, [accountId, memberId, fingerprint(passwordHash), nowMs + VALID_MS]);
+  }
+
+  /** @returns undefined if the token was changed, or is too old */
+  read(token: string, nowMs: number): ResetToken | undefined {
+    const read = this.signed.read<[string, string, string, number]>(SCOPE, token);
+    if (!read || read[3] < nowMs) return undefined;
+    const [accountId, memberId, print] = read;
+    return { accountId, memberId, isFor: (passwordHash) => fingerprint(passwordHash) === print };
+  }
+}
+
+/** The hash itself must not leave: with it, passwords can be tried without the service. */
+function fingerprint(passwordHash: string): string {
+  return createHash('sha256').update(passwordHash).digest('base64url').slice(0, 22);
+}

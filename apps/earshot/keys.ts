@@ -1,0 +1,59 @@
+import { create } from '@bufbuild/protobuf';
+import type { Command } from 'commander';
+import { CreateKeySchema, RevokeKeySchema } from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
+import { id, instant, print } from './arguments.js';
+import { withBus, withDatabase } from './connection.js';
+
+/** Adds the commands `keys create|list|revoke`. */
+export function addKeyCommands(program: Command): void {
+  const keys = program.command('keys').description('manage the API keys of an account');
+  keys
+    .command('create')
+    .description('create another key; print {keyId, apiKey}; the key is shown only once')
+    .requiredOption('--account <id>', 'the account', id)
+    .option('--name <name>', 'name of the key', 'key')
+    .option('--scope <scope>', 'read or write', 'write')
+    .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
+    .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
+      const { account, name, scope, expiresAt = '' } = options;
+      const made = await withBus(process.env, (bus) =>
+        new CommandClient(bus).request(
+          COMMANDS.createKey,
+          create(CreateKeySchema, { commandId: newId(), accountId: account, name, scope, expiresAt }),
+        ),
+      );
+      print({ keyId: made.keyId, apiKey: made.apiKey });
+    });
+  keys
+    .command('list')
+    .description('print one line of JSON for each key; the keys themselves are not stored')
+    .requiredOption('--account <id>', 'the account', id)
+    .action(async ({ account }: { account: string }) => {
+      const found: object[] = await withDatabase(process.env, (database) =>
+        database.query(
+          `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
+             revoked_at AS "revokedAt", uses.last_used_at AS "lastUsedAt"
+           FROM api_keys LEFT JOIN api_key_uses AS uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
+          [account],
+        ),
+      );
+      found.forEach(print);
+    });
+  keys
+    .command('revoke')
+    .description('revoke a key; it can work for a few more seconds')
+    .requiredOption('--account <id>', 'the account', id)
+    .requiredOption('--key <id>', 'the id of the key', id)
+    .action(async ({ account, key }: { account: string; key: string }) => {
+      await withBus(process.env, (bus) =>
+        new CommandClient(bus).request(
+          COMMANDS.revokeKey,
+          create(RevokeKeySchema, { commandId: newId(), accountId: account, keyId: key }),
+        ),
+      );
+      print({ keyId: key, revoked: true });
+    });
+}

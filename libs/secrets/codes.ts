@@ -1,0 +1,38 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { masterKeys } from './secrets.js';
+
+/** Crockford's base32: without I, L, O and U, which people confuse with other characters. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const GROUP = 4;
+
+/** A new invitation code: 80 random bits, `XXXX-XXXX-XXXX-XXXX`. */
+export function newInvitationCode(): string {
+  return written(randomBytes(16));
+}
+
+/**
+ * The code of the first sign-up, `XXXX-XXXX`: 40 bits that are derived from MASTER_KEY, so that every replica knows it
+ * and nothing is stored. The caller must refuse it as soon as an account exists.
+ */
+export function firstSignUpCode(masterKey: string): string {
+  const [present] = masterKeys(masterKey);
+  return written(
+    createHmac('sha256', Buffer.from(present, 'hex')).update('first sign-up').digest().subarray(0, 8),
+  );
+}
+
+/** The stored form of a code: SHA-256 of its canonical spelling. Codes are random, so a slow hash protects no better. */
+export function hashCode(code: string): Buffer {
+  return createHash('sha256').update(canonical(code)).digest();
+}
+
+/** One character for each byte: 32 divides 256, so all characters are equally likely. */
+function written(bytes: Uint8Array): string {
+  const text = [...bytes].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  return (text.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
+}
+
+/** As Crockford defines it: no case, no separators, and O, I and L are read as 0 and 1. */
+function canonical(code: string): string {
+  return code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+}
