@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import {
+  AcceptInvitationSchema,
   CreateKeywordSchema,
+  InviteMemberSchema,
   KeywordDefinitionSchema,
   OpenAccountSchema,
   RetireKeywordSchema,
@@ -10,6 +13,7 @@ import {
 import { newId } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
+import { Passwords } from '../gateway/auth/passwords.js';
 
 /** The demo's account, stored with its data so that the next start uses it again. */
 export interface DemoAccount {
@@ -19,6 +23,9 @@ export interface DemoAccount {
   /** The simulator's port: the keywords read their feeds from it and send their webhooks to it. */
   port: number;
   keywordIds: string[];
+  /** Of the demo's member, for the page. */
+  email: string;
+  password: string;
 }
 
 /** The sources that the demo watches. */
@@ -36,7 +43,9 @@ const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'clou
 export function knownAccount(dataDir: string): DemoAccount | undefined {
   try {
     const known = JSON.parse(readFileSync(file(dataDir), 'utf8')) as Partial<DemoAccount>;
-    return known.apiKey && known.port && known.keywordIds ? (known as DemoAccount) : undefined;
+    return known.apiKey && known.port && known.keywordIds && known.password
+      ? (known as DemoAccount)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -50,14 +59,14 @@ export async function demoAccount(bus: Bus, dataDir: string, url: string): Promi
   const known = knownAccount(dataDir);
   const port = Number(new URL(url).port);
   if (known?.port === port) return known;
-  const { accountId, apiKey, signingSecret } = known ?? (await openAccount(bus));
+  const { accountId, apiKey, signingSecret, email, password } = known ?? (await openAccount(bus));
   for (const keywordId of known?.keywordIds ?? []) {
     const command = create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge: false });
     await new CommandClient(bus).request(COMMANDS.retireKeyword, command);
   }
   const keywordIds: string[] = [];
   for (const brand of BRANDS) keywordIds.push(await createKeyword(bus, accountId, brand, url));
-  const account = { accountId, apiKey, signingSecret, port, keywordIds };
+  const account = { accountId, apiKey, signingSecret, port, keywordIds, email, password };
   writeFileSync(`${file(dataDir)}.new`, JSON.stringify(account), { mode: 0o600 });
   renameSync(`${file(dataDir)}.new`, file(dataDir));
   return account;
@@ -67,10 +76,26 @@ function file(dataDir: string): string {
   return join(dataDir, 'demo-account.json');
 }
 
-function openAccount(bus: Bus) {
+/** Opens the account, and lets its owner join with a password. */
+async function openAccount(bus: Bus) {
+  const commands = new CommandClient(bus);
   const email = `demo-${newId()}@example.org`;
-  const command = create(OpenAccountSchema, { commandId: newId(), email, plan: 'unlimited' });
-  return new CommandClient(bus).request(COMMANDS.openAccount, command);
+  const password = randomBytes(9).toString('base64url');
+  const opened = await commands.request(
+    COMMANDS.openAccount,
+    create(OpenAccountSchema, { commandId: newId(), email, plan: 'unlimited' }),
+  );
+  const { accountId } = opened;
+  const { code } = await commands.request(
+    COMMANDS.inviteMember,
+    create(InviteMemberSchema, { commandId: newId(), accountId, email, role: 'owner' }),
+  );
+  const passwordHash = await new Passwords().hash(password);
+  await commands.request(
+    COMMANDS.acceptInvitation,
+    create(AcceptInvitationSchema, { commandId: newId(), code, email, passwordHash }),
+  );
+  return { ...opened, email, password };
 }
 
 async function createKeyword(

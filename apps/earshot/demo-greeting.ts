@@ -8,12 +8,14 @@ import { BRANDS, DEMO_SOURCES, type DemoAccount } from './demo-account.js';
  *   Earshot on the machine
  */
 export function demoGreeting(address: string, account: DemoAccount, dataDir: string): string {
-  const { accountId, apiKey, signingSecret } = account;
+  const { accountId, apiKey, signingSecret, email, password } = account;
   const cli = `DATA_DIR=${quoted(dataDir)} npm run -s cli --`;
   return `
 Earshot is running. All posts are simulated: no real person wrote any of them.
 
   Address         ${address}
+  E-mail          ${email}
+  Password        ${password}
   Account         ${accountId}
   API key         ${apiKey}
   Signing secret  ${signingSecret}

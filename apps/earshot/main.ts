@@ -1,6 +1,7 @@
 import { runProgram } from '#platform';
 import { startDemo } from './demo.js';
 import { readInstallationSettings, startInstallation } from './installation.js';
+import { signUpCode } from './sign-up-code.js';
 
 const HELP = `Earshot: all services in one process.
 
@@ -23,9 +24,12 @@ if (process.argv.includes('--help')) {
     async (_, stopping) => {
       const installation = await startInstallation(process.env, say, stopping);
       say(`Earshot is running at ${installation.address}`);
-      say(
-        'Create an account with: npm run -s cli -- accounts create --email you@example.org --plan unlimited',
-      );
+      const code = await signUpCode(installation.env);
+      if (code !== undefined) {
+        // On standard output, so that programs can read it.
+        process.stdout.write(`Sign-up code: ${code}\n`);
+        say(`Sign up with it at ${installation.address}/sign-up`);
+      }
       return installation;
     },
   );

@@ -1,4 +1,4 @@
-import { inSettings } from '#config';
+import { inSettings, requireSettings, SettingsError } from '#config';
 import { parseEgressAllow } from '#http-out';
 import { readServiceSettings } from '#platform';
 import { createSources } from '#sources';
@@ -14,6 +14,24 @@ export const HAS_MAIL = Symbol('has a mail server');
 /** Injection token: true if the installation has a language model. */
 export const HAS_MODEL = Symbol('has a language model');
 
+/** Injection token of the rules of signing up. */
+export const SIGN_UP = Symbol('sign-up');
+
+/** Who can sign up, and what the people of an account decide about its plan. */
+export interface SignUpRules {
+  mode: 'off' | 'invite' | 'open';
+  /** Whether owners change the plan and add packs. In an open installation owners are strangers. */
+  isPlanOwners: boolean;
+}
+
+function signUpRules(settings: {
+  SIGN_UP: SignUpRules['mode'];
+  PLAN_CHANGES?: string | undefined;
+}): SignUpRules {
+  const { SIGN_UP: mode, PLAN_CHANGES: changes = mode === 'open' ? 'cli' : 'owner' } = settings;
+  return { mode, isPlanOwners: changes === 'owner' };
+}
+
 /** Reads the gateway's settings from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(
@@ -24,12 +42,20 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
       'TRUST_TRACEPARENT',
       'LLM_URL',
       'SMTP_URL',
+      'MAIL_FROM',
+      'SMTP_REQUIRE_TLS',
       'PUBLIC_URL',
+      'SIGN_UP',
+      'PLAN_CHANGES',
     ],
     env,
   );
+  if (settings.SMTP_URL) requireSettings(settings, 'PUBLIC_URL');
+  else if (settings.SIGN_UP === 'open')
+    throw new SettingsError('Settings are wrong:\n  SIGN_UP: open needs a mail server; set SMTP_URL');
   return {
     ...settings,
+    signUp: signUpRules(settings),
     sources: inSettings(() => createSources(env)),
     egressAllow: inSettings(() => parseEgressAllow(settings.EGRESS_ALLOW)),
   };

@@ -2,7 +2,8 @@ import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { serviceModule, LOG, type ServiceDefinition } from '#platform';
+import { createOutboundMail, type OutboundMail } from '#http-out';
+import { serviceModule, LOG, type Loop, type ServiceDefinition } from '#platform';
 import { AddressLinks, SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
@@ -50,8 +51,10 @@ import { WatchesController } from './api/watches/watches.controller.js';
 import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
+import { Attempts } from './auth/attempts.js';
 import { BadKeys } from './auth/bad-keys.js';
-import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SOURCES, type GatewayConfig } from './config.js';
+import { Passwords } from './auth/passwords.js';
+import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SIGN_UP, SOURCES, type GatewayConfig } from './config.js';
 import { DashboardFiles } from './dashboard/dashboard-files.js';
 import { DashboardFilesController } from './dashboard/dashboard-files.controller.js';
 import { serveDashboard } from './dashboard/dashboard-page.js';
@@ -84,6 +87,20 @@ import { ReportReads } from './reads/report-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
 import { SemanticReads } from './reads/semantic-reads.js';
 import { SourceReads } from './reads/source-reads.js';
+import { AccountLinks } from './sessions/account-links.js';
+import { AccountLetters } from './sessions/account-letters.js';
+import { AccountMails, MAIL } from './sessions/account-mails.js';
+import { MemberReads } from './sessions/members.js';
+import { PasswordController } from './sessions/password.controller.js';
+import { PasswordResetController } from './sessions/password-reset.controller.js';
+import { SessionCookie } from './sessions/session-cookie.js';
+import { Sessions } from './sessions/sessions.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+import { SignInController } from './sessions/sign-in.controller.js';
+import { SignUpCodes } from './sessions/sign-up-codes.js';
+import { SignUpController, SignUpOptionsController } from './sessions/sign-up.controller.js';
+import { SignUps } from './sessions/sign-ups.js';
+import { SignedIn } from './sessions/signed-in.js';
 
 @Module({})
 class GatewayModule {}
@@ -141,6 +158,12 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ReportsController,
           ReportPagesController,
           WebhooksController,
+          SignUpOptionsController,
+          SignUpController,
+          SignInController,
+          PasswordController,
+          PasswordResetController,
+          SessionsController,
           OpenApiController,
           DashboardFilesController,
           PurgeHandler,
@@ -158,6 +181,19 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordViews,
           ApiKeys,
           BadKeys,
+          { provide: SIGN_UP, useValue: config.signUp },
+          { provide: SignUpCodes, useValue: new SignUpCodes(config.MASTER_KEY) },
+          { provide: SessionCookie, useValue: new SessionCookie(config.PUBLIC_URL) },
+          { provide: AccountLinks, useValue: new AccountLinks(config.PUBLIC_URL) },
+          { provide: MAIL, useFactory: () => mailOf(config) },
+          Attempts,
+          Passwords,
+          Sessions,
+          SignedIn,
+          SignUps,
+          MemberReads,
+          AccountMails,
+          AccountLetters,
           RequestQuota,
           Admission,
           Idempotency,
@@ -190,8 +226,13 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [RequestQuota, Idempotency, OpenStreams],
-        list: (...loops: [RequestQuota, Idempotency, OpenStreams]) => ({ loops }),
+        inject: [MAIL, RequestQuota, Idempotency, OpenStreams, Sessions, Attempts, AccountMails],
+        list: (mail: OutboundMail | null, ...loops: Loop[]) => ({
+          loops,
+          async afterStop() {
+            mail?.close();
+          },
+        }),
       },
     ),
     server: malformedRequests,
@@ -209,4 +250,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       serveDashboard(fastify, app.get(DashboardFiles));
     },
   };
+}
+
+function mailOf({ SMTP_URL: url, MAIL_FROM: from, SMTP_REQUIRE_TLS: requireTls }: GatewayConfig) {
+  return url === '' ? null : createOutboundMail({ url, from, requireTls });
 }

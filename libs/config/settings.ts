@@ -133,6 +133,16 @@ export const SETTINGS = {
   CHANNEL_DISCORD_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Discord' }),
   CHANNEL_TEAMS_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Microsoft Teams' }),
   CHANNEL_TELEGRAM_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Telegram' }),
+  SIGN_UP: str({
+    choices: ['off', 'invite', 'open'] as const,
+    default: 'invite' as const,
+    desc: 'Who can sign up on the page: off (nobody), invite (the first account by its code, then invited people), open (everybody who confirms an address; needs SMTP_URL)',
+  }),
+  PLAN_CHANGES: str({
+    choices: ['owner', 'cli'] as const,
+    default: undefined,
+    desc: 'Who changes plans and adds packs of credits: owner (the owners of an account, on the page) or cli (only the command line). Default: owner, and cli with SIGN_UP=open',
+  }),
   EGRESS_ALLOW: str({
     default: '',
     desc: 'Private CIDRs, separated by commas, that webhooks and feeds are allowed to reach',

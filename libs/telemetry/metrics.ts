@@ -71,6 +71,10 @@ export const metrics = {
     'earshot_quota_outages_total',
     'Times that the request quota could not be counted, and requests were accepted without it',
   ),
+  passwordHashes: counterFromZero(
+    'earshot_password_hashes_total',
+    'Passwords that were hashed or compared. A sign-in costs one, whether the address is known or not',
+  ),
   llmRequests: counter<'outcome'>(
     'earshot_llm_requests_total',
     'Requests to the language model by outcome (answered, invalid, declined, or the kind of failure)',

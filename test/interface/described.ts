@@ -8,7 +8,8 @@ interface Described {
   components: { responses: Record<string, Response> };
 }
 interface Operation {
-  security?: [];
+  /** Absent: a key or a session. Empty: neither. */
+  security?: readonly Record<string, []>[];
   responses: Record<string, Response | { $ref: string }>;
 }
 interface Response {
@@ -38,7 +39,12 @@ export function checkDescribed({ method, path, answer }: ApiExchange): void {
     if (![400, 401, 404, 405, 429].includes(answer.status)) fail('the route is not described');
     return;
   }
-  if (answer.status !== 401 && answer.status !== 400 && !operation.security && !answer.headers['ratelimit'])
+  if (
+    answer.status !== 401 &&
+    answer.status !== 400 &&
+    operation.security?.length !== 0 &&
+    !answer.headers['ratelimit']
+  )
     fail('has no RateLimit');
   const response = operation.responses[answer.status];
   if (!response) return fail('the status is not described');

@@ -5,18 +5,39 @@ import { Refusal } from '#kernel';
 import { refusalAnswer } from '../http/error.filter.js';
 import { rateLimitHeaders } from '../quota/rate-limit-headers.js';
 import { RequestQuota, type Verdict } from '../quota/request-quota.js';
+import { SessionCookie } from '../sessions/session-cookie.js';
+import { isCsrfToken, Sessions } from '../sessions/sessions.js';
 import { ApiKeys, type Caller } from './api-keys.js';
 import { BadKeys } from './bad-keys.js';
 import { setCaller } from './caller.js';
+import { includes, needOf, type Need } from './permissions.js';
 
-/** Routes that need no key. */
-const OPEN: ReadonlySet<string> = new Set(['/v1/openapi.json']);
+/** Routes that need neither a key nor a session. Those that try something limit it themselves. */
+const OPEN: ReadonlySet<string> = new Set([
+  '/v1/openapi.json',
+  '/v1/auth/options',
+  '/v1/auth/sign-up',
+  '/v1/auth/sign-in',
+  '/v1/auth/password/reset',
+  '/v1/auth/password/reset/confirm',
+]);
 
-/** Admits requests under `/v1` that have a valid `x-api-key`, while the account has requests left in this minute. */
+/** A page asks it to learn whether somebody has signed in: the answer no is not an attack. */
+const ASKS_FOR_SESSION = '/v1/auth/session';
+
+/** What a request shows of its sender. */
+type Credential = { kind: 'key' | 'session'; text: string } | undefined;
+
+/**
+ * Admits requests under `/v1` that have a valid `x-api-key`, or the cookie of a session, while the account has requests
+ * left in this minute, and if the key or the member may do what they ask.
+ */
 @Injectable()
 export class Admission {
   constructor(
     private readonly keys: ApiKeys,
+    private readonly sessions: Sessions,
+    private readonly cookie: SessionCookie,
     private readonly badKeys: BadKeys,
     private readonly quota: RequestQuota,
   ) {}
@@ -24,14 +45,20 @@ export class Admission {
   /** Runs before every costly part of a request, also before its body is read, so that a flood is cheap. */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
-      if (!isGuarded(request)) return done();
+      const path = pathOf(request);
+      if (!isGuarded(path)) return done();
+      if (OPEN.has(path)) {
+        this.refuseStrangePage(request);
+        return done();
+      }
       this.admit(request, reply).then((isIn) => isIn && done(), done);
     });
   }
 
   /** @returns false if the request has already been answered */
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const caller = await this.callerOf(request, reply);
+    const credential = this.credentialOf(request);
+    const caller = await this.callerOf(credential, request, reply);
     const verdict = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
     reply.headers(rateLimitHeaders(verdict));
     if (!verdict.admitted) {
@@ -40,25 +67,37 @@ export class Admission {
       void reply.status(status).header('retry-after', verdict.resetSeconds).send(body);
       return false;
     }
-    if (caller.scope !== 'write' && !isRead(request))
-      throw new Refusal('forbidden', 'FORBIDDEN', 'this API key may only read');
+    if (credential?.kind === 'session') this.refuseForgery(request, credential.text);
+    refuseUnlessAllowed(caller, needOf(request.method, request.routeOptions.url), pathOf(request));
     setCaller(request, caller);
     return true;
+  }
+
+  /** A key counts more than a cookie, which a browser adds by itself. */
+  private credentialOf(request: FastifyRequest): Credential {
+    const key = request.headers['x-api-key'];
+    if (typeof key === 'string') return { kind: 'key', text: key };
+    const token = this.cookie.read(request);
+    return token ? { kind: 'session', text: token } : undefined;
   }
 
   /**
    * @throws Refusal `unauthenticated`, or `too-many` for an address with too many failed attempts, whose connection is
    * then closed
    */
-  private async callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-    const given = request.headers['x-api-key'];
-    const key = typeof given === 'string' ? given : undefined;
+  private async callerOf(
+    credential: Credential,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Caller> {
+    const known = credential && (credential.kind === 'key' ? this.keys : this.sessions);
     const retryAfterSeconds = this.badKeys.retryAfterSeconds(request.ip);
-    const isThrottled = retryAfterSeconds !== undefined && !(key && this.keys.wasGood(key));
-    const caller = key && !isThrottled ? await this.keys.callerOf(key) : undefined;
+    const isThrottled = retryAfterSeconds !== undefined && !(known && known.wasGood(credential.text));
+    const caller = known && !isThrottled ? await known.callerOf(credential.text) : undefined;
     if (caller) return caller;
     // The gateway does not wait for a body that may follow.
     void reply.header('connection', 'close');
+    const fault = faultOf(credential, request);
     if (isThrottled) {
       void reply.header('retry-after', retryAfterSeconds);
       throw new Refusal(
@@ -67,14 +106,53 @@ export class Admission {
         `too many requests without a good API key; try again in ${retryAfterSeconds} s`,
       );
     }
-    const fault = faultOf(request);
-    this.badKeys.note(request.ip, fault);
+    if (pathOf(request) !== ASKS_FOR_SESSION) this.badKeys.note(request.ip, fault);
     throw new Refusal('unauthenticated', 'UNAUTHORIZED', fault);
+  }
+
+  /**
+   * A write with a session must come from our own page: only this page knows the token.
+   * @throws Refusal `forbidden`
+   */
+  private refuseForgery(request: FastifyRequest, token: string): void {
+    if (request.method === 'GET' || request.method === 'HEAD') return;
+    this.refuseStrangePage(request);
+    const given = request.headers['x-csrf-token'];
+    if (typeof given === 'string' && isCsrfToken(token, given)) return;
+    throw new Refusal(
+      'forbidden',
+      'FORBIDDEN',
+      'the header x-csrf-token is missing or wrong; GET /v1/auth/session returns it as csrfToken',
+    );
+  }
+
+  /** @throws Refusal `forbidden` if a browser says that the page of another site sent the request */
+  private refuseStrangePage(request: FastifyRequest): void {
+    if (request.method === 'GET' || request.method === 'HEAD' || this.cookie.isFromOwnPage(request)) return;
+    throw new Refusal('forbidden', 'FORBIDDEN', 'the request was sent by a page of another site');
   }
 }
 
-function faultOf({ headers }: FastifyRequest): string {
-  if (headers['x-api-key'] !== undefined) return 'the API key is not valid';
+/** @throws Refusal `forbidden`; `unauthenticated` for a key where only a session has meaning */
+function refuseUnlessAllowed({ role, by }: Caller, need: Need, path: string): void {
+  if (need.isForPeople && by.kind === 'key') {
+    if (path.startsWith('/v1/auth/'))
+      throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'this needs a session; an API key has none');
+    throw new Refusal('forbidden', 'FORBIDDEN', 'only a member who has signed in may do this, no API key');
+  }
+  if (includes(role, need.role)) return;
+  const message =
+    by.kind === 'member'
+      ? `your role is ${role}, and this needs the role ${need.role}`
+      : role === 'viewer'
+        ? 'this API key may only read'
+        : `this API key belongs to an ${role}, and this needs the role ${need.role}`;
+  throw new Refusal('forbidden', 'FORBIDDEN', message);
+}
+
+function faultOf(credential: Credential, { headers }: FastifyRequest): string {
+  if (credential?.kind === 'session') return 'the session has ended; sign in again';
+  if (credential) return 'the API key is not valid';
   return headers.authorization === undefined
     ? 'the header x-api-key is missing'
     : 'the header x-api-key is missing; send the API key there, not in authorization';
@@ -88,16 +166,12 @@ function tooMany({ limit, resetSeconds }: Verdict): Refusal {
   );
 }
 
-/**
- * Requests that change nothing are reads, whether or not they cost credits: also estimates, and lookups of tweets by
- * id.
- */
-function isRead({ method, routeOptions }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(routeOptions.url ?? '');
+/** The path of a known route, as the router has decoded it; otherwise that of the request. */
+function pathOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }
 
-/** Unknown paths are guarded as well. The path of a known route is already decoded by the router. */
-function isGuarded(request: FastifyRequest): boolean {
-  const path = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
-  return (path === '/v1' || path.startsWith('/v1/')) && !OPEN.has(path);
+/** Unknown paths are guarded as well. */
+function isGuarded(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/');
 }

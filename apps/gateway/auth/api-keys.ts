@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Inject, Injectable } from '@nestjs/common';
+import { isMemberRole, type MemberRole } from '#contracts';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { hashApiKey, looksLikeApiKey, sameHash } from '#secrets';
@@ -7,10 +8,10 @@ import { hashApiKey, looksLikeApiKey, sameHash } from '#secrets';
 /** The account and the rights of the caller. */
 export interface Caller {
   accountId: string;
-  keyId: string;
   plan: string;
-  /** `read` or `write` */
-  scope: string;
+  /** What the caller may do: the role of the member, or what a key may do in the same words. */
+  role: MemberRole;
+  by: { kind: 'key'; id: string } | { kind: 'member'; id: string; sessionId: string };
 }
 
 interface Known {
@@ -27,6 +28,8 @@ interface Row {
   scope: string;
   key_hash: Buffer;
   expires_at: Date | null;
+  member_id: string | null;
+  role: string | null;
 }
 
 /** A revoked key stays valid for at most this time. */
@@ -72,8 +75,9 @@ export class ApiKeys {
     // The use of a key is recorded when the key is loaded, not per request: often enough to show whether it is in use.
     const [row] = await this.database.query<Row[]>(
       `WITH found AS (
-         SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at
+         SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at, k.member_id, m.role
          FROM api_keys k JOIN accounts a USING (account_id)
+         LEFT JOIN members m ON m.member_id = k.member_id AND m.removed_at IS NULL
          WHERE k.key_hash = $1 AND k.revoked_at IS NULL
        ), used AS (
          INSERT INTO api_key_uses (key_id, last_used_at) SELECT key_id, now() FROM found
@@ -85,9 +89,21 @@ export class ApiKeys {
     return (
       row && {
         hash: row.key_hash,
-        caller: { accountId: row.account_id, keyId: row.key_id, plan: row.plan, scope: row.scope },
+        caller: {
+          accountId: row.account_id,
+          plan: row.plan,
+          role: roleOf(row),
+          by: { kind: 'key', id: row.key_id },
+        },
         expiresAt: row.expires_at?.getTime(),
       }
     );
   }
+}
+
+/** A key does no more than the member who created it. The operator creates keys for everything. */
+function roleOf({ scope, member_id, role }: Row): MemberRole {
+  if (scope !== 'write') return 'viewer';
+  if (member_id === null) return 'owner';
+  return role !== null && isMemberRole(role) ? role : 'viewer';
 }

@@ -53,7 +53,7 @@ function gateway(on: Database = database) {
   const idempotency = new Idempotency(on, log, clock);
   const filter = new ErrorFilter(log);
   app.addHook('onRequest', (request, _, done) => {
-    setCaller(request, { accountId, keyId: newId(), plan: 'free', scope: 'write' });
+    setCaller(request, { accountId, plan: 'free', role: 'owner', by: { kind: 'key', id: newId() } });
     done();
   });
   readJsonAlone(app);

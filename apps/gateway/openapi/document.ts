@@ -17,6 +17,7 @@ import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
 import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
 import { readingRoutes, readingSchemas } from './resources/readings.js';
+import { sessionRoutes, sessionSchemas } from './resources/sessions.js';
 import { streamRoutes } from './resources/stream.js';
 import { tweetSchemas } from './resources/tweets.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
@@ -49,6 +50,7 @@ const ROUTES: readonly Route[] = [
   ...deliveryRoutes,
   ...channelRoutes,
   ...accountRoutes,
+  ...sessionRoutes,
   description,
 ];
 
@@ -69,6 +71,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...coverageSchemas,
   ...deliverySchemas,
   ...channelSchemas,
+  ...sessionSchemas,
   ...errorSchemas,
 };
 
@@ -128,11 +131,20 @@ export function openApiDocument(floorOverride?: number): Schema {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     tags: [...new Set(ROUTES.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'earshot_session',
+          description:
+            'The cookie of a sign-in, `__Host-earshot_session` with TLS. Writes also need the header `x-csrf-token`, which `GET /v1/auth/session` returns as `csrfToken`.',
+        },
+      },
       parameters: sharedParameters,
       headers: sharedHeaders,
       responses: errorResponses(headersOf()),

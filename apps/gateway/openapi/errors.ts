@@ -15,7 +15,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'The API key is missing, unknown, revoked or expired.',
+    description: 'The API key is missing, unknown, revoked or expired, or the session has ended.',
     codes: ['UNAUTHORIZED'],
   },
   402: {
@@ -25,7 +25,8 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The API key has the scope `read` and cannot change anything.',
+    description:
+      'The scope of the API key or the role of the member does not allow it, or the `x-csrf-token` is missing.',
     codes: ['FORBIDDEN'],
   },
   404: {

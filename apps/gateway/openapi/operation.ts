@@ -21,12 +21,16 @@ export interface Route {
   /** Status of the response. Default: 200. */
   status?: 200 | 201 | 202 | 204;
   answer?: Schema;
+  /** Bodies of further successes, by status. */
+  alsoAnswers?: Readonly<Record<number, Schema>>;
   /** Responses with other media types than JSON, by media type. */
   files?: Readonly<Record<string, Schema>>;
   /** Statuses of refusals in addition to those of every similar route. */
   refusals?: readonly number[];
   /** The route needs no key and has no quota. */
   open?: boolean;
+  /** The route needs a session; an API key does not do. */
+  isForPeople?: boolean;
 }
 
 /** Headers of every response under `/v1`, except responses to unknown callers. */
@@ -49,7 +53,7 @@ export function operationOf(route: Route): Schema {
   const parameters = [
     ...(route.parameters ?? []),
     ...(route.open ? [] : [{ $ref: '#/components/parameters/RequestId' }]),
-    ...(route.method === 'post' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(isKeyed(route) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ];
   return {
     tags: [tag],
@@ -65,20 +69,24 @@ export function operationOf(route: Route): Schema {
             content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } },
           },
         }),
-    ...(route.open ? { security: [] } : {}),
+    ...(route.open ? { security: [] } : route.isForPeople ? { security: [{ session: [] }] } : {}),
     responses: {
       [status]: {
         description: status === 204 ? 'Done; no content' : 'Success',
-        headers: headersOf(
-          route.open
-            ? ['X-Request-Id']
-            : route.method === 'post'
-              ? [...ANSWER_HEADERS, 'Idempotency-Replayed']
-              : undefined,
-        ),
+        headers: headersOf(successHeaders(route)),
         ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer } } }),
         ...(route.files === undefined ? {} : { content: contentOf(route.files) }),
       },
+      ...Object.fromEntries(
+        Object.entries(route.alsoAnswers ?? {}).map(([also, schema]) => [
+          also,
+          {
+            description: 'Accepted',
+            headers: headersOf(successHeaders(route)),
+            content: { 'application/json': { schema } },
+          },
+        ]),
+      ),
       ...Object.fromEntries(
         refusalsOf(route).map((refusal) => [
           refusal,
@@ -89,12 +97,22 @@ export function operationOf(route: Route): Schema {
   };
 }
 
+function successHeaders(route: Route): string[] {
+  if (route.open) return ['X-Request-Id'];
+  return isKeyed(route) ? [...ANSWER_HEADERS, 'Idempotency-Replayed'] : ANSWER_HEADERS;
+}
+
+/** Whether an `Idempotency-Key` makes the route safe to repeat. Bodies with passwords are not remembered. */
+function isKeyed({ method, path }: Route): boolean {
+  return method === 'post' && !path.startsWith('/v1/auth/');
+}
+
 function contentOf(files: Readonly<Record<string, Schema>>): Schema {
   return Object.fromEntries(Object.entries(files).map(([type, schema]) => [type, { schema }]));
 }
 
 function refusalsOf({ method, path, refusals = [], open }: Route): number[] {
-  if (open) return [500];
+  if (open) return [...refusals, 500];
   const every = [400, 401, 429, 500, 503];
   const addressed = path.includes('{') ? [404] : [];
   const changing = method === 'get' ? [] : [403, 409, 413, 415];

@@ -9,7 +9,7 @@ import {
   NotBlank,
   Optional,
 } from '../../http/validators.js';
-import { addressFault } from './email-address.js';
+import { addressFault } from '../../http/email-address.js';
 
 const LONGEST_URL = 2048;
 

@@ -4,7 +4,7 @@ import type { Fault } from '#kernel';
 import type { SecretBox } from '#secrets';
 import type { ChannelRow } from '../../reads/channel-reads.js';
 import { isMasked, type ChannelConfigDto } from './channel-body.dto.js';
-import { normalAddress } from './email-address.js';
+import { normalAddress } from '../../http/email-address.js';
 
 type ConfigKey = keyof ChannelConfigDto;
 

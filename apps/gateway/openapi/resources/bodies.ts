@@ -33,6 +33,13 @@ import { MentionChangeDto } from '../../api/mentions/mention-change.dto.js';
 import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
 import { WatchBodyDto, WatchChangeDto } from '../../api/watches/watch-body.dto.js';
 import { WebhookTestBodyDto } from '../../api/webhooks/webhook-test-body.dto.js';
+import {
+  PasswordChangeDto,
+  PasswordResetConfirmDto,
+  PasswordResetDto,
+  SignInDto,
+  SignUpDto,
+} from '../../sessions/auth-body.dto.js';
 import { bodySchemas } from '../body-schemas.js';
 import { nullable, described, type Schema } from '../schema.js';
 
@@ -69,6 +76,11 @@ export const BODIES = [
   TweetIdsDto,
   ExploreBodyDto,
   BacktestBodyDto,
+  SignUpDto,
+  SignInDto,
+  PasswordChangeDto,
+  PasswordResetDto,
+  PasswordResetConfirmDto,
 ] as const;
 
 type Properties = Readonly<Record<string, Schema>>;

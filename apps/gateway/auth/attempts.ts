@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newId, Refusal, Repeated } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database, Tx } from '#postgres';
+import type { Logger } from '#telemetry';
+import { networkOf } from './bad-keys.js';
+
+/** What is tried: a password, a code or a token, or a mail to an address. */
+export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';
+
+/** Failed attempts that an address and a network have in the window. Mails count whether they fail or not. */
+const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>> = {
+  'sign-in': { address: 10, network: 60 },
+  'sign-up': { address: 10, network: 60 },
+  reset: { address: 10, network: 60 },
+  mail: { address: 3, network: 60 },
+};
+const WINDOW_MINUTES = 15;
+const SWEEP_MS = 60_000;
+
+/** An attempt that has begun. It counts as failed until it has succeeded. */
+export interface Attempt {
+  succeeded(): Promise<void>;
+}
+
+interface Count {
+  subject: Buffer;
+  count: number;
+  seconds: number;
+}
+
+/**
+ * Limits what strangers try, for each e-mail address and each network, over all gateways. Nothing depends on whether the
+ * address is known. An attempt counts from its beginning, so that many at the same time get no further.
+ */
+@Injectable()
+export class Attempts implements Loop {
+  readonly name = 'auth-attempts';
+  private readonly sweeps = new Repeated({
+    pauseMs: SWEEP_MS,
+    run: () => this.sweep(),
+    failed: (error) => this.log.warn({ err: error }, 'old attempts to sign in could not be deleted'),
+  });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.sweeps.start();
+  }
+
+  stop(): Promise<void> {
+    return this.sweeps.stop();
+  }
+
+  /** @throws Refusal `too-many`; the reply then has `Retry-After` */
+  async begin(
+    kind: AttemptKind,
+    address: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Attempt> {
+    const { address: ofAddress, network: ofNetwork } = LIMITS[kind];
+    const network = networkOf(request.ip);
+    const limits = [
+      { subject: subjectOf(kind, 'address', address.toLowerCase()), most: ofAddress },
+      { subject: subjectOf(kind, 'network', network), most: ofNetwork },
+    ];
+    const id = newId();
+    const seconds = await this.database.transaction((tx) => take(tx, id, limits));
+    if (seconds === undefined)
+      return {
+        succeeded: async () => {
+          await this.database.query('DELETE FROM auth_attempts WHERE attempt_id = $1', [id]);
+        },
+      };
+    this.log.warn({ kind, network }, 'too many attempts; refused for some minutes');
+    void reply.header('retry-after', seconds);
+    throw new Refusal('too-many', 'TOO_MANY_REQUESTS', `too many attempts; try again in ${seconds} s`);
+  }
+
+  private async sweep(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM auth_attempts WHERE at < now() - interval '${WINDOW_MINUTES} minutes'`,
+    );
+  }
+}
+
+/** @returns the seconds to wait; undefined if the attempt was counted */
+async function take(
+  tx: Tx,
+  id: string,
+  limits: readonly { subject: Buffer; most: number }[],
+): Promise<number | undefined> {
+  const subjects = limits.map(({ subject }) => subject).sort((a, b) => a.compare(b));
+  for (const subject of subjects)
+    await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'hex'), 2))`, [subject]);
+  const counts: Count[] = await tx.query(
+    `SELECT subject, count(*)::int AS count,
+       ceil(extract(epoch FROM min(at) + interval '${WINDOW_MINUTES} minutes' - now()))::int AS seconds
+     FROM auth_attempts WHERE subject = ANY($1) AND at > now() - interval '${WINDOW_MINUTES} minutes' GROUP BY subject`,
+    [subjects],
+  );
+  const full = counts.filter(({ subject, count }) =>
+    limits.some((limit) => limit.subject.equals(subject) && count >= limit.most),
+  );
+  if (full.length > 0) return Math.max(1, ...full.map(({ seconds }) => seconds));
+  await tx.query('INSERT INTO auth_attempts (attempt_id, subject) SELECT $1, unnest($2::bytea[])', [
+    id,
+    subjects,
+  ]);
+  return undefined;
+}
+
+/** A hash: the table says nothing about who was tried. */
+function subjectOf(kind: AttemptKind, what: string, value: string): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([kind, what, value]))
+    .digest();
+}

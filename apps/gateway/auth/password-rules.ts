@@ -1,0 +1,54 @@
+import { dictionary } from '@zxcvbn-ts/language-common';
+import { Check } from '../http/validators.js';
+import { canonical } from './passwords.js';
+
+/** Characters of a password, as people count them. */
+export const PASSWORD_LENGTH = { min: 10, max: 200 };
+
+/** Longer texts are refused before any work on them. */
+const LONGEST_TEXT = 4096;
+
+const COMMON: ReadonlySet<string> = new Set(
+  dictionary['passwords-common'].map(String).filter((password) => password.length >= PASSWORD_LENGTH.min),
+);
+
+/** A new password: 10 to 200 characters, and none of the common ones. */
+export function NewPassword(): PropertyDecorator {
+  return Check((value, owner) => newPasswordFault(value, owner['email']), {
+    type: 'string',
+    minLength: 1,
+    maxLength: LONGEST_TEXT,
+    format: 'password',
+  });
+}
+
+/** A password that somebody has: nothing is said about its form. */
+export function PresentPassword(): PropertyDecorator {
+  return Check(
+    (value) => {
+      if (typeof value !== 'string') return 'must be a string';
+      return value.length > LONGEST_TEXT ? `must have at most ${PASSWORD_LENGTH.max} characters` : undefined;
+    },
+    { type: 'string', maxLength: LONGEST_TEXT, format: 'password' },
+  );
+}
+
+/**
+ * Why a password cannot be used.
+ * @param email of the member, if it is known: it is no password
+ */
+export function newPasswordFault(value: unknown, email?: unknown): string | undefined {
+  const { min, max } = PASSWORD_LENGTH;
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length > LONGEST_TEXT) return `must have at most ${max} characters`;
+  const text = canonical(value);
+  const length = [...text].length;
+  if (length < min) return `must have at least ${min} characters`;
+  if (length > max) return `must have at most ${max} characters`;
+  const lower = text.toLowerCase();
+  const isGuessed =
+    COMMON.has(lower) ||
+    new Set(text).size < 3 ||
+    (typeof email === 'string' && lower === email.toLowerCase());
+  return isGuessed ? 'is one of the passwords that are tried first; use several words' : undefined;
+}

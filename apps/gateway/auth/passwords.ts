@@ -1,0 +1,52 @@
+import { hash, verify, type Options } from '@node-rs/argon2';
+import { Injectable } from '@nestjs/common';
+import PQueue from 'p-queue';
+import { Refusal } from '#kernel';
+import { metrics } from '#telemetry';
+
+/** argon2id with the parameters that OWASP recommends: 19 MiB, 10 to 40 ms of one core. */
+const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** Each takes a core. Other requests need the cores as well. */
+const CONCURRENT = 2;
+/** Passwords that wait: more than these would wait for seconds. */
+const MOST_WAITING = 100;
+
+/** Hashes and compares passwords, a few at a time. */
+@Injectable()
+export class Passwords {
+  private readonly queue = new PQueue({ concurrency: CONCURRENT });
+  /** The hash of a password that nobody has. */
+  private readonly nobody = hash('nobody', OPTIONS);
+
+  /**
+   * The hash to store, in the PHC format.
+   * @throws Refusal `unavailable` if too many passwords wait
+   */
+  hash(password: string): Promise<string> {
+    return this.inTurn(() => hash(canonical(password), OPTIONS));
+  }
+
+  /**
+   * Whether the password has this hash. Without a hash it does the same work, and returns false, so that the time says
+   * nothing.
+   * @throws Refusal `unavailable` if too many passwords wait
+   */
+  async isRight(password: string, stored: string | undefined): Promise<boolean> {
+    const against = stored ?? (await this.nobody);
+    const isSame = await this.inTurn(() => verify(against, canonical(password), OPTIONS));
+    return isSame && stored !== undefined;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.queue.size >= MOST_WAITING)
+      throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
+    metrics.passwordHashes.add(1);
+    return this.queue.add(work) as Promise<T>;
+  }
+}
+
+/** Keyboards and systems write the same character in several ways (NIST SP 800-63B, 5.1.1.2). */
+export function canonical(password: string): string {
+  return password.normalize('NFKC');
+}

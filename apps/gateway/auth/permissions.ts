@@ -1,0 +1,98 @@
+import type { MemberRole } from '#contracts';
+
+/** What a route needs of its caller. */
+export interface Need {
+  role: MemberRole;
+  /** True: only people do this, in a session. A key that leaked must not create further keys or members. */
+  isForPeople: boolean;
+}
+
+interface Area {
+  /** Requests that change nothing. */
+  read: MemberRole;
+  write: MemberRole;
+  isForPeople?: true;
+}
+
+const WORK: Area = { read: 'viewer', write: 'editor' };
+const ACCOUNT: Area = { read: 'viewer', write: 'owner' };
+const OWNERS: Area = { read: 'owner', write: 'owner', isForPeople: true };
+
+/** What each part of the interface needs, by the first part of its address under `/v1`. */
+const AREAS: Readonly<Record<string, Area>> = {
+  keywords: WORK,
+  queries: WORK,
+  ':source': WORK,
+  mentions: WORK,
+  readings: WORK,
+  analyses: WORK,
+  explore: WORK,
+  ai_answers: WORK,
+  vinted: WORK,
+  x: WORK,
+  youtube: WORK,
+  reddit: WORK,
+  sources: WORK,
+  stream: WORK,
+  views: WORK,
+  channels: WORK,
+  webhooks: WORK,
+  endpoints: WORK,
+  deliveries: WORK,
+  replays: WORK,
+  reports: WORK,
+  account: ACCOUNT,
+  credits: ACCOUNT,
+  // Their own sessions and password, not those of others.
+  auth: { read: 'viewer', write: 'viewer', isForPeople: true },
+  // Editors see and change their own keys.
+  keys: { read: 'editor', write: 'editor', isForPeople: true },
+  members: { read: 'viewer', write: 'owner', isForPeople: true },
+  invitations: OWNERS,
+  'signing-secret': OWNERS,
+  'audit-log': OWNERS,
+};
+
+/** Routes that differ from their area. */
+const ROUTES: Readonly<Record<string, Area>> = {
+  '/v1/account/plan': OWNERS,
+  '/v1/credits/packs': OWNERS,
+};
+
+/** A new part of the interface is for owners until it has a line here. */
+const UNKNOWN: Area = { read: 'owner', write: 'owner' };
+/** An address without a route changes nothing: everybody may learn that it does not exist. */
+const NO_ROUTE: Need = { role: 'viewer', isForPeople: false };
+
+/**
+ * What a route needs of its caller.
+ * @param route its template, `/v1/keywords/:id`; undefined if there is no such route
+ */
+export function needOf(method: string, route: string | undefined): Need {
+  if (route === undefined) return NO_ROUTE;
+  const area = ROUTES[route] ?? areaOf(route) ?? UNKNOWN;
+  return {
+    role: isRead(method, route) ? area.read : area.write,
+    isForPeople: area.isForPeople === true,
+  };
+}
+
+/** Whether the rights of one role include those of another. */
+export function includes(role: MemberRole, needed: MemberRole): boolean {
+  return RANK[role] >= RANK[needed];
+}
+
+const RANK: Readonly<Record<MemberRole, number>> = { viewer: 0, editor: 1, owner: 2 };
+
+function areaOf(route: string): Area | undefined {
+  const first = route.split('/')[2] ?? '';
+  return Object.hasOwn(AREAS, first) ? AREAS[first] : undefined;
+}
+
+/**
+ * Requests that change nothing are reads, whether or not they cost credits: also estimates, and lookups of tweets by
+ * id.
+ */
+function isRead(method: string, route: string): boolean {
+  return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(route);
+}

@@ -1,0 +1,172 @@
+import { MEMBER_ROLES, PLANS } from '#contracts';
+import type { Route } from '../operation.js';
+import { inPath } from '../parameters.js';
+import {
+  BOOLEAN,
+  described,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+const TAG = 'Sessions';
+/** Refusals of routes that strangers use. */
+const OF_STRANGERS = [400, 403, 413, 415, 429, 503];
+
+export const sessionSchemas: Readonly<Record<string, Schema>> = {
+  Session: object({
+    account: object({
+      id: ID,
+      name: nullable(TEXT),
+      plan: oneOf(PLANS),
+      timezone: described('IANA name of the time zone', TEXT),
+    }),
+    member: object({ id: ID, email: TEXT, role: oneOf(MEMBER_ROLES) }),
+    csrfToken: described('Header `x-csrf-token` of every write with this session', TEXT),
+  }),
+  SignedInBrowser: object({
+    id: ID,
+    createdAt: INSTANT,
+    lastSeenAt: described('Up to a minute old', INSTANT),
+    expiresAt: described(
+      '30 days after the last request, and 90 days after the sign-in at the latest',
+      INSTANT,
+    ),
+    userAgent: TEXT,
+    networkAddress: TEXT,
+    current: described('Whether it is the session of this request', BOOLEAN),
+  }),
+  SignUpOptions: object({
+    signUp: described('`SIGN_UP`', oneOf(['off', 'invite', 'open'])),
+    isFirst: described(
+      'There is no account yet: signing up needs the code that `npm start` printed',
+      BOOLEAN,
+    ),
+    hasMail: described('Whether a forgotten password can be reset by mail', BOOLEAN),
+    passwordLength: object({ min: INTEGER, max: INTEGER }),
+  }),
+};
+
+export const sessionRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    tag: TAG,
+    path: '/v1/auth/options',
+    operationId: 'getSignUpOptions',
+    summary: 'Get who can sign up, and whether there is an account',
+    answer: ref('SignUpOptions'),
+    refusals: [503],
+    open: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/sign-up',
+    operationId: 'signUp',
+    summary: 'Sign up with a code, or get a code by mail',
+    description:
+      'With the code of the first account, of an invitation or of a mail: 201 with a session, and its cookie. Without a code, with `SIGN_UP=open`: 202 for any address; a mail leads on. A taken address is a 409 with a code, and looks like any other without.',
+    body: ref('SignUp'),
+    example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
+    status: 201,
+    answer: ref('Session'),
+    alsoAnswers: { 202: object({ message: TEXT }) },
+    refusals: [...OF_STRANGERS, 409],
+    open: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/sign-in',
+    operationId: 'signIn',
+    summary: 'Sign in. The answer sets the cookie of a new session',
+    description:
+      '401 for an unknown address and for a wrong password alike. 10 failures of an address and 60 of a network in 15 minutes: 429.',
+    body: ref('SignIn'),
+    example: { email: 'ada@example.org', password: 'four words in a row' },
+    answer: ref('Session'),
+    refusals: [...OF_STRANGERS, 401],
+    open: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/sign-out',
+    operationId: 'signOut',
+    summary: 'End this session',
+    status: 204,
+    isForPeople: true,
+  },
+  {
+    method: 'get',
+    tag: TAG,
+    path: '/v1/auth/session',
+    operationId: 'getSession',
+    summary: 'Get the member who has signed in, the account and the `csrfToken`. 401 without a session',
+    answer: ref('Session'),
+    isForPeople: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/password',
+    operationId: 'changePassword',
+    summary: 'Change the password. All other sessions of the member end',
+    body: ref('PasswordChange'),
+    example: { current_password: 'four words in a row', new_password: 'other words in a row' },
+    status: 204,
+    isForPeople: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/password/reset',
+    operationId: 'askForPasswordReset',
+    summary: 'Ask for a link to reset a forgotten password. 202 for any address',
+    description: 'Without a mail server, `command` is what the operator runs to get the link.',
+    body: ref('PasswordReset'),
+    example: { email: 'ada@example.org' },
+    status: 202,
+    answer: object({ message: TEXT, command: nullable(TEXT) }),
+    refusals: OF_STRANGERS,
+    open: true,
+  },
+  {
+    method: 'post',
+    tag: TAG,
+    path: '/v1/auth/password/reset/confirm',
+    operationId: 'resetPassword',
+    summary: 'Choose a new password with the token of the link. All sessions of the member end',
+    body: ref('PasswordResetConfirm'),
+    example: { token: 'Zk3…', new_password: 'other words in a row' },
+    status: 204,
+    refusals: OF_STRANGERS,
+    open: true,
+  },
+  {
+    method: 'get',
+    tag: TAG,
+    path: '/v1/auth/sessions',
+    operationId: 'listSessions',
+    summary: 'List the browsers in which you have signed in, the last used first',
+    answer: object({ data: listOf(ref('SignedInBrowser')) }),
+    isForPeople: true,
+  },
+  {
+    method: 'delete',
+    tag: TAG,
+    path: '/v1/auth/sessions/{id}',
+    operationId: 'endSession',
+    summary: 'End one of your sessions',
+    parameters: [inPath('id', 'The session')],
+    status: 204,
+    isForPeople: true,
+  },
+];

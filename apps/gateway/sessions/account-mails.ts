@@ -1,0 +1,91 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OutboundMail } from '#http-out';
+import { newId, Repeated } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { AccountLetters, type MailKind } from './account-letters.js';
+
+/** Injection token of the mail client; null without `SMTP_URL`. */
+export const MAIL = Symbol('mail');
+
+const LOOK_EVERY_MS = 1000;
+/** Wait before another attempt, and attempts until a mail is given up. */
+const AGAIN_SECONDS = 60;
+const MOST_ATTEMPTS = 5;
+const AT_ONCE = 10;
+const DEADLINE_MS = 14_000;
+
+interface Row {
+  mail_id: string;
+  kind: MailKind;
+  email: string;
+  attempts: number;
+}
+
+/**
+ * Mails about passwords and sign-ups. The request only stores that somebody has asked: who the address belongs to is
+ * looked up here, so neither the answer nor its time can tell.
+ */
+@Injectable()
+export class AccountMails implements Loop {
+  readonly name = 'account-mails';
+  private readonly turns = new Repeated({
+    pauseMs: LOOK_EVERY_MS,
+    run: () => this.sendDue(),
+    failed: (error) => this.log.warn({ err: error }, 'mails about accounts could not be sent'),
+  });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) private readonly log: Logger,
+    @Inject(MAIL) private readonly mail: OutboundMail | null,
+    private readonly letters: AccountLetters,
+  ) {}
+
+  start(): void {
+    if (this.mail) this.turns.start();
+  }
+
+  stop(): Promise<void> {
+    return this.turns.stop();
+  }
+
+  /** Stores that somebody asks for a mail to this address. */
+  async ask(kind: MailKind, email: string): Promise<void> {
+    await this.database.query('INSERT INTO account_mails (mail_id, kind, email) VALUES ($1, $2, $3)', [
+      newId(),
+      kind,
+      email,
+    ]);
+  }
+
+  /** @returns whether there may be more */
+  private async sendDue(): Promise<boolean> {
+    const [rows]: [Row[], number] = await this.database.query(
+      `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${AGAIN_SECONDS} seconds'
+       WHERE mail_id IN (SELECT mail_id FROM account_mails WHERE due_at <= now()
+         ORDER BY due_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+       RETURNING mail_id, kind, email, attempts`,
+    );
+    await Promise.all(rows.map((row) => this.send(row)));
+    return rows.length === AT_ONCE;
+  }
+
+  private async send({ mail_id: mailId, kind, email, attempts }: Row): Promise<void> {
+    const letter = await this.letters.write(kind, email);
+    const outcome =
+      letter &&
+      (await this.mail?.send({
+        to: email,
+        messageId: `<${mailId}@earshot>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        deadlineMs: DEADLINE_MS,
+        ...letter,
+      }));
+    const isDone = !letter || outcome?.accepted || outcome?.isRecipientRefused;
+    if (!isDone && attempts < MOST_ATTEMPTS) return;
+    if (!isDone) this.log.error({ kind, reason: outcome?.message }, 'a mail about an account was given up');
+    await this.database.query('DELETE FROM account_mails WHERE mail_id = $1', [mailId]);
+  }
+}

@@ -1,0 +1,57 @@
+import { IsString, MaxLength, MinLength } from 'class-validator';
+import { NewPassword, PresentPassword } from '../auth/password-rules.js';
+import { addressFault } from '../http/email-address.js';
+import { Check, Described, Optional } from '../http/validators.js';
+
+const LONGEST_CODE = 1000;
+const LONGEST_ADDRESS = 254;
+
+/** An address that can receive mail. */
+function Address(): PropertyDecorator {
+  return Check(addressFault, { type: 'string', format: 'email', maxLength: LONGEST_ADDRESS });
+}
+
+/** `POST /v1/auth/sign-up` */
+export class SignUpDto {
+  @Address() email!: string;
+  @Optional()
+  @NewPassword()
+  @Described(
+    '10 to 200 characters. Required with a code; without one, it is chosen with the code of the mail',
+  )
+  password?: string;
+  @Optional()
+  @IsString()
+  @MaxLength(80)
+  @Described('Name of a new account. An invitation leads to an account that exists')
+  name?: string;
+  @Optional()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_CODE)
+  @Described('The code of the first account, of an invitation, or of a mail')
+  code?: string;
+}
+
+/** `POST /v1/auth/sign-in` */
+export class SignInDto {
+  @IsString() @MaxLength(LONGEST_ADDRESS) email!: string;
+  @PresentPassword() password!: string;
+}
+
+/** `POST /v1/auth/password` */
+export class PasswordChangeDto {
+  @PresentPassword() currentPassword!: string;
+  @NewPassword() newPassword!: string;
+}
+
+/** `POST /v1/auth/password/reset` */
+export class PasswordResetDto {
+  @Address() email!: string;
+}
+
+/** `POST /v1/auth/password/reset/confirm` */
+export class PasswordResetConfirmDto {
+  @IsString() @MinLength(1) @MaxLength(LONGEST_CODE) @Described('From the link') token!: string;
+  @NewPassword() newPassword!: string;
+}

@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+
+/** What a sign-in needs of a member. */
+export interface MemberSecret {
+  member_id: string;
+  account_id: string;
+  email: string;
+  /** argon2id */
+  password_hash: string;
+  password_version: number;
+}
+
+/** A member and the account, as the page of the member shows them. */
+export interface MemberProfile {
+  account_id: string;
+  /** Empty if it has none. */
+  name: string;
+  plan: string;
+  timezone: string;
+  member_id: string;
+  email: string;
+  role: string;
+  password_hash: string;
+  password_version: number;
+}
+
+/** Reads of members for sessions. */
+@Injectable()
+export class MemberReads {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** The member with this address in any account; an address is a member once. */
+  async byEmail(email: string): Promise<MemberSecret | undefined> {
+    const [row] = await this.database.query<MemberSecret[]>(
+      `SELECT member_id, account_id, email, password_hash, password_version FROM members
+       WHERE lower(email) = lower($1) AND removed_at IS NULL ORDER BY joined_at LIMIT 1`,
+      [email],
+    );
+    return row;
+  }
+
+  async profile(memberId: string): Promise<MemberProfile | undefined> {
+    const [row] = await this.database.query<MemberProfile[]>(
+      `SELECT account_id, a.name, a.plan, a.timezone, m.member_id, m.email, m.role, m.password_hash, m.password_version
+       FROM members m JOIN accounts a USING (account_id) WHERE m.member_id = $1 AND m.removed_at IS NULL`,
+      [memberId],
+    );
+    return row;
+  }
+
+  /** Whether the installation has an account. */
+  async hasAccounts(): Promise<boolean> {
+    const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');
+    return rows.length > 0;
+  }
+}

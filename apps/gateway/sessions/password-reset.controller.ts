@@ -1,0 +1,67 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ResetPasswordSchema } from '#contracts';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
+import { Attempts } from '../auth/attempts.js';
+import { Passwords } from '../auth/passwords.js';
+import { HAS_MAIL } from '../config.js';
+import { readBody } from '../http/body.js';
+import { CommandId } from '../http/command-id.js';
+import { AccountMails } from './account-mails.js';
+import { PasswordResetConfirmDto, PasswordResetDto } from './auth-body.dto.js';
+
+/** What somebody without a mail server does, on the machine that runs Earshot. */
+const RESET_COMMAND = 'npm run -s cli -- members reset-password --email you@example.org';
+
+/** A forgotten password. A reset ends all sessions of the member. */
+@Controller('v1/auth/password/reset')
+export class PasswordResetController {
+  constructor(
+    private readonly attempts: Attempts,
+    private readonly passwords: Passwords,
+    private readonly mails: AccountMails,
+    private readonly commands: CommandClient,
+    @Inject(HAS_MAIL) private readonly hasMail: boolean,
+  ) {}
+
+  /** Nothing here depends on the address: whether it is known is looked up when the mail is sent. */
+  @Post()
+  @HttpCode(202)
+  async ask(
+    @Body() raw: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { email } = readBody(PasswordResetDto, raw, 'snake');
+    await this.attempts.begin('mail', email, request, reply);
+    if (!this.hasMail)
+      return {
+        message:
+          'This installation has no mail server. Its operator gets a link with the command, and your address in it.',
+        command: RESET_COMMAND,
+      };
+    await this.mails.ask('reset', email);
+    return {
+      message: 'If the address belongs to a member, a mail with a link is on its way.',
+      command: null,
+    };
+  }
+
+  @Post('confirm')
+  @HttpCode(204)
+  async confirm(
+    @CommandId() commandId: string,
+    @Body() raw: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const { token, newPassword } = readBody(PasswordResetConfirmDto, raw, 'snake');
+    const attempt = await this.attempts.begin('reset', token, request, reply);
+    const passwordHash = await this.passwords.hash(newPassword);
+    const command = create(ResetPasswordSchema, { commandId, token, passwordHash });
+    await this.commands.request(COMMANDS.resetPassword, command);
+    await attempt.succeeded();
+  }
+}

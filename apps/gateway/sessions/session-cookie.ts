@@ -1,0 +1,66 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const NAME = 'earshot_session';
+/** A browser accepts this name only with Secure, for the whole host and from the host itself. */
+const SECURE_NAME = `__Host-${NAME}`;
+
+/** The cookie that carries a session's token. */
+export class SessionCookie {
+  private readonly isPublicSecure: boolean;
+
+  /** @param publicUrl `PUBLIC_URL`; empty if it is not known */
+  constructor(private readonly publicUrl: string) {
+    this.isPublicSecure = publicUrl.startsWith('https:');
+  }
+
+  /** The session's token; undefined if the request has none. */
+  read(request: FastifyRequest): string | undefined {
+    const { cookie } = request.headers;
+    return cookie === undefined ? undefined : parseCookie(cookie)[this.nameFor(request)];
+  }
+
+  /** @param maxAgeSeconds after which the browser forgets it; 0: at once */
+  write(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeSeconds: number): void {
+    const cookie = stringifySetCookie({
+      name: this.nameFor(request),
+      value: token,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: this.isSecure(request),
+      maxAge: maxAgeSeconds,
+    });
+    void reply.header('set-cookie', cookie);
+  }
+
+  clear(request: FastifyRequest, reply: FastifyReply): void {
+    this.write(request, reply, '', 0);
+  }
+
+  /**
+   * Whether a page of this installation sent the request, as far as the browser says. Other programs say nothing, and
+   * have no cookie that a stranger's page could use.
+   */
+  isFromOwnPage(request: FastifyRequest): boolean {
+    const site = request.headers['sec-fetch-site'];
+    // The browser itself says it, whatever address a proxy gives the request.
+    if (site !== undefined) return site === 'same-origin' || site === 'none';
+    const { origin } = request.headers;
+    if (origin === undefined) return true;
+    return origin === originOf(this.publicUrl) || origin === `${request.protocol}://${request.host}`;
+  }
+
+  private nameFor(request: FastifyRequest): string {
+    return this.isSecure(request) ? SECURE_NAME : NAME;
+  }
+
+  /** `protocol` follows `X-Forwarded-Proto` only from a trusted proxy. */
+  private isSecure(request: FastifyRequest): boolean {
+    return this.isPublicSecure || request.protocol === 'https';
+  }
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}

@@ -1,0 +1,183 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { isMemberRole } from '#contracts';
+import { newId, Repeated } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import type { Caller } from '../auth/api-keys.js';
+
+/** A session ends after this time without a request, */
+const IDLE_DAYS = 30;
+/** and in any case after this time. */
+export const LONGEST_SESSION_DAYS = 90;
+const SWEEP_MS = 10 * 60_000;
+const TOKEN = /^[\w-]{43}$/;
+const LONGEST_USER_AGENT = 300;
+
+/** A session as its member sees it. */
+export interface SessionRow {
+  session_id: string;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+  user_agent: string;
+  network_address: string;
+}
+
+/** The member and the browser of a new session. */
+export interface NewSession {
+  memberId: string;
+  passwordVersion: number;
+  userAgent: string;
+  networkAddress: string;
+}
+
+/** Of a session that is still valid: its member was not removed, and has not changed the password. */
+const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
+
+/** The sessions of people, shared by all gateways. Only the SHA-256 of a session's token is stored. */
+@Injectable()
+export class Sessions implements Loop {
+  readonly name = 'sessions';
+  /** Hashes of tokens that were valid when they were last used. */
+  private readonly good = new LRUCache<string, true>({ max: 50_000 });
+  private readonly sweeps = new Repeated({
+    pauseMs: SWEEP_MS,
+    run: () => this.sweep(),
+    failed: (error) => this.log.warn({ err: error }, 'ended sessions could not be deleted'),
+  });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.sweeps.start();
+  }
+
+  stop(): Promise<void> {
+    return this.sweeps.stop();
+  }
+
+  /** @returns the token of a new session; it is stored nowhere */
+  async begin({ memberId, passwordVersion, userAgent, networkAddress }: NewSession): Promise<string> {
+    const token = randomBytes(32).toString('base64url');
+    await this.database.query(
+      `INSERT INTO sessions (session_id, token_hash, member_id, password_version, expires_at, user_agent, network_address)
+       VALUES ($1, $2, $3, $4, now() + interval '${IDLE_DAYS} days', $5, $6)`,
+      [
+        newId(),
+        hashOf(token),
+        memberId,
+        passwordVersion,
+        userAgent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_USER_AGENT),
+        networkAddress,
+      ],
+    );
+    return token;
+  }
+
+  /** Returns whether the session was valid when this gateway last saw it. Reads only memory. */
+  wasGood(token: string): boolean {
+    return TOKEN.test(token) && this.good.has(nameOf(token));
+  }
+
+  /**
+   * The caller of this session; undefined if it has ended. Not cached, so that an end counts at once for all gateways: a
+   * person sends few requests.
+   */
+  async callerOf(token: string): Promise<Caller | undefined> {
+    if (!TOKEN.test(token)) return undefined;
+    const name = nameOf(token);
+    const [row] = await this.database.query<
+      { session_id: string; member_id: string; account_id: string; plan: string; role: string }[]
+    >(
+      `WITH found AS (
+         SELECT s.session_id, s.member_id, m.account_id, a.plan, m.role
+         FROM sessions s JOIN members m USING (member_id) JOIN accounts a USING (account_id)
+         WHERE s.token_hash = $1 AND ${VALID}
+       ), seen AS (
+         UPDATE sessions SET last_seen_at = now(),
+           expires_at = least(now() + interval '${IDLE_DAYS} days', created_at + interval '${LONGEST_SESSION_DAYS} days')
+         WHERE session_id = (SELECT session_id FROM found) AND last_seen_at < now() - interval '1 minute'
+       )
+       SELECT * FROM found`,
+      [hashOf(token)],
+    );
+    if (!row) {
+      this.good.delete(name);
+      return undefined;
+    }
+    this.good.set(name, true);
+    return {
+      accountId: row.account_id,
+      plan: row.plan,
+      role: isMemberRole(row.role) ? row.role : 'viewer',
+      by: { kind: 'member', id: row.member_id, sessionId: row.session_id },
+    };
+  }
+
+  /** The valid sessions of a member, the last used first. */
+  list(memberId: string): Promise<SessionRow[]> {
+    return this.database.query(
+      `SELECT s.session_id, s.created_at, s.last_seen_at, s.expires_at, s.user_agent, s.network_address
+       FROM sessions s JOIN members m USING (member_id) WHERE s.member_id = $1 AND ${VALID}
+       ORDER BY s.last_seen_at DESC, s.session_id`,
+      [memberId],
+    );
+  }
+
+  /** Ends a session of a member. @returns false if it does not exist */
+  async end(memberId: string, sessionId: string): Promise<boolean> {
+    const [, ended]: [unknown, number] = await this.database.query(
+      'DELETE FROM sessions WHERE session_id = $1 AND member_id = $2',
+      [sessionId, memberId],
+    );
+    return ended > 0;
+  }
+
+  /** Ends the session of a token, if there is one. */
+  async endOf(token: string | undefined): Promise<void> {
+    if (token === undefined || !TOKEN.test(token)) return;
+    await this.database.query('DELETE FROM sessions WHERE token_hash = $1', [hashOf(token)]);
+  }
+
+  /** The session goes on with the member's new password; all others have ended with the old one. */
+  async keep(sessionId: string, passwordVersion: number): Promise<void> {
+    await this.database.query('UPDATE sessions SET password_version = $2 WHERE session_id = $1', [
+      sessionId,
+      passwordVersion,
+    ]);
+  }
+
+  private async sweep(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM members m WHERE m.member_id = s.member_id AND ${VALID})`,
+    );
+  }
+}
+
+/**
+ * The token that writes of a session send in `x-csrf-token`. It follows from the session's own token, which no page can
+ * read, so nothing is stored.
+ */
+export function csrfTokenOf(token: string): string {
+  return createHmac('sha256', token).update('csrf').digest('base64url');
+}
+
+export function isCsrfToken(token: string, given: string): boolean {
+  const [wanted, sent] = [Buffer.from(csrfTokenOf(token)), Buffer.from(given)];
+  return wanted.length === sent.length && timingSafeEqual(wanted, sent);
+}
+
+/** The token is random, so a slow hash would not protect it better. */
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function nameOf(token: string): string {
+  return hashOf(token).toString('base64');
+}

@@ -1,0 +1,31 @@
+import { firstSignUpCode, hashCode, sameHash, SignedText } from '#secrets';
+
+const SCOPE = 'sign-up';
+const VALID_MS = 24 * 3_600_000;
+
+/** The codes that open an account: that of the first account, and those of mails. Nothing is stored. */
+export class SignUpCodes {
+  private readonly first: Buffer;
+  private readonly signed: SignedText;
+
+  /** @param masterKey MASTER_KEY */
+  constructor(masterKey: string) {
+    this.first = hashCode(firstSignUpCode(masterKey));
+    this.signed = new SignedText(masterKey, 'sign-up');
+  }
+
+  /** Whether it is the code of the first account. It is worthless as soon as there is one. */
+  isFirst(code: string): boolean {
+    return sameHash(hashCode(code), this.first);
+  }
+
+  /** The code of a mail, for this address only. It works until the address has an account. */
+  writeFor(email: string, nowMs: number): string {
+    return this.signed.write(SCOPE, [email.toLowerCase(), nowMs + VALID_MS]);
+  }
+
+  isFor(email: string, code: string, nowMs: number): boolean {
+    const read = this.signed.read<[string, number]>(SCOPE, code);
+    return read !== undefined && read[0] === email.toLowerCase() && read[1] >= nowMs;
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '#kernel';
+import { MemberReads } from './members.js';
+import { SessionCookie } from './session-cookie.js';
+import { csrfTokenOf, LONGEST_SESSION_DAYS, Sessions } from './sessions.js';
+
+const LONGEST_SESSION_SECONDS = LONGEST_SESSION_DAYS * 86_400;
+
+/** Begins, shows and ends the session of a browser. */
+@Injectable()
+export class SignedIn {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly cookie: SessionCookie,
+    private readonly members: MemberReads,
+  ) {}
+
+  /**
+   * Always a new session: one that a stranger has put into the browser must not become that of the member.
+   * @returns the session as `GET /v1/auth/session` shows it
+   */
+  async begin(
+    { memberId, passwordVersion }: { memberId: string; passwordVersion: number },
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    await this.sessions.endOf(this.cookie.read(request));
+    const token = await this.sessions.begin({
+      memberId,
+      passwordVersion,
+      userAgent: request.headers['user-agent'] ?? '',
+      networkAddress: request.ip,
+    });
+    this.cookie.write(request, reply, token, LONGEST_SESSION_SECONDS);
+    return this.view(memberId, token);
+  }
+
+  /** The session of this request. */
+  show(memberId: string, request: FastifyRequest) {
+    return this.view(memberId, this.cookie.read(request) ?? '');
+  }
+
+  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.sessions.endOf(this.cookie.read(request));
+    this.cookie.clear(request, reply);
+  }
+
+  private async view(memberId: string, token: string) {
+    const profile = await this.members.profile(memberId);
+    if (!profile) throw Refusal.notFound('member');
+    const { account_id: accountId, name, plan, timezone, email, role } = profile;
+    return {
+      account: { id: accountId, name: name === '' ? null : name, plan, timezone },
+      member: { id: memberId, email, role },
+      csrfToken: csrfTokenOf(token),
+    };
+  }
+}
