@@ -1,5 +1,22 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { Page } from '../../parts/page.js';
+import { AuditVerdict } from './audit.js';
+import { Balance } from './balance.js';
+import { Ledger } from './ledger.js';
+import { Quoted } from './quoted.js';
+import { Usage } from './usage.js';
 
+/** What the account has, what it used, and every movement. */
 export function Component() {
-  return <NotBuilt title="Credits" />;
+  return (
+    <Page
+      title="Credits"
+      lead="Every check, reading and question is priced before it runs, and stands in the ledger after it."
+    >
+      <Balance />
+      <Usage />
+      <Quoted />
+      <AuditVerdict />
+      <Ledger />
+    </Page>
+  );
 }

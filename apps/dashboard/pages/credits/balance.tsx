@@ -1,0 +1,104 @@
+import { Badge, Paper, Progress, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { api } from '../../api/client.js';
+import { count, credits, dayOf, percent, short, words } from '../../parts/format.js';
+import { Stat, Stats } from '../../parts/stat.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { burnDown } from './burn-down.js';
+
+const Chart = lazy(async () => ({ default: (await import('./burn-down-chart.js')).Component }));
+
+/** The balance, what is used of it, and how long it lasts. */
+export function Balance() {
+  const query = useQuery({
+    queryKey: ['/v1/credits', 'burn-down'],
+    queryFn: async ({ signal }) => {
+      const balance = await api.get('/v1/credits', { signal });
+      const since = balance.periodStart;
+      const { data } = await api.get('/v1/credits/usage', { query: { since }, signal });
+      return { balance, usage: data };
+    },
+    refetchInterval: 60_000,
+  });
+  return (
+    <Loaded query={query} loading={<LoadingRows rows={2} height={150} />}>
+      {({ balance, usage }) => {
+        const { days, perDay, usedUpAt } = burnDown(
+          usage,
+          { ...balance, remaining: balance.creditsRemaining },
+          Date.now(),
+        );
+        const used = balance.monthlyAllowance - balance.allowanceRemaining;
+        const part = balance.monthlyAllowance === 0 ? 0 : used / balance.monthlyAllowance;
+        return (
+          <Stack>
+            <Stats>
+              <Stat
+                label="Remaining"
+                value={short(balance.creditsRemaining)}
+                note={
+                  balance.creditsHeld > 0
+                    ? `${credits(balance.creditsHeld)} reserved for running checks`
+                    : 'Allowance and packs'
+                }
+              />
+              <Stat
+                label="Used this period"
+                value={short(balance.usedThisPeriod)}
+                note={`${short(Math.round(perDay))} a day in the last week`}
+              />
+              <Stat
+                label="Allowance"
+                value={
+                  <>
+                    {short(balance.monthlyAllowance)} <Badge variant="light">{words(balance.plan)}</Badge>
+                  </>
+                }
+                note={
+                  <>
+                    {percent(part)} used, renewed on {dayOf(balance.periodEnd)}
+                    <Progress
+                      value={part * 100}
+                      size="sm"
+                      mt={6}
+                      aria-label={`${percent(part)} of the allowance used`}
+                    />
+                  </>
+                }
+              />
+              <Stat
+                label="Forecast"
+                value={usedUpAt ? dayOf(usedUpAt) : 'Enough'}
+                note={
+                  usedUpAt
+                    ? 'The credits are used up on this day at this pace. Keywords pause then.'
+                    : `They last until the renewal on ${dayOf(balance.periodEnd)}`
+                }
+              />
+            </Stats>
+            <Paper p="md" bg="var(--surface)">
+              <Text size="sm" c="dimmed" mb="sm">
+                {`On ${dayOf(balance.periodStart)} the period began; ${count(balance.creditsRemaining)} credits remain today.`}
+              </Text>
+              <Suspense fallback={<Skeleton h={260} />}>
+                <Chart days={days} />
+              </Suspense>
+            </Paper>
+            {balance.packs.length > 0 && (
+              <Text size="sm">
+                Packs:{' '}
+                {balance.packs
+                  .map(
+                    ({ remaining, granted, expiresAt }) =>
+                      `${count(remaining)} of ${credits(granted)}, ${expiresAt ? `until ${dayOf(expiresAt)}` : 'without expiry'}`,
+                  )
+                  .join('; ')}
+              </Text>
+            )}
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,61 @@
+const DAY_MS = 86_400_000;
+/** The forecast goes on at the pace of the last days. */
+const PACE_DAYS = 7;
+
+/** The credits at the end of one UTC day. */
+export interface DayBalance {
+  /** `2026-11-22` */
+  day: string;
+  /** Null after today. */
+  remaining: number | null;
+  /** Null before today. */
+  forecast: number | null;
+}
+
+/** The balance over a period, and what is to be expected. */
+export interface BurnDown {
+  days: DayBalance[];
+  perDay: number;
+  /** ISO 8601; undefined if the credits last longer than the period. */
+  usedUpAt: string | undefined;
+}
+
+/**
+ * Goes back from the present balance, day by day, and on to the end of the period at the pace of the last seven days.
+ * @param usage charged credits by UTC day
+ * @param now ms
+ */
+export function burnDown(
+  usage: readonly { at: string; credits: number }[],
+  { periodStart, periodEnd, remaining }: { periodStart: string; periodEnd: string; remaining: number },
+  now: number,
+): BurnDown {
+  const byDay = new Map(usage.map(({ at, credits }) => [at.slice(0, 10), credits]));
+  const today = startOf(now);
+  const days: DayBalance[] = [];
+  let balance = remaining;
+  for (let day = today; day >= startOf(Date.parse(periodStart)); day -= DAY_MS) {
+    days.unshift({ day: nameOf(day), remaining: balance, forecast: day === today ? balance : null });
+    balance += byDay.get(nameOf(day)) ?? 0;
+  }
+  const began = Math.max(startOf(Date.parse(periodStart)), today - PACE_DAYS * DAY_MS);
+  // The day that has not ended yet counts by its part.
+  const elapsedDays = Math.max((now - began) / DAY_MS, 0.25);
+  const recent = usage.filter(({ at }) => Date.parse(at) >= began).reduce((sum, one) => sum + one.credits, 0);
+  const perDay = recent / elapsedDays;
+  for (let day = today + DAY_MS; day <= Date.parse(periodEnd); day += DAY_MS)
+    days.push({
+      day: nameOf(day),
+      remaining: null,
+      forecast: Math.max(0, Math.round(remaining - (perDay * (day - now)) / DAY_MS)),
+    });
+  const usedUp = perDay > 0 ? now + (remaining / perDay) * DAY_MS : Infinity;
+  return {
+    days,
+    perDay,
+    usedUpAt: usedUp < Date.parse(periodEnd) ? new Date(usedUp).toISOString() : undefined,
+  };
+}
+
+const startOf = (at: number) => Math.floor(at / DAY_MS) * DAY_MS;
+const nameOf = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -1,0 +1,127 @@
+import { Badge, Group, Select, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ReceiptText } from 'lucide-react';
+import { useSearchParams } from 'react-router';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import type { RowOf } from '../../../../clients/typescript/src/index.js';
+import type { Source } from '../../api/types.js';
+import { count, words } from '../../parts/format.js';
+import { sourceName, SourceName, SOURCES } from '../../parts/source.js';
+import { Section } from '../../parts/stat.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+
+const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Every movement of credits, newest first. */
+export function Ledger() {
+  const [params, setParams] = useSearchParams();
+  const kind = KINDS.find((one) => one === params.get('kind'));
+  const source = SOURCES.find((one) => one === params.get('source'));
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/credits/ledger', kind, source],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/credits/ledger', { query: queryOf(kind, source, pageParam), signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  const set = (key: string) => (value: string | null) =>
+    setParams(
+      (old) => {
+        const next = new URLSearchParams(old);
+        if (value) next.set(key, value);
+        else next.delete(key);
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <Section
+      title="Ledger"
+      actions={
+        <Group gap="xs">
+          <Select
+            size="xs"
+            aria-label="Kind"
+            placeholder="Every kind"
+            clearable
+            w={150}
+            data={KINDS.map((value) => ({ value, label: words(value) }))}
+            value={kind ?? null}
+            onChange={set('kind')}
+          />
+          <Select
+            size="xs"
+            aria-label="Source"
+            placeholder="Every source"
+            clearable
+            w={160}
+            data={SOURCES.map((value) => ({ value, label: sourceName(value) }))}
+            value={source ?? null}
+            onChange={set('source')}
+          />
+        </Group>
+      }
+    >
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          return rows.length === 0 ? (
+            <Empty icon={ReceiptText} title="No movements">
+              Nothing fits these filters.
+            </Empty>
+          ) : (
+            <>
+              <DataTable
+                label="Movements of credits"
+                head={['Time', 'What', 'Source', 'Keyword', 'Amount', 'Balance after']}
+                minWidth={760}
+              >
+                {rows.map((row) => (
+                  <Movement key={row.id} row={row} />
+                ))}
+              </DataTable>
+              <More query={query} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+
+function Movement({ row }: { row: RowOf<'/v1/credits/ledger'> }) {
+  const names = useKeywordNames();
+  return (
+    <Table.Tr>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <Time at={row.at} />
+      </Table.Td>
+      <Table.Td>
+        <Badge color={row.amount < 0 ? 'gray' : 'teal'}>{words(row.operation ?? row.kind)}</Badge>
+      </Table.Td>
+      <Table.Td>{row.source ? <SourceName source={row.source as Source} /> : '–'}</Table.Td>
+      <Table.Td className="foreign">
+        {row.keywordId ? (names.get(row.keywordId) ?? 'A deleted keyword') : '–'}
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm" fw={600}>
+          {row.amount > 0 ? `+${count(row.amount)}` : count(row.amount)}
+        </Text>
+      </Table.Td>
+      <Table.Td>{count(row.balanceAfter)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function queryOf(kind: Kind | undefined, source: Source | undefined, cursor: string | undefined) {
+  return {
+    ...(kind ? { kind: [kind] } : {}),
+    ...(source ? { source: [source] } : {}),
+    ...(cursor ? { cursor } : {}),
+  };
+}

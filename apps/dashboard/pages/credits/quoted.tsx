@@ -1,0 +1,81 @@
+import { Select, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useSearchParams } from 'react-router';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import { count, credits } from '../../parts/format.js';
+import { SourceName } from '../../parts/source.js';
+import { Section } from '../../parts/stat.js';
+import { Loaded } from '../../parts/states.js';
+import { DataTable } from '../../parts/table.js';
+
+/** What a keyword was quoted, and what it was charged. */
+export function Quoted() {
+  const names = useKeywordNames();
+  const [params, setParams] = useSearchParams();
+  const id = params.get('keyword') ?? [...names.keys()][0];
+  const choose = (keyword: string | null) =>
+    keyword && setParams((old) => ({ ...Object.fromEntries(old), keyword }), { replace: true });
+  if (!id) return null;
+  return (
+    <Section
+      title="Quoted and charged"
+      lead="An estimate is a promise: the charges of checks never exceed it. Readings, buckets and agent steps are charged for each mention, on top."
+      actions={
+        <Select
+          size="xs"
+          aria-label="Keyword"
+          searchable
+          allowDeselect={false}
+          data={[...names].map(([value, label]) => ({ value, label }))}
+          value={id}
+          onChange={choose}
+        />
+      }
+    >
+      <QuoteOf id={id} />
+    </Section>
+  );
+}
+
+function QuoteOf({ id }: { id: string }) {
+  const query = useQuery({
+    queryKey: ['/v1/keywords', id, 'quote'],
+    queryFn: ({ signal }) => api.get('/v1/keywords/{id}/quote', { path: { id }, signal }),
+  });
+  return (
+    <Loaded query={query}>
+      {({ bySource, quotedCredits, chargedCredits, monthlyCredits }) => (
+        <>
+          <DataTable
+            label="Quoted and charged credits by source"
+            head={['Source', 'Quoted', 'Charged', 'Difference']}
+            minWidth={480}
+          >
+            {bySource.map((one) => (
+              <Table.Tr key={one.source}>
+                <Table.Td>
+                  <SourceName source={one.source} />
+                </Table.Td>
+                <Table.Td>{count(one.quotedCredits)}</Table.Td>
+                <Table.Td>{count(one.chargedCredits)}</Table.Td>
+                <Table.Td>{signed(one.chargedCredits - one.quotedCredits)}</Table.Td>
+              </Table.Tr>
+            ))}
+            <Table.Tr fw={600}>
+              <Table.Td>All</Table.Td>
+              <Table.Td>{count(quotedCredits)}</Table.Td>
+              <Table.Td>{count(chargedCredits)}</Table.Td>
+              <Table.Td>{signed(chargedCredits - quotedCredits)}</Table.Td>
+            </Table.Tr>
+          </DataTable>
+          <Text size="xs" c="dimmed" mt="xs">
+            The estimate of a month is {credits(monthlyCredits)}.
+          </Text>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const signed = (n: number) => (n > 0 ? `+${count(n)}` : count(n));

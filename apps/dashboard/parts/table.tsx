@@ -1,0 +1,53 @@
+import { Button, Center, Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A table in a frame that scrolls sideways on a narrow window, so that the page never does. */
+export function DataTable({
+  label,
+  head,
+  children,
+  minWidth = 640,
+}: {
+  /** What the table shows, for screen readers. */
+  label: string;
+  head: readonly ReactNode[];
+  children: ReactNode;
+  minWidth?: number;
+}) {
+  return (
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      className="card"
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
+    >
+      <Table highlightOnHover aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {head.map((cell, index) => (
+              <Table.Th key={index} scope="col" fz="xs" c="dimmed" fw={600}>
+                {cell}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** The button below a list that has more pages. */
+export function More({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <Center mt="sm">
+      <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        Show more
+      </Button>
+    </Center>
+  );
+}
