@@ -46,6 +46,7 @@ import { LiveMentions } from './api/stream/live-mentions.js';
 import { OpenStreams } from './api/stream/open-streams.js';
 import { StreamController } from './api/stream/stream.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
+import { ViewsController } from './api/views/views.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
 import { WebhooksController } from './api/webhooks/webhooks.controller.js';
@@ -143,6 +144,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ExploreItemsController,
           LookupsController,
           SourcesController,
+          ViewsController,
           VintedController,
           AnswersController,
           AnalysesController,

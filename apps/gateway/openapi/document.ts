@@ -20,6 +20,7 @@ import { readingRoutes, readingSchemas } from './resources/readings.js';
 import { sessionRoutes, sessionSchemas } from './resources/sessions.js';
 import { streamRoutes } from './resources/stream.js';
 import { tweetSchemas } from './resources/tweets.js';
+import { viewRoutes, viewSchemas } from './resources/views.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
 import { FREE_FORM, type Schema } from './schema.js';
 import { SnakeCase } from './spelling.js';
@@ -40,6 +41,7 @@ const ROUTES: readonly Route[] = [
   ...watchRoutes,
   ...mentionRoutes,
   ...streamRoutes,
+  ...viewRoutes,
   ...readingRoutes,
   ...marketRoutes,
   ...lookupRoutes,
@@ -61,6 +63,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...estimateSchemas,
   ...watchSchemas,
   ...mentionSchemas,
+  ...viewSchemas,
   ...readingSchemas,
   ...marketSchemas,
   ...tweetSchemas,

@@ -31,6 +31,7 @@ import { ExploreBodyDto } from '../../api/explore/explore-body.dto.js';
 import { TweetIdsDto } from '../../api/lookups/tweet-ids.dto.js';
 import { MentionChangeDto } from '../../api/mentions/mention-change.dto.js';
 import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
+import { ViewBodyDto } from '../../api/views/view-body.dto.js';
 import { WatchBodyDto, WatchChangeDto } from '../../api/watches/watch-body.dto.js';
 import { WebhookTestBodyDto } from '../../api/webhooks/webhook-test-body.dto.js';
 import {
@@ -61,6 +62,7 @@ export const BODIES = [
   WindowConditionDto,
   ClauseDto,
   ActionDto,
+  ViewBodyDto,
   WatchBodyDto,
   WatchChangeDto,
   MentionChangeDto,

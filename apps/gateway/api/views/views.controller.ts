@@ -1,0 +1,74 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { isoOf, newId, Refusal } from '#kernel';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { readBody } from '../../http/body.js';
+import { pathId } from '../../http/path-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { ViewBodyDto } from './view-body.dto.js';
+
+/** Maximum number of saved views of one account. */
+const MOST_VIEWS = 200;
+
+interface ViewRow {
+  id: string;
+  name: string;
+  query: string;
+  createdBy: string | null;
+  createdAt: Date;
+}
+
+/** Saved views of the feed. All members of the account see them. They are settings of the page, not facts. */
+@Controller('v1/views')
+export class ViewsController {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  @Get()
+  async list(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    new QueryReader(raw).finish();
+    const rows = await this.database.query<ViewRow[]>(
+      `SELECT view_id AS id, name, query, created_by AS "createdBy", created_at AS "createdAt"
+       FROM saved_views WHERE account_id = $1 ORDER BY lower(name), view_id`,
+      [accountId],
+    );
+    return { data: rows.map(viewOf) };
+  }
+
+  @Post()
+  @HttpCode(201)
+  async create(@From() { accountId, by }: Caller, @Body() raw: unknown) {
+    const { name, query } = readBody(ViewBodyDto, raw, 'snake');
+    // The count and the insert are one statement, so that parallel requests do not pass the limit by far.
+    const [row] = await this.database.query<ViewRow[]>(
+      `INSERT INTO saved_views (view_id, account_id, name, query, created_by)
+       SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM saved_views WHERE account_id = $2) < $6
+       RETURNING view_id AS id, name, query, created_by AS "createdBy", created_at AS "createdAt"`,
+      [
+        newId(),
+        accountId,
+        name.trim(),
+        query.replace(/^\?/, ''),
+        by.kind === 'member' ? by.id : null,
+        MOST_VIEWS,
+      ],
+    );
+    if (!row) throw Refusal.conflict(`the account has ${MOST_VIEWS} saved views already; delete one`);
+    return viewOf(row);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  async delete(@From() { accountId }: Caller, @Param('id') given: string) {
+    const deleted = await this.database.query<[unknown[], number]>(
+      'DELETE FROM saved_views WHERE view_id = $1 AND account_id = $2 RETURNING view_id',
+      [pathId(given, 'view'), accountId],
+    );
+    if (deleted[1] === 0) throw Refusal.notFound('view');
+  }
+}
+
+function viewOf({ createdAt, ...view }: ViewRow) {
+  return { ...view, createdAt: isoOf(createdAt) };
+}
