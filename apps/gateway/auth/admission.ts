@@ -73,6 +73,14 @@ export class Admission {
     return true;
   }
 
+  /** Whether the key or session of a request that is still being answered is valid: it can have been revoked since. */
+  async isStillValid(request: FastifyRequest): Promise<boolean> {
+    const credential = this.credentialOf(request);
+    if (!credential) return false;
+    const known = credential.kind === 'key' ? this.keys : this.sessions;
+    return (await known.callerOf(credential.text)) !== undefined;
+  }
+
   /** A key counts more than a cookie, which a browser adds by itself. */
   private credentialOf(request: FastifyRequest): Credential {
     const key = request.headers['x-api-key'];

@@ -1,6 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createLogger } from '#telemetry';
+import type { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
+import { OpenStreams } from './open-streams.js';
 
 /** A response whose client reads only when it is told to. */
 class FakeResponse extends EventEmitter {
@@ -22,10 +25,15 @@ class FakeResponse extends EventEmitter {
   }
 }
 
-function opened() {
+function replied() {
   const response = new FakeResponse();
   const reply = { raw: response, hijack: () => undefined, getHeaders: () => ({ 'ratelimit-limit': 60 }) };
-  const stream = new EventStream(reply as unknown as FastifyReply);
+  return { response, reply: reply as unknown as FastifyReply };
+}
+
+function opened() {
+  const { response, reply } = replied();
+  const stream = new EventStream(reply);
   response.text = '';
   return { response, stream };
 }
@@ -76,5 +84,24 @@ describe('EventStream', () => {
     response.emit('close');
     await another;
     expect([stream.ended.aborted, response.isEnded]).toEqual([true, true]);
+  });
+});
+
+describe('OpenStreams', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('ends a stream within 15 s after its key was revoked, and keeps it while that cannot be known', async () => {
+    const isStillValid = jest.fn<Promise<boolean>, []>().mockRejectedValueOnce(new Error('no database'));
+    const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
+    const { response, reply } = replied();
+    streams.begin('account', {} as FastifyRequest, reply);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(response.isEnded).toBe(false);
+    isStillValid.mockResolvedValue(false);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect([response.isEnded, isStillValid.mock.calls.length]).toEqual([true, 2]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(isStillValid.mock.calls.length).toBe(2);
   });
 });

@@ -1,27 +1,34 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
 import { LOG, type Loop } from '#platform';
 import type { Logger } from '#telemetry';
+import { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 
 /** Number of streams that one gateway serves to one account at the same time. */
 const MOST_OF_ACCOUNT = 50;
 const RETRY_AFTER_SECONDS = 10;
 
-/** The streams that clients of this gateway read. They end when the gateway stops. */
+/** How often the key or session of a stream is checked again. */
+const CHECK_EVERY_MS = 15_000;
+
+/** The streams that clients of this gateway read. They end when the key or session ends, and when the gateway stops. */
 @Injectable()
 export class OpenStreams implements Loop {
   readonly name = 'streams of mentions';
   private readonly open = new Map<string, Set<EventStream>>();
 
-  constructor(@Inject(LOG) private readonly log: Logger) {}
+  constructor(
+    private readonly admission: Admission,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
 
   /** Streams begin with their requests. */
   start(): void {}
 
   /** @throws Refusal `too-many` */
-  begin(accountId: string, reply: FastifyReply): EventStream {
+  begin(accountId: string, request: FastifyRequest, reply: FastifyReply): EventStream {
     const ofAccount = this.open.get(accountId) ?? new Set();
     if (ofAccount.size >= MOST_OF_ACCOUNT) {
       void reply.header('retry-after', RETRY_AFTER_SECONDS);
@@ -33,6 +40,8 @@ export class OpenStreams implements Loop {
     }
     const stream = new EventStream(reply);
     this.open.set(accountId, ofAccount.add(stream));
+    const checks = setInterval(() => void this.check(request, stream), CHECK_EVERY_MS).unref();
+    stream.ended.addEventListener('abort', () => clearInterval(checks), { once: true });
     return stream;
   }
 
@@ -41,6 +50,12 @@ export class OpenStreams implements Loop {
     const ofAccount = this.open.get(accountId);
     ofAccount?.delete(stream);
     if (ofAccount?.size === 0) this.open.delete(accountId);
+  }
+
+  private async check(request: FastifyRequest, stream: EventStream): Promise<void> {
+    // While the database cannot answer, nobody is locked out.
+    const isValid = await this.admission.isStillValid(request).catch(() => true);
+    if (!isValid) stream.end();
   }
 
   /** Reports an error that ended a stream. */

@@ -1,5 +1,5 @@
-import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
@@ -33,6 +33,7 @@ export class StreamController {
     @From() { accountId }: Caller,
     @Query() raw: RawQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const query = new QueryReader(raw);
@@ -44,7 +45,7 @@ export class StreamController {
     const wanted = lastEventId ? this.placeOf(scope, lastEventId).sequence : head;
     // EVENTS ends before the wanted place if it was restored from an older copy.
     const from = Math.min(wanted, head);
-    const stream = this.streams.begin(accountId, reply);
+    const stream = this.streams.begin(accountId, request, reply);
     try {
       // The browser then continues here, even if the connection breaks before the first mention.
       await stream.move(idOf(from));
