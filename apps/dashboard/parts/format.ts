@@ -1,5 +1,6 @@
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const monthDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
@@ -30,6 +31,9 @@ export const minuteOf = (at: string) => minute.format(new Date(at));
 
 /** “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day. */
 export const dayOf = (at: string) => day.format(new Date(at.length === 10 ? `${at}T12:00:00` : at));
+
+/** “22 Nov”, for the axis of a chart. The day is a day of UTC, such as `2026-11-22`. */
+export const shortDay = (date: string) => monthDay.format(new Date(`${date}T12:00:00`));
 
 /** 12,345 */
 export const count = (n: number) => whole.format(n);

@@ -28,6 +28,7 @@ export const INTENTS: readonly Intent[] = [
 
 export const LABELS: readonly Label[] = ['to_reply', 'starred', 'flagged', 'hidden'];
 
+/** The colour of a sentiment in charts and badges. */
 export const sentimentColour = (sentiment: string | null) =>
   SENTIMENT_COLOURS[sentiment as Sentiment] ?? 'gray';
 

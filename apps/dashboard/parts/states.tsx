@@ -1,5 +1,4 @@
 import { Skeleton, Stack, Text, Title } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Problem } from './problem.js';
@@ -40,7 +39,7 @@ export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?:
 }
 
 interface LoadedProps<T> {
-  query: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  query: { data: T | undefined; error: unknown; refetch: () => unknown };
   /** Shown until the data is there: rows by default. */
   loading?: ReactNode;
   children: (data: T) => ReactNode;

@@ -93,7 +93,6 @@ export function Ledger() {
   );
 }
 
-
 function Movement({ row }: { row: RowOf<'/v1/credits/ledger'> }) {
   const names = useKeywordNames();
   return (

@@ -1,0 +1,63 @@
+import { Badge, Table, Text } from '@mantine/core';
+import type { Keyword } from '../../api/types.js';
+import { duration } from '../../parts/format.js';
+import { Section } from '../../parts/section.js';
+import { SourceName } from '../../parts/source.js';
+import { Time } from '../../parts/time.js';
+
+/** The searches of a keyword, and how their last check went. */
+export function WatchTable({ keyword }: { keyword: Keyword }) {
+  const labels = new Map(
+    keyword.sources.flatMap(({ searches = [] }) => searches.map(({ id, label }) => [id, label] as const)),
+  );
+  return (
+    <Section title="Searches">
+      {keyword.watches.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No search runs.
+        </Text>
+      ) : (
+        <Table.ScrollContainer minWidth={520} type="native">
+          <Table horizontalSpacing="xs">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Source</Table.Th>
+                <Table.Th>Search</Table.Th>
+                <Table.Th>Every</Table.Th>
+                <Table.Th>Last check</Table.Th>
+                <Table.Th>Outcome</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {keyword.watches.map(
+                ({ id, source, searchId, refreshIntervalSeconds, lastCheckedAt, lastStatus, isActive }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td>
+                      <SourceName source={source} />
+                    </Table.Td>
+                    <Table.Td className="foreign">{labels.get(searchId ?? '') ?? 'all criteria'}</Table.Td>
+                    <Table.Td>{duration(refreshIntervalSeconds)}</Table.Td>
+                    <Table.Td>
+                      <Time at={lastCheckedAt} none="not yet" />
+                    </Table.Td>
+                    <Table.Td>
+                      {!isActive ? (
+                        <Badge color="gray">Paused</Badge>
+                      ) : lastStatus === 'failed' ? (
+                        <Badge color="red">Failed</Badge>
+                      ) : lastStatus ? (
+                        <Badge color="teal">Completed</Badge>
+                      ) : (
+                        <Badge color="gray">Waiting</Badge>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ),
+              )}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Section>
+  );
+}
