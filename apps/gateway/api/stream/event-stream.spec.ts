@@ -87,6 +87,12 @@ describe('EventStream', () => {
   });
 });
 
+/** Also lets the promises settle that the timers began. */
+async function later(ms: number): Promise<void> {
+  jest.advanceTimersByTime(ms);
+  for (let n = 0; n < 10; n += 1) await Promise.resolve();
+}
+
 describe('OpenStreams', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -96,12 +102,12 @@ describe('OpenStreams', () => {
     const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
     const { response, reply } = replied();
     streams.begin('account', {} as FastifyRequest, reply);
-    await jest.advanceTimersByTimeAsync(15_000);
+    await later(15_000);
     expect(response.isEnded).toBe(false);
     isStillValid.mockResolvedValue(false);
-    await jest.advanceTimersByTimeAsync(15_000);
+    await later(15_000);
     expect([response.isEnded, isStillValid.mock.calls.length]).toEqual([true, 2]);
-    await jest.advanceTimersByTimeAsync(60_000);
+    await later(60_000);
     expect(isStillValid.mock.calls.length).toBe(2);
   });
 });
