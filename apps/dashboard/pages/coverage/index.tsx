@@ -1,5 +1,72 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { SegmentedControl, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useSearchParams } from 'react-router';
+import { api } from '../../api/client.js';
+import { Page } from '../../parts/page.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { Checks } from './checks.js';
+import { SearchTimeline } from './search-timeline.js';
 
+const HOURS = { '24 hours': 24, '7 days': 168, '30 days': 720 } as const;
+type Window = keyof typeof HOURS;
+
+/** What was read of each search of a keyword, what was not, and why. */
 export function Component() {
-  return <NotBuilt title="Coverage" />;
+  const { id = '' } = useParams();
+  const [params, setParams] = useSearchParams();
+  const window = (Object.keys(HOURS) as Window[]).find((one) => one === params.get('window')) ?? '24 hours';
+  const keyword = useQuery({
+    queryKey: ['/v1/keywords', id],
+    queryFn: ({ signal }) => api.get('/v1/keywords/{id}', { path: { id }, signal }),
+  });
+  const coverage = useQuery({
+    queryKey: ['/v1/keywords', id, 'coverage', window],
+    queryFn: ({ signal }) => {
+      const since = new Date(Date.now() - HOURS[window] * 3_600_000).toISOString();
+      return api.get('/v1/keywords/{id}/coverage', { path: { id }, query: { since }, signal });
+    },
+    refetchInterval: 30_000,
+  });
+  return (
+    <Page
+      title="Coverage"
+      back={{ to: `/keywords/${id}`, label: keyword.data?.name ?? 'Keyword' }}
+      lead="What was read of each search. Where a search is covered, no mention means that there was none."
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Time"
+          value={window}
+          onChange={(value) => setParams({ window: value }, { replace: true })}
+          data={Object.keys(HOURS)}
+        />
+      }
+    >
+      <Loaded query={coverage} loading={<LoadingRows rows={4} height={110} />}>
+        {({ data, since, until }) => (
+          <Stack>
+            {data.map((search) => (
+              <SearchTimeline
+                key={search.searchId}
+                search={search}
+                label={labelOf(keyword.data, search.searchId)}
+                since={since}
+                until={until}
+              />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+      <Checks keywordId={id} />
+    </Page>
+  );
+}
+
+/** The name that its author gave the search. */
+function labelOf(
+  keyword: { sources: { searches: { id: string; label: string | null }[] }[] } | undefined,
+  searchId: string,
+): string | undefined {
+  const searches = keyword?.sources.flatMap((source) => source.searches) ?? [];
+  return searches.find(({ id }) => id === searchId)?.label ?? undefined;
 }

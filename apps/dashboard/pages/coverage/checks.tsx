@@ -1,0 +1,68 @@
+import { Badge, Table } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Radar } from 'lucide-react';
+import { api } from '../../api/client.js';
+import type { Source } from '../../api/types.js';
+import { count, words } from '../../parts/format.js';
+import { SourceName } from '../../parts/source.js';
+import { Section } from '../../parts/stat.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+
+/** The activity of a keyword: checks and deliveries, newest first. */
+export function Checks({ keywordId }: { keywordId: string }) {
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/keywords', keywordId, 'activity'],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/keywords/{id}/activity', {
+        path: { id: keywordId },
+        query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return (
+    <Section title="Activity" lead="Each check and each delivery of the last seven days.">
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ activity }) => activity);
+          if (rows.length === 0)
+            return (
+              <Empty icon={Radar} title="Nothing happened yet">
+                The first check of a new keyword begins within seconds.
+              </Empty>
+            );
+          return (
+            <>
+              <DataTable
+                label="Activity"
+                head={['Time', 'Source', 'What', 'New', 'Credits', 'Message']}
+                minWidth={760}
+              >
+                {rows.map((row) => (
+                  <Table.Tr key={row.id}>
+                    <Table.Td style={{ whiteSpace: 'nowrap' }}>
+                      <Time at={row.occurredAt} />
+                    </Table.Td>
+                    <Table.Td>{row.source ? <SourceName source={row.source as Source} /> : '–'}</Table.Td>
+                    <Table.Td>
+                      <Badge color={row.type.endsWith('failed') ? 'red' : 'gray'}>
+                        {words(row.type.replace('.', ' '))}
+                      </Badge>
+                    </Table.Td>
+                    <Table.Td>{row.eventsEmitted === undefined ? '–' : count(row.eventsEmitted)}</Table.Td>
+                    <Table.Td>{row.creditsCharged === undefined ? '–' : count(row.creditsCharged)}</Table.Td>
+                    <Table.Td className="foreign">{row.message}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+              <More query={query} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,159 @@
+import { Alert, Badge, Group, Paper, Table, Text, Tooltip } from '@mantine/core';
+import { EyeOff } from 'lucide-react';
+import type { components } from '../../../../clients/typescript/src/index.js';
+import { duration, exactTime, minuteOf, percent } from '../../parts/format.js';
+import { SourceName } from '../../parts/source.js';
+import { DataTable } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import styles from './timeline.module.css';
+
+type Search = components['schemas']['SearchCoverage'];
+type Window = Search['windows'][number];
+
+const NAMES: Readonly<Record<Window['status'], string>> = {
+  covered: 'Covered',
+  gap: 'Gap',
+  failed: 'Failed',
+};
+/** A table with more rows would not be read. */
+const MOST_ROWS = 8;
+
+const lengthOf = ({ from, to }: Pick<Window, 'from' | 'to'>) => Date.parse(to) - Date.parse(from);
+
+interface Props {
+  search: Search;
+  label: string | undefined;
+  since: string;
+  until: string;
+}
+
+/** One search: its line from since to until, how late mentions were, and every time that was not covered. */
+export function SearchTimeline({ search, label, since, until }: Props) {
+  const { source, windows, lagSeconds, nextCheckAt } = search;
+  const whole = windows.reduce((sum, window) => sum + lengthOf(window), 0);
+  const covered = windows
+    .filter(({ status }) => status === 'covered')
+    .reduce((sum, one) => sum + lengthOf(one), 0);
+  const troubles = windows.filter(({ status, reason }) => status !== 'covered' || reason !== null).reverse();
+  const last = windows.at(-1);
+  const isBlind = last !== undefined && last.status === 'failed';
+  return (
+    <Paper p="md" bg="var(--surface)" component="section" aria-label={`${source} ${label ?? ''}`}>
+      <Group justify="space-between" mb="xs">
+        <Group gap="sm">
+          <SourceName source={source} />
+          {label && (
+            <Text size="sm" c="dimmed" className="foreign">
+              {label}
+            </Text>
+          )}
+          <Badge color={isBlind ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
+            {whole === 0 ? 'Not checked yet' : `${percentOf(covered / whole)} covered`}
+          </Badge>
+        </Group>
+        <Text size="sm" c="dimmed" component="div">
+          {lagSeconds &&
+            `Found after ${duration(Math.round(lagSeconds.p50))} (p95 ${duration(Math.round(lagSeconds.p95))}) · `}
+          {nextCheckAt ? (
+            <>
+              Next check <Time at={nextCheckAt} />
+            </>
+          ) : (
+            'No check is due'
+          )}
+        </Text>
+      </Group>
+      {isBlind && (
+        <Alert
+          color="red"
+          icon={<EyeOff size={18} aria-hidden />}
+          mb="sm"
+          title="Earshot is blind here"
+          role="status"
+        >
+          Since {minuteOf(last.from)} this source could not be read: {last.reason}. New posts may be missing
+          until a check succeeds again.
+        </Alert>
+      )}
+      <Line windows={windows} since={since} until={until} covered={whole === 0 ? 0 : covered / whole} />
+      <Group justify="space-between" mt={4}>
+        <Text size="xs" c="dimmed">
+          {minuteOf(since)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {minuteOf(until)}
+        </Text>
+      </Group>
+      {troubles.length > 0 && (
+        <details open={troubles.length <= 3}>
+          <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
+            {troubles.length === 1 ? 'One remark' : `${troubles.length} remarks`}
+          </Text>
+          <DataTable
+            label={`Gaps and failures on ${source}`}
+            head={['From', 'Length', 'What', 'Why']}
+            minWidth={560}
+          >
+            {troubles.slice(0, MOST_ROWS).map((window) => (
+              <Table.Tr key={window.from}>
+                <Table.Td style={{ whiteSpace: 'nowrap' }}>{minuteOf(window.from)}</Table.Td>
+                <Table.Td>{lengthText(window)}</Table.Td>
+                <Table.Td>{NAMES[window.status]}</Table.Td>
+                <Table.Td className="foreign">{window.reason}</Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
+        </details>
+      )}
+    </Paper>
+  );
+}
+
+function Line({
+  windows,
+  since,
+  until,
+  covered,
+}: {
+  windows: readonly Window[];
+  since: string;
+  until: string;
+  covered: number;
+}) {
+  const whole = Math.max(1, Date.parse(until) - Date.parse(since));
+  const first = windows[0]?.from ?? until;
+  return (
+    <div
+      className={styles.line}
+      role="img"
+      aria-label={`${percentOf(covered)} of the time covered; remarks are listed below`}
+    >
+      <span className={styles.none} style={{ flexGrow: (Date.parse(first) - Date.parse(since)) / whole }} />
+      {windows.map((window) => (
+        <Tooltip
+          key={window.from}
+          multiline
+          maw={320}
+          label={`${NAMES[window.status]}: ${exactTime(window.from)} to ${exactTime(window.to)}${window.reason ? `. ${window.reason}` : ''}`}
+        >
+          <span
+            className={`${styles.part} ${styles[window.status]}`}
+            style={{ flexGrow: lengthOf(window) / whole }}
+          />
+        </Tooltip>
+      ))}
+      <span
+        className={styles.none}
+        style={{ flexGrow: (Date.parse(until) - Date.parse(windows.at(-1)?.to ?? since)) / whole }}
+      />
+    </div>
+  );
+}
+
+/** Never 100% where something is missing. */
+const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
+
+function lengthText(window: Window): string {
+  const seconds = Math.round(lengthOf(window) / 1000);
+  return duration(seconds < 120 ? seconds : Math.round(seconds / 60) * 60);
+}

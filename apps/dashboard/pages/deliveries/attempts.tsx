@@ -1,0 +1,184 @@
+import { ActionIcon, Badge, Button, Group, Select, Table, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { ChevronDown, ChevronRight, RotateCw, Send } from 'lucide-react';
+import { Fragment, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import type { RowOf } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import { queries } from '../../api/queries.js';
+import { useCanEdit } from '../../api/session.js';
+import { count, words } from '../../parts/format.js';
+import { notify, notifyFailure } from '../../parts/notify.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { EventDetail } from './event-detail.js';
+
+type Delivery = RowOf<'/v1/deliveries'>;
+const STATES = ['delivered', 'retrying', 'given_up'] as const;
+const COLOURS = { delivered: 'teal', retrying: 'yellow', given_up: 'red' } as const;
+
+/** Deliveries by event and target, newest first, each with all attempts. */
+export function Attempts() {
+  const names = useKeywordNames();
+  const [params, setParams] = useSearchParams();
+  const state = STATES.find((one) => one === params.get('state'));
+  const keyword = params.get('keyword') ?? undefined;
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/deliveries', state, keyword],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/deliveries', {
+        query: {
+          ...(state ? { state: [state] } : {}),
+          ...(keyword ? { keyword: [keyword] } : {}),
+          ...(pageParam ? { cursor: pageParam } : {}),
+        } as never,
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: 15_000,
+  });
+  const set = (key: string) => (value: string | null) =>
+    setParams(
+      (old) => {
+        const next = new URLSearchParams(old);
+        if (value) next.set(key, value);
+        else next.delete(key);
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <>
+      <Group mb="sm" gap="xs">
+        <Select
+          size="xs"
+          aria-label="State"
+          placeholder="Every state"
+          clearable
+          data={STATES.map((value) => ({ value, label: words(value) }))}
+          value={state ?? null}
+          onChange={set('state')}
+        />
+        <Select
+          size="xs"
+          aria-label="Keyword"
+          placeholder="Every keyword"
+          clearable
+          searchable
+          data={[...names].map(([value, label]) => ({ value, label }))}
+          value={keyword ?? null}
+          onChange={set('keyword')}
+        />
+      </Group>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          if (rows.length === 0)
+            return (
+              <Empty icon={Send} title="Nothing was sent">
+                Give a keyword a webhook address or a channel, and its next mention is sent there.
+              </Empty>
+            );
+          return (
+            <>
+              <DataTable
+                label="Deliveries"
+                head={['', 'Last attempt', 'To', 'Keyword', 'Response', 'Attempts', 'State', '']}
+                minWidth={900}
+              >
+                {rows.map((row) => (
+                  <DeliveryRow
+                    key={`${row.eventId} ${row.endpoint} ${row.target.id}`}
+                    row={row}
+                    name={row.keywordId ? names.get(row.keywordId) : undefined}
+                  />
+                ))}
+              </DataTable>
+              <More query={query} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined }) {
+  const [isOpen, setOpen] = useState(false);
+  const canEdit = useCanEdit();
+  const resend = useMutation({
+    mutationFn: () =>
+      api.post('/v1/deliveries/{eventId}/resend', { path: { eventId: row.eventId }, body: {} }),
+    onSuccess: async () => {
+      await notify('The event is sent again');
+      await queries.invalidateQueries({ queryKey: ['/v1/deliveries'] });
+    },
+    onError: (error) => notifyFailure('The event was not sent again', error),
+  });
+  const last = row.attempts.at(-1);
+  return (
+    <Fragment>
+      <Table.Tr>
+        <Table.Td w={40}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-expanded={isOpen}
+            aria-label={isOpen ? 'Hide the attempts' : 'Show the attempts'}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? <ChevronDown size={16} aria-hidden /> : <ChevronRight size={16} aria-hidden />}
+          </ActionIcon>
+        </Table.Td>
+        <Table.Td style={{ whiteSpace: 'nowrap' }}>
+          <Time at={last?.at} />
+        </Table.Td>
+        <Table.Td maw={280}>
+          <Text size="sm" truncate className="foreign" title={row.endpoint}>
+            {row.endpoint}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {words(row.target.kind)}
+          </Text>
+        </Table.Td>
+        <Table.Td className="foreign">{name ?? '–'}</Table.Td>
+        <Table.Td style={{ whiteSpace: 'nowrap' }}>{last ? responseOf(last) : '–'}</Table.Td>
+        <Table.Td>{count(row.attempts.length)}</Table.Td>
+        <Table.Td>
+          <Badge color={COLOURS[row.state]}>{words(row.state)}</Badge>
+          {row.nextAttemptAt && (
+            <Text size="xs" c="dimmed" component="div">
+              next <Time at={row.nextAttemptAt} />
+            </Text>
+          )}
+        </Table.Td>
+        <Table.Td>
+          {canEdit && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<RotateCw size={13} aria-hidden />}
+              loading={resend.isPending}
+              onClick={() => resend.mutate()}
+            >
+              Send again
+            </Button>
+          )}
+        </Table.Td>
+      </Table.Tr>
+      {isOpen && (
+        <Table.Tr>
+          <Table.Td colSpan={8} bg="var(--ground)">
+            <EventDetail delivery={row} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </Fragment>
+  );
+}
+
+const responseOf = ({ statusCode, durationMs }: { statusCode: number | null; durationMs: number }) =>
+  `${statusCode ?? 'No response'}, ${count(durationMs)} ms`;

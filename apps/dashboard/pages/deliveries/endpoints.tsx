@@ -1,0 +1,101 @@
+import { Badge, Button, Group, Table, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { PlugZap } from 'lucide-react';
+import type { RowOf } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import { queries } from '../../api/queries.js';
+import { useCanEdit } from '../../api/session.js';
+import { count, words } from '../../parts/format.js';
+import { notify, notifyFailure } from '../../parts/notify.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { TestWebhook } from './test-webhook.js';
+
+type Endpoint = RowOf<'/v1/endpoints'>;
+const COLOURS = { healthy: 'teal', failing: 'yellow', disabled: 'red' } as const;
+
+/** The webhook addresses of the account, and how they are. */
+export function Endpoints() {
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/endpoints'],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/endpoints', { query: pageParam ? { cursor: pageParam } : {}, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: 15_000,
+  });
+  return (
+    <>
+      <TestWebhook />
+      <Loaded query={query}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          if (rows.length === 0)
+            return (
+              <Empty icon={PlugZap} title="No endpoints">
+                The webhook address of a keyword or a watch appears here after its first delivery.
+              </Empty>
+            );
+          return (
+            <>
+              <DataTable
+                label="Endpoints"
+                head={['Address', 'State', 'Last status', 'Waiting', '']}
+                minWidth={720}
+              >
+                {rows.map((row) => (
+                  <EndpointRow key={row.url} row={row} />
+                ))}
+              </DataTable>
+              <More query={query} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function EndpointRow({ row }: { row: Endpoint }) {
+  const canEdit = useCanEdit();
+  const enable = useMutation({
+    mutationFn: () => api.post('/v1/endpoints/enable', { body: { url: row.url } }),
+    onSuccess: async () => {
+      await notify('The endpoint is enabled again');
+      await queries.invalidateQueries({ queryKey: ['/v1/endpoints'] });
+    },
+    onError: (error) => notifyFailure('The endpoint was not enabled', error),
+  });
+  return (
+    <Table.Tr>
+      <Table.Td maw={380}>
+        <Text size="sm" className="foreign">
+          {row.url}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {row.disabledReason ?? `${count(row.keywordIds.length + row.watchIds.length)} keywords and watches`}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Badge color={COLOURS[row.state]}>{words(row.state)}</Badge>
+        {row.failingSince && (
+          <Text size="xs" c="dimmed" component="div">
+            since <Time at={row.failingSince} />, {count(row.failures)} failures
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{row.lastStatusCode ?? '–'}</Table.Td>
+      <Table.Td>{count(row.waiting)}</Table.Td>
+      <Table.Td>
+        {canEdit && row.state === 'disabled' && (
+          <Group justify="flex-end">
+            <Button size="compact-sm" loading={enable.isPending} onClick={() => enable.mutate()}>
+              Enable
+            </Button>
+          </Group>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
