@@ -7,17 +7,20 @@ export function DataTable({
   head,
   children,
   minWidth = 640,
+  framed = true,
 }: {
   /** What the table shows, for screen readers. */
   label: string;
   head: readonly ReactNode[];
   children: ReactNode;
   minWidth?: number;
+  /** False inside a section, which has a frame. */
+  framed?: boolean;
 }) {
   return (
     <Table.ScrollContainer
       minWidth={minWidth}
-      className="card"
+      className={framed ? 'card' : undefined}
       scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
     >
       <Table highlightOnHover aria-label={label}>

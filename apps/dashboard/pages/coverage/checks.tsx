@@ -5,7 +5,7 @@ import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
 import { count, words } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
-import { Section } from '../../parts/stat.js';
+import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -37,6 +37,7 @@ export function Checks({ keywordId }: { keywordId: string }) {
           return (
             <>
               <DataTable
+                framed={false}
                 label="Activity"
                 head={['Time', 'Source', 'What', 'New', 'Credits', 'Message']}
                 minWidth={760}

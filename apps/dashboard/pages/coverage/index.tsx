@@ -50,7 +50,7 @@ export function Component() {
                 key={search.searchId}
                 search={search}
                 label={labelOf(keyword.data, search.searchId)}
-                since={since}
+                since={firstOf(data, since)}
                 until={until}
               />
             ))}
@@ -60,6 +60,12 @@ export function Component() {
       <Checks keywordId={id} />
     </Page>
   );
+}
+
+/** The line of a new keyword begins with the keyword, not hours before it. */
+function firstOf(data: readonly { windows: { from: string }[] }[], since: string): string {
+  const starts = data.flatMap(({ windows }) => windows.slice(0, 1).map(({ from }) => from)).sort();
+  return starts[0] ?? since;
 }
 
 /** The name that its author gave the search. */

@@ -15,6 +15,8 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
   gap: 'Gap',
   failed: 'Failed',
 };
+/** A share of so short a time says nothing. */
+const JUST_STARTED_MS = 60_000;
 /** A table with more rows would not be read. */
 const MOST_ROWS = 8;
 
@@ -48,7 +50,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
             </Text>
           )}
           <Badge color={isBlind ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
-            {whole === 0 ? 'Not checked yet' : `${percentOf(covered / whole)} covered`}
+            {whole < JUST_STARTED_MS ? 'Just started' : `${percentOf(covered / whole)} covered`}
           </Badge>
         </Group>
         <Text size="sm" c="dimmed" component="div">

@@ -1,9 +1,9 @@
-import { Badge, Paper, Progress, Skeleton, Stack, Text } from '@mantine/core';
+import { Badge, Paper, Progress, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { api } from '../../api/client.js';
 import { count, credits, dayOf, percent, short, words } from '../../parts/format.js';
-import { Stat, Stats } from '../../parts/stat.js';
+import { Figure } from '../../parts/figure.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { burnDown } from './burn-down.js';
 
@@ -33,29 +33,29 @@ export function Balance() {
         const part = balance.monthlyAllowance === 0 ? 0 : used / balance.monthlyAllowance;
         return (
           <Stack>
-            <Stats>
-              <Stat
+            <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+              <Figure
                 label="Remaining"
                 value={short(balance.creditsRemaining)}
-                note={
+                hint={
                   balance.creditsHeld > 0
                     ? `${credits(balance.creditsHeld)} reserved for running checks`
                     : 'Allowance and packs'
                 }
               />
-              <Stat
+              <Figure
                 label="Used this period"
                 value={short(balance.usedThisPeriod)}
-                note={`${short(Math.round(perDay))} a day in the last week`}
+                hint={`${short(Math.round(perDay))} a day in the last week`}
               />
-              <Stat
+              <Figure
                 label="Allowance"
                 value={
                   <>
                     {short(balance.monthlyAllowance)} <Badge variant="light">{words(balance.plan)}</Badge>
                   </>
                 }
-                note={
+                hint={
                   <>
                     {percent(part)} used, renewed on {dayOf(balance.periodEnd)}
                     <Progress
@@ -67,16 +67,16 @@ export function Balance() {
                   </>
                 }
               />
-              <Stat
+              <Figure
                 label="Forecast"
                 value={usedUpAt ? dayOf(usedUpAt) : 'Enough'}
-                note={
+                hint={
                   usedUpAt
                     ? 'The credits are used up on this day at this pace. Keywords pause then.'
                     : `They last until the renewal on ${dayOf(balance.periodEnd)}`
                 }
               />
-            </Stats>
+            </SimpleGrid>
             <Paper p="md" bg="var(--surface)">
               <Text size="sm" c="dimmed" mb="sm">
                 {`On ${dayOf(balance.periodStart)} the period began; ${count(balance.creditsRemaining)} credits remain today.`}

@@ -8,7 +8,7 @@ import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import type { Source } from '../../api/types.js';
 import { count, words } from '../../parts/format.js';
 import { sourceName, SourceName, SOURCES } from '../../parts/source.js';
-import { Section } from '../../parts/stat.js';
+import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -76,6 +76,7 @@ export function Ledger() {
           ) : (
             <>
               <DataTable
+                framed={false}
                 label="Movements of credits"
                 head={['Time', 'What', 'Source', 'Keyword', 'Amount', 'Balance after']}
                 minWidth={760}

@@ -5,7 +5,7 @@ import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { count, credits } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
-import { Section } from '../../parts/stat.js';
+import { Section } from '../../parts/section.js';
 import { Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
 
@@ -20,7 +20,7 @@ export function Quoted() {
   return (
     <Section
       title="Quoted and charged"
-      lead="An estimate is a promise: the charges of checks never exceed it. Readings, buckets and agent steps are charged for each mention, on top."
+      lead="What the checks of this keyword were estimated to cost until now, and what was charged. Readings, buckets and agent steps are charged for each mention, on top of the estimate of checks."
       actions={
         <Select
           size="xs"
@@ -48,6 +48,7 @@ function QuoteOf({ id }: { id: string }) {
       {({ bySource, quotedCredits, chargedCredits, monthlyCredits }) => (
         <>
           <DataTable
+            framed={false}
             label="Quoted and charged credits by source"
             head={['Source', 'Quoted', 'Charged', 'Difference']}
             minWidth={480}

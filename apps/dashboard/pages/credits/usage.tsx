@@ -7,7 +7,7 @@ import { useKeywordNames } from '../../api/keywords.js';
 import type { Source } from '../../api/types.js';
 import { count, percent, words } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
-import { Section } from '../../parts/stat.js';
+import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
 
@@ -57,7 +57,12 @@ function Shares({
       </Empty>
     );
   return (
-    <DataTable label={`Credits by ${group}`} head={[words(group), 'Credits', 'Share']} minWidth={420}>
+    <DataTable
+      framed={false}
+      label={`Credits by ${group}`}
+      head={[words(group), 'Credits', 'Share']}
+      minWidth={420}
+    >
       {rows.map(({ value, credits }) => (
         <Table.Tr key={value ?? ''}>
           <Table.Td>

@@ -144,7 +144,9 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
             {words(row.target.kind)}
           </Text>
         </Table.Td>
-        <Table.Td className="foreign">{name ?? '–'}</Table.Td>
+        <Table.Td className="foreign" miw={130}>
+          {name ?? '–'}
+        </Table.Td>
         <Table.Td style={{ whiteSpace: 'nowrap' }}>{last ? responseOf(last) : '–'}</Table.Td>
         <Table.Td>{count(row.attempts.length)}</Table.Td>
         <Table.Td>

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Paper, Progress, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Progress, Select, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { History } from 'lucide-react';
@@ -11,7 +11,7 @@ import { showFaults } from '../../parts/faults.js';
 import { count, minuteOf, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
-import { Section } from '../../parts/stat.js';
+import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -84,54 +84,52 @@ function NewReplay() {
     onError: (error) => showFaults(form, error, (path) => (path.startsWith('keyword') ? 'keyword' : path)),
   });
   return (
-    <Paper p="md" bg="var(--surface)">
-      <Section title="Send a window again">
-        <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
-          <Group align="flex-start" gap="sm">
-            <Select
-              label="Keyword"
-              searchable
-              required
-              data={[...names].map(([value, label]) => ({ value, label }))}
-              {...form.getInputProps('keyword')}
+    <Section title="Send a window again">
+      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+        <Group align="flex-start" gap="sm">
+          <Select
+            label="Keyword"
+            searchable
+            required
+            data={[...names].map(([value, label]) => ({ value, label }))}
+            {...form.getInputProps('keyword')}
+          />
+          <TextInput label="From" type="datetime-local" required {...form.getInputProps('since')} />
+          <TextInput
+            label="Until"
+            type="datetime-local"
+            description="Empty: now"
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            {...form.getInputProps('until')}
+          />
+          <TextInput
+            label="Address"
+            type="url"
+            flex={1}
+            miw={220}
+            placeholder="The keyword’s webhook"
+            {...form.getInputProps('url')}
+          />
+        </Group>
+        {create.error && (
+          <Stack mt="sm">
+            <Problem
+              error={create.error}
+              title="The replay was not started"
+              shownPaths={['since', 'until', 'url', 'keyword_id']}
             />
-            <TextInput label="From" type="datetime-local" required {...form.getInputProps('since')} />
-            <TextInput
-              label="Until"
-              type="datetime-local"
-              description="Empty: now"
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              {...form.getInputProps('until')}
-            />
-            <TextInput
-              label="Address"
-              type="url"
-              flex={1}
-              miw={220}
-              placeholder="The keyword’s webhook"
-              {...form.getInputProps('url')}
-            />
-          </Group>
-          {create.error && (
-            <Stack mt="sm">
-              <Problem
-                error={create.error}
-                title="The replay was not started"
-                shownPaths={['since', 'until', 'url', 'keyword_id']}
-              />
-            </Stack>
-          )}
-          <Button
-            type="submit"
-            mt="md"
-            loading={create.isPending}
-            leftSection={<History size={16} aria-hidden />}
-          >
-            Start the replay
-          </Button>
-        </form>
-      </Section>
-    </Paper>
+          </Stack>
+        )}
+        <Button
+          type="submit"
+          mt="md"
+          loading={create.isPending}
+          leftSection={<History size={16} aria-hidden />}
+        >
+          Start the replay
+        </Button>
+      </form>
+    </Section>
   );
 }
 
