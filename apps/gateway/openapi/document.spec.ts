@@ -2,13 +2,16 @@ import 'reflect-metadata';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { PLANS, SOURCE_IDS } from '#contracts';
+import { EVENT_TYPES, PLANS, SOURCE_IDS } from '#contracts';
 import { openApiDocument } from './document.js';
 import type { Schema } from './schema.js';
 
 interface Operation {
   operationId: string;
+  summary: string;
+  description?: string;
   parameters?: Schema[];
+  responses: Record<string, { content?: Record<string, { schema: Schema; example?: unknown }> }>;
   requestBody?: { content: { 'application/json': { example?: unknown } } };
 }
 
@@ -17,6 +20,9 @@ interface Described {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties: Record<string, Schema>; required: string[] }> };
+  webhooks: {
+    event: { post: Operation & { requestBody: { content: { 'application/json': { schema: Schema } } } } };
+  };
   'x-source-intervals': Record<string, Record<string, number>>;
 }
 
@@ -24,6 +30,16 @@ const document = openApiDocument() as unknown as Described;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
 );
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
+ajv.addSchema(document, 'openapi');
+
+/** The faults that a schema of the document finds in a value. */
+function faultsOfSchema(schema: Schema | undefined, value: unknown): unknown {
+  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as Schema;
+  const validate = ajv.compile(absolute);
+  return validate(value) ? [] : validate.errors;
+}
 
 describe('the description of the interface', () => {
   it('is valid OpenAPI 3.1', async () => {
@@ -54,6 +70,10 @@ describe('the description of the interface', () => {
     }
   });
 
+  it('describes every operation in words', () => {
+    expect(operations.filter(({ description }) => !description).map(({ path }) => path)).toEqual([]);
+  });
+
   it('publishes the interval floors of every source and plan, or the setting that replaces them [limits.floors-published]', () => {
     const floors = document['x-source-intervals'];
     expect(Object.keys(floors)).toEqual([...SOURCE_IDS]);
@@ -66,9 +86,6 @@ describe('the description of the interface', () => {
 });
 
 describe('the description of a body', () => {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
-  ajv.addSchema(document, 'openapi');
-
   /** The faults that the description of the route finds in a body. */
   function faultsOf(method: string, path: string, body: unknown): unknown {
     const pointer = ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'];
@@ -143,5 +160,65 @@ describe('the description of a body', () => {
     expect(
       faultsOf('post', '/v1/{source}/watches', { criteria: { priceMin: 1 }, refreshIntervalSeconds: 600 }),
     ).toEqual([]);
+  });
+});
+
+describe('the description of an answer', () => {
+  const answers = operations.flatMap(({ method, path, responses }) =>
+    Object.entries(responses).flatMap(([status, { content }]) =>
+      content?.['application/json'] ? [[method, path, status] as const] : [],
+    ),
+  );
+
+  it.each(answers)('has an example that fits its schema: %s %s %s', (method, path, status) => {
+    const { schema, example } =
+      operations.find((one) => one.method === method && one.path === path)?.responses[status]?.content?.[
+        'application/json'
+      ] ?? {};
+    expect(example).toBeDefined();
+    expect(faultsOfSchema(schema, example)).toEqual([]);
+  });
+
+  it('exists for every operation that returns JSON', () => {
+    expect(answers.length).toBeGreaterThan(80);
+  });
+});
+
+describe('the webhooks of the description', () => {
+  const { parameters, requestBody } = document.webhooks.event.post;
+
+  it('describe the signature headers', () => {
+    expect(parameters?.map(({ name }) => name)).toEqual([
+      'X-Signature',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'X-Replay',
+    ]);
+  });
+
+  it('have one schema for each event type, found by the value of type', () => {
+    const { schema } = requestBody.content['application/json'];
+    const envelope = (document.components.schemas as unknown as Record<string, Schema>)['Envelope'] as {
+      oneOf: Schema[];
+      discriminator: { propertyName: string; mapping: Record<string, string> };
+    };
+    expect(schema).toEqual({ $ref: '#/components/schemas/Envelope' });
+    expect(envelope.discriminator.propertyName).toBe('type');
+    expect(Object.keys(envelope.discriminator.mapping)).toEqual(EVENT_TYPES);
+    expect(envelope.oneOf).toHaveLength(EVENT_TYPES.length);
+    for (const [type, $ref] of Object.entries(envelope.discriminator.mapping)) {
+      const name = $ref.split('/').at(-1) ?? '';
+      expect(document.components.schemas[name]?.properties['type']).toEqual({ type: 'string', const: type });
+      expect(envelope.oneOf).toContainEqual({ $ref });
+    }
+  });
+
+  it('accept the example of an event, and refuse it under another type or with two bodies', () => {
+    const { example } = requestBody.content['application/json'] as { example: Record<string, unknown> };
+    const { schema } = requestBody.content['application/json'];
+    expect(faultsOfSchema(schema, example)).toEqual([]);
+    expect(faultsOfSchema(schema, { ...example, type: 'tweet.created' })).not.toEqual([]);
+    expect(faultsOfSchema(schema, { ...example, tweet: example['item'] })).not.toEqual([]);
   });
 });

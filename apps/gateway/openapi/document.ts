@@ -11,6 +11,7 @@ import { coverageRoutes, coverageSchemas } from './resources/coverage.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
 import { analysisRoutes, analysisSchemas } from './resources/analyses.js';
+import { eventSchemas, webhooks } from './resources/events.js';
 import { exploreRoutes, exploreSchemas } from './resources/explore.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
@@ -22,7 +23,8 @@ import { streamRoutes } from './resources/stream.js';
 import { tweetSchemas } from './resources/tweets.js';
 import { viewRoutes, viewSchemas } from './resources/views.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
-import { FREE_FORM, type Schema } from './schema.js';
+import { sampleOf } from './sample.js';
+import { FREE_FORM, ref, type Schema } from './schema.js';
 import { SnakeCase } from './spelling.js';
 
 const description: Route = {
@@ -31,6 +33,8 @@ const description: Route = {
   path: '/v1/openapi.json',
   operationId: 'describe',
   summary: 'Get this description',
+  description:
+    'OpenAPI 3.1 with a `webhooks` section. `x-source-intervals` has the shortest interval of each source and plan. Needs no key.',
   answer: FREE_FORM,
   open: true,
 };
@@ -64,6 +68,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...watchSchemas,
   ...mentionSchemas,
   ...viewSchemas,
+  ...eventSchemas,
   ...readingSchemas,
   ...marketSchemas,
   ...tweetSchemas,
@@ -137,6 +142,7 @@ export function openApiDocument(floorOverride?: number): Schema {
     security: [{ apiKey: [] }, { session: [] }],
     tags: [...new Set(ROUTES.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    webhooks: webhooks(exampleOf(ref('HnItemCreatedEvent'))),
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
@@ -150,12 +156,14 @@ export function openApiDocument(floorOverride?: number): Schema {
       },
       parameters: sharedParameters,
       headers: sharedHeaders,
-      responses: errorResponses(headersOf()),
+      responses: errorResponses(headersOf(), exampleOf),
       schemas: { ...SCHEMAS, ...snakeCase.schemas },
     },
     'x-source-intervals': intervals(floorOverride),
   };
 }
+
+const exampleOf = (schema: Schema): unknown => sampleOf(schema, SCHEMAS);
 
 /** Bodies under `/v1/queries` use camelCase only. */
 function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string, Record<string, Schema>> {
@@ -166,6 +174,7 @@ function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string,
     const isCamelAlone = route.path.startsWith('/v1/queries');
     path[route.method] = operationOf(
       body === undefined || isCamelAlone ? route : { ...route, body: snakeCase.both(body) },
+      exampleOf,
     );
   }
   return paths;

@@ -91,7 +91,10 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
 };
 
 /** `components.responses`: one for each status. */
-export function errorResponses(headers: Schema): Readonly<Record<string, Schema>> {
+export function errorResponses(
+  headers: Schema,
+  exampleOf: (schema: Schema) => unknown,
+): Readonly<Record<string, Schema>> {
   const waiting = {
     'Retry-After': { description: 'Number of seconds to wait', schema: { type: 'integer', minimum: 1 } },
   };
@@ -101,7 +104,7 @@ export function errorResponses(headers: Schema): Readonly<Record<string, Schema>
       {
         description: `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
         headers: status === '429' || status === '409' ? { ...headers, ...waiting } : headers,
-        content: { 'application/json': { schema: ref(name) } },
+        content: { 'application/json': { schema: ref(name), example: exampleOf(ref(name)) } },
       },
     ]),
   );

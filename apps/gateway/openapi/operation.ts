@@ -12,7 +12,8 @@ export interface Route {
   /** Unique; clients derive function names from it. */
   operationId: string;
   summary: string;
-  description?: string;
+  /** What the summary does not say: conditions, limits, costs. */
+  description: string;
   /** All parameters, including those of the path. */
   parameters?: readonly Schema[];
   body?: Schema;
@@ -47,8 +48,11 @@ export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The route as an OpenAPI operation. */
-export function operationOf(route: Route): Schema {
+/**
+ * The route as an OpenAPI operation.
+ * @param exampleOf makes an example of a response from its schema
+ */
+export function operationOf(route: Route, exampleOf: (schema: Schema) => unknown): Schema {
   const { tag, operationId, summary, description, body, example, status = 200, answer } = route;
   const parameters = [
     ...(route.parameters ?? []),
@@ -59,7 +63,7 @@ export function operationOf(route: Route): Schema {
     tags: [tag],
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    description,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -74,7 +78,9 @@ export function operationOf(route: Route): Schema {
       [status]: {
         description: status === 204 ? 'Done; no content' : 'Success',
         headers: headersOf(successHeaders(route)),
-        ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer } } }),
+        ...(answer === undefined
+          ? {}
+          : { content: { 'application/json': { schema: answer, example: exampleOf(answer) } } }),
         ...(route.files === undefined ? {} : { content: contentOf(route.files) }),
       },
       ...Object.fromEntries(
@@ -83,7 +89,7 @@ export function operationOf(route: Route): Schema {
           {
             description: 'Accepted',
             headers: headersOf(successHeaders(route)),
-            content: { 'application/json': { schema } },
+            content: { 'application/json': { schema, example: exampleOf(schema) } },
           },
         ]),
       ),

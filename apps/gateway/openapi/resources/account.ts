@@ -90,6 +90,8 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/sources',
     operationId: 'listSources',
     summary: 'List the sources: whether they are configured and healthy, and the price of a check',
+    description:
+      'A source without credentials is not configured: `missingSettings` names the settings. A keyword cannot use it until then. Free.',
     answer: object({ data: listOf(ref('SourceState')) }),
   },
   {
@@ -98,6 +100,7 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/account',
     operationId: 'getAccount',
     summary: 'Get the account and its settings',
+    description: 'The account of the key. Free.',
     answer: ref('Account'),
   },
   {
@@ -106,6 +109,8 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/account',
     operationId: 'changeAccount',
     summary: 'Change the account’s settings. An absent key does not change',
+    description:
+      '`timezone` sets the times of digests. `signatureVersion: legacy` sends `X-Signature` without a time, for old receivers. Free.',
     body: ref('AccountChange'),
     example: { timezone: 'Europe/Berlin' },
     answer: ref('Account'),
@@ -116,6 +121,8 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/credits',
     operationId: 'getCredits',
     summary: 'Get the credits of the account, and how this period used them',
+    description:
+      'The allowance is used before the packs. A running check reserves its credits before they are charged. Free.',
     answer: ref('Credits'),
   },
   {
@@ -166,6 +173,8 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/credits/ledger',
     operationId: 'listMovements',
     summary: 'List all movements of credits, newest first',
+    description:
+      'Each charge with its operation, source, keyword and check; each grant, renewal and expiry. The balance never falls below zero. Free.',
     parameters: [
       repeated('kind', 'Only movements of this kind.', oneOf(KINDS)),
       repeated('source', 'Only movements for this source.', oneOf(SOURCE_IDS)),

@@ -109,6 +109,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/replays',
     operationId: 'listReplays',
     summary: 'List replays, newest first',
+    description: 'Replays of the last 90 days with their progress. Free.',
     parameters: [
       inQuery('status', 'Only replays in this state', oneOf(REPLAY_STATES)),
       keyword,
@@ -123,6 +124,8 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/replays/{id}',
     operationId: 'getReplay',
     summary: 'Get a replay and its progress',
+    description:
+      '`matched` is the number of events in the window; `sent`, `failed` and `missing` count up to it. Free.',
     parameters: [inId],
     answer: ref('Replay'),
   },
@@ -132,6 +135,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/replays/{id}',
     operationId: 'cancelReplay',
     summary: 'Cancel a replay. A replay that has ended does not change',
+    description: 'Events that were already sent stay sent. Free.',
     parameters: [inId],
     status: 204,
   },
@@ -141,6 +145,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/deliveries',
     operationId: 'listDeliveries',
     summary: 'List deliveries that have had an attempt, newest first',
+    description: 'One delivery is one event to one target, with all its attempts. Free.',
     parameters: [
       keyword,
       watch,
@@ -173,6 +178,8 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/endpoints',
     operationId: 'listEndpoints',
     summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
+    description:
+      'With the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },

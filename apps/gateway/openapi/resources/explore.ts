@@ -100,6 +100,7 @@ export const exploreRoutes: readonly Route[] = [
     path: '/v1/explore/{id}',
     operationId: 'getExplore',
     summary: 'Get an Explore, with the outcome of each source',
+    description: '`status` becomes `done` when the last source has answered or failed. Free.',
     parameters: [inPath('id', 'Id of the Explore')],
     answer: ref('Explore'),
   },

@@ -190,6 +190,8 @@ export const keywordRoutes: readonly Route[] = [
     {
       method: 'post',
       summary: 'Create a keyword',
+      description:
+        'Its searches begin at once. The first check of each search is the baseline: it reports nothing, or, with `backfill: true`, keeps what it finds. With `Service-Estimate-Token` the create is refused if the body or the price differs from the estimate. Costs nothing itself; each check costs credits, as the estimate states.',
       parameters: [TOKEN],
       body: ref('KeywordBody'),
       example: EXAMPLE,
@@ -201,6 +203,7 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('list', '', {
     method: 'get',
     summary: 'List keywords, newest first',
+    description: 'Retired keywords are included, purged ones are not. Free.',
     parameters: [
       repeated('state', 'Only keywords in this state.', oneOf(['active', 'paused', 'retired'])),
       repeated('source', 'Only keywords with this source, enabled or not.', oneOf(SOURCE_IDS)),
@@ -226,6 +229,8 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('get', '/{id}', {
     method: 'get',
     summary: 'Get a keyword',
+    description:
+      'Every key of the create body with its present value, and read-only keys such as `state`, `monthlyCredits` and `watches`. Can be changed and sent back with PATCH. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -243,6 +248,8 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('delete', '/{id}', {
     method: 'delete',
     summary: 'Retire or purge a keyword',
+    description:
+      'Without `purge`, checks stop and the keyword, its mentions and events stay readable and can be replayed. With `purge=true`, they are deleted from every store and cannot be restored. Free.',
     parameters: [
       id,
       inQuery('purge', 'Delete the keyword and its events permanently', { type: 'boolean', default: false }),
@@ -252,12 +259,15 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('pause', '/{id}/pause', {
     method: 'post',
     summary: 'Pause a keyword',
+    description: 'No checks and no costs until it is resumed. A paused keyword does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
   ...underBothNames('resume', '/{id}/resume', {
     method: 'post',
     summary: 'Resume a keyword',
+    description:
+      'Checks begin again at once. Items that were published during the pause can be reported by the first check. A running keyword does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -286,6 +296,8 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('activityOf', '/{id}/activity', {
     method: 'get',
     summary: 'List the checks and deliveries of a keyword, newest first',
+    description:
+      'Each check with the number of new events, its credits and the reason of a failure; each attempt to deliver an event. Free.',
     parameters: [
       id,
       since('7 days ago'),

@@ -84,6 +84,7 @@ export const lookupRoutes: readonly Route[] = [
     path: '/v1/x/users/{ref}',
     operationId: 'getUser',
     summary: 'Get an account of X',
+    description: 'By handle, with or without `@`, or by numeric id. Costs 3 credits. A 404 costs the same.',
     parameters: [ref_],
     answer: object({ data: ref('User'), meta }),
     refusals: [402],

@@ -107,6 +107,8 @@ export const marketRoutes: readonly Route[] = [
     path: '/v1/vinted/items/{id}/price-history',
     operationId: 'priceHistoryOfItem',
     summary: 'Get the observed prices of a listing',
+    description:
+      'Only what checks of this account have seen: the first price, each change, and when the listing was removed. Bounded by `limit`, `from` and `to`, without a cursor. Free.',
     parameters: [
       inPath('id', 'Id of the listing', { type: 'string', pattern: '^\\d{1,20}$' }),
       inQuery('limit', 'Maximum number of points; the latest are returned', {
@@ -145,6 +147,7 @@ export const marketRoutes: readonly Route[] = [
     path: `/v1/${name}/{id}/answers`,
     operationId: name === 'keywords' ? 'answersOfKeyword' : 'answersOfQuery',
     summary: 'List the answers of AI engines to a keyword’s prompts, newest first',
+    description: 'Each answer with its citations, and whether each brand is mentioned or cited in it. Free.',
     parameters: [inPath('id', 'Id of the keyword'), ...answerParameters],
   })),
   {
@@ -152,6 +155,7 @@ export const marketRoutes: readonly Route[] = [
     path: '/v1/ai_answers/watches/{id}/answers',
     operationId: 'answersOfWatch',
     summary: 'List the answers of AI engines to a watch’s prompt, newest first',
+    description: 'Each answer with its citations, and whether each brand is mentioned or cited in it. Free.',
     parameters: [inPath('id', 'Id of the watch'), ...answerParameters],
   },
 ];

@@ -4,13 +4,11 @@ import type { Route } from '../operation.js';
 import { inPath, inQuery, paging, repeated, since, SOURCE_IN_PATH, UNTIL } from '../parameters.js';
 import {
   BOOLEAN,
-  FREE_FORM,
   ID,
   INSTANT,
   INTEGER,
   listOf,
   nullable,
-  NUMBER,
   object,
   oneOf,
   pageOf,
@@ -160,31 +158,6 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     required: ['id', 'source'],
     additionalProperties: true,
   }),
-  Envelope: described(
-    'An event as it is delivered and replayed, byte for byte. One of its object keys contains the item.',
-    object(
-      {
-        id: ID,
-        type: { type: 'string', pattern: '^[a-z_]+\\.[a-z_]+$', examples: ['hn_item.created'] },
-        watchId: nullable(ID),
-        keywordId: nullable(ID),
-        listing: itemObject,
-        tweet: itemObject,
-        post: itemObject,
-        video: itemObject,
-        item: itemObject,
-        article: itemObject,
-        answer: itemObject,
-        previousPrice: nullable(NUMBER),
-        occurredAt: INSTANT,
-        ai: nullable(ref('AgentAnswer')),
-      },
-      {
-        analysis: ref('EventAnalysis'),
-        data: described('Only for an event of the keyword itself', FREE_FORM),
-      },
-    ),
-  ),
 };
 
 const mode = inQuery(
@@ -310,6 +283,7 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/mentions/{id}',
     operationId: 'getMention',
     summary: 'Get a mention',
+    description: 'Also hidden and dropped ones, with the reason. Free.',
     parameters: [mention],
     answer: ref('Mention'),
   },
@@ -330,6 +304,8 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/mentions/{id}/why',
     operationId: 'whyMention',
     summary: 'Explain why a mention matched, and how mutes and VIPs changed it',
+    description:
+      'The terms with their offsets, the outcome of each mute, VIP and rule in order, and how each reading was made. Free.',
     parameters: [mention],
     answer: ref('Why'),
   },
@@ -339,6 +315,8 @@ export const mentionRoutes: readonly Route[] = [
     path: `/v1/${name}/{id}/events`,
     operationId: name === 'keywords' ? 'eventsOfKeyword' : 'eventsOfQuery',
     summary: 'List the events of a keyword and of its watches as they were delivered, oldest first',
+    description:
+      'The same bytes as the webhook deliveries, for 90 days. Older instants in `since` return what remains. Free.',
     parameters: [inPath('id', 'Id of the keyword'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   })),
@@ -348,6 +326,8 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}/events',
     operationId: 'eventsOfWatch',
     summary: 'List the events of a watch as they were delivered, oldest first',
+    description:
+      'The same bytes as the webhook deliveries, for 90 days. Older instants in `since` return what remains. Free.',
     parameters: [SOURCE_IN_PATH, inPath('id', 'Id of the watch'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   },

@@ -49,6 +49,8 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches',
     operationId: 'createWatch',
     summary: 'Create a watch on one source',
+    description:
+      'A watch is one search on one source, without the readings and rules of a keyword. Its first check is the baseline. Without `webhook_url` it sends nothing; read its events instead. Returns 409 if the account already has an active watch with the same search. Each check costs credits.',
     parameters: [SOURCE_IN_PATH],
     body: ref('WatchBody'),
     example: { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 },
@@ -61,6 +63,7 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches',
     operationId: 'listWatches',
     summary: 'List the watches of a source, including those of keywords, newest first',
+    description: 'Deleted watches are not included. Free.',
     parameters: [SOURCE_IN_PATH, ...paging()],
     answer: pageOf('watches', ref('Watch')),
   },
@@ -70,6 +73,7 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}',
     operationId: 'getWatch',
     summary: 'Get a watch',
+    description: 'With the time and the result of its last check. Free.',
     parameters: at,
     answer: ref('Watch'),
   },
@@ -79,6 +83,8 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}',
     operationId: 'changeWatch',
     summary: 'Change the interval or webhook of a watch, or pause it',
+    description:
+      'An absent key does not change. The search itself cannot change: create another watch. A watch of a keyword changes only with its keyword. Free.',
     parameters: at,
     body: ref('WatchChange'),
     example: { is_active: false },
@@ -91,6 +97,8 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}/activity',
     operationId: 'activityOfWatch',
     summary: 'List the checks and deliveries of a watch, newest first',
+    description:
+      'Each check with the number of new events, its credits and the reason of a failure; each attempt to deliver an event. Free.',
     parameters: [...at, since('7 days ago'), ...paging(500, 100)],
     answer: pageOf('activity', ref('Activity')),
   },
@@ -100,6 +108,8 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}',
     operationId: 'deleteWatch',
     summary: 'Delete a watch. Its events stay readable',
+    description:
+      'Checks stop at once. A watch of a keyword can be deleted only with its keyword or search. Free.',
     parameters: at,
     status: 204,
   },

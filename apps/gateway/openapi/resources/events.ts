@@ -1,0 +1,173 @@
+import {
+  BODY_KEY_OF,
+  BODY_KEYS,
+  CHANNEL_KINDS,
+  EVENT_TYPES,
+  EVENT_TYPES_OF,
+  KEYWORD_EVENT_TYPES,
+  SOURCE_IDS,
+  type SourceId,
+} from '#contracts';
+import {
+  described,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  NULL,
+  nullable,
+  NUMBER,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+import { eventBody } from './event-bodies.js';
+
+type KeywordEventType = (typeof KEYWORD_EVENT_TYPES)[number];
+
+const window = object({ from: INSTANT, to: INSTANT });
+const pausing = object({ reason: TEXT, creditsRemaining: INTEGER });
+
+const DATA: Readonly<Record<KeywordEventType, Schema>> = {
+  'keyword.alert_fired': object({
+    rule: {
+      anyOf: [
+        object({ id: ID, name: TEXT, kind: oneOf(['volume', 'sentiment_shift']) }),
+        object({ spike: oneOf(['low', 'medium', 'high']) }),
+      ],
+    },
+    window,
+    observed: described('Mentions in the window', INTEGER),
+    baseline: described('Expected number; 0 without history', NUMBER),
+    multiple: described('Null if the baseline is 0', nullable(NUMBER)),
+    sampleMentionIds: listOf(ID, 0, 5),
+    suppressedUntil: described('The rule does not fire again before', INSTANT),
+  }),
+  'keyword.report_ready': object({
+    reportId: ID,
+    period: described('`to` is exclusive', window),
+    url: described('Page of the report. Everybody who has the address can read it', TEXT),
+  }),
+  'keyword.paused': pausing,
+  'keyword.resumed': pausing,
+  'channel.disabled': object(
+    {
+      channelId: described('Null for the webhook address of a keyword', nullable(ID)),
+      kind: oneOf(CHANNEL_KINDS),
+      reason: TEXT,
+      failures: INTEGER,
+      lastStatusCode: nullable(INTEGER),
+    },
+    { url: described('Only for the webhook address of a keyword', TEXT) },
+  ),
+};
+
+/** `hn_item.created` → `HnItemCreatedEvent` */
+function nameOf(type: string): string {
+  const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}Event`;
+}
+
+/** `hackernews` → `HackernewsItem` */
+function bodyNameOf(source: SourceId): string {
+  return `${source
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')}Item`;
+}
+
+/** All keys of the envelope; those that the type does not use are null. */
+function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch: boolean): Schema {
+  return object(
+    {
+      id: described('The same in each delivery and replay of the event', ID),
+      type: { type: 'string', const: type },
+      watchId: isOfWatch ? nullable(ID) : NULL,
+      keywordId: described('Null for a watch without a keyword', nullable(ID)),
+      ...Object.fromEntries(BODY_KEYS.map((key) => [key, NULL])),
+      previousPrice: type === 'listing.price_changed' ? nullable(NUMBER) : NULL,
+      occurredAt: described('Time at which Earshot found it', INSTANT),
+      ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
+      ...own,
+    },
+    isOfWatch ? { analysis: described('Absent if nothing classified the item', ref('EventAnalysis')) } : {},
+  );
+}
+
+const itemEvents = SOURCE_IDS.flatMap((source) =>
+  EVENT_TYPES_OF[source].map((type) => [
+    nameOf(type),
+    envelope(type, { [BODY_KEY_OF[source]]: ref(bodyNameOf(source)) }, true),
+  ]),
+);
+const keywordEvents = KEYWORD_EVENT_TYPES.map((type) => [
+  nameOf(type),
+  envelope(type, { data: DATA[type] }, false),
+]);
+
+/** One schema for each event type, and `Envelope`, which is one of them. */
+export const eventSchemas: Readonly<Record<string, Schema>> = {
+  ...Object.fromEntries(SOURCE_IDS.map((source) => [bodyNameOf(source), eventBody(source)])),
+  ...Object.fromEntries([...itemEvents, ...keywordEvents]),
+  Envelope: {
+    description:
+      'An event as it is delivered and replayed, byte for byte. `type` says which object key contains the item; the others are null.',
+    oneOf: EVENT_TYPES.map((type) => ref(nameOf(type))),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(EVENT_TYPES.map((type) => [type, `#/components/schemas/${nameOf(type)}`])),
+    },
+  },
+};
+
+function header(name: string, description: string, example: string, required = true): Schema {
+  return { name, in: 'header', required, description, schema: TEXT, example };
+}
+
+const SIGNATURE_HEADERS = [
+  header(
+    'X-Signature',
+    '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<body>` with the signing secret of the account. During the 24 hours after a rotation of the secret there are two `v1` parts. Compare in constant time, and refuse a `t` that is more than 300 seconds away. With `signatureVersion: legacy`, the value is only the hex HMAC-SHA256 of the body.',
+    't=1772366400,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  ),
+  header(
+    'webhook-id',
+    'Id of the event, for [Standard Webhooks](https://www.standardwebhooks.com)',
+    '0190a0b0-0000-7000-8000-0000000000e1',
+  ),
+  header('webhook-timestamp', 'Unix seconds, for Standard Webhooks', '1772366400'),
+  header(
+    'webhook-signature',
+    '`v1,<base64>`, for Standard Webhooks: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; the key is the base64 after `whsec_`',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+  header('X-Replay', 'Id of the replay; only in a replay', '0190a0b0-0000-7000-8000-0000000000f1', false),
+];
+
+/** The `webhooks` of the document: what Earshot sends to the addresses of keywords and watches. */
+export function webhooks(example: unknown): Schema {
+  return {
+    event: {
+      post: {
+        operationId: 'receiveEvent',
+        summary: 'Receive an event',
+        description:
+          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. Anything else is tried again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h, for 48 hours. 410 disables the address at once. An event can arrive more than once: compare its `id`. Redirects are not followed.',
+        tags: ['Webhooks'],
+        security: [],
+        parameters: SIGNATURE_HEADERS,
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: ref('Envelope'), example } },
+        },
+        responses: {
+          '2XX': { description: 'The event was received' },
+          '410': { description: 'Nobody listens here any more. Earshot disables the address' },
+          default: { description: 'The event was not received, and is sent again' },
+        },
+      },
+    },
+  };
+}

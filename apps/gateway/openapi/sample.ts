@@ -1,0 +1,170 @@
+import type { Schema } from './schema.js';
+
+const ID = '0190a0b0-0000-7000-8000-0000000000b1';
+const INSTANT = '2026-03-01T12:00:00.000Z';
+
+/** Values by the name of the key, so that an example can be read. A value is used only where its type fits. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  url: 'https://example.com/acme-2',
+  webhookUrl: 'https://example.com/hooks/earshot',
+  endpoint: 'https://example.com/hooks/earshot',
+  atomUrl: 'https://earshot.example.com/feeds/secret.xml',
+  jsonUrl: 'https://earshot.example.com/feeds/secret.json',
+  hnUrl: 'https://news.ycombinator.com/item?id=1',
+  title: 'Acme 2 is out',
+  name: 'Acme',
+  label: 'Launch',
+  text: 'We moved to Acme last week and like it.',
+  excerpt: '… moved to Acme last week …',
+  email: 'ada@example.com',
+  author: 'ada',
+  authorName: 'Ada',
+  username: 'ada',
+  handle: 'ada',
+  displayName: 'Ada',
+  community: 'selfhosted',
+  lang: 'en',
+  languages: ['en'],
+  market: 'global',
+  query: 'acme',
+  term: 'acme',
+  value: 'giveaway',
+  kind: 'story',
+  timezone: 'Europe/Berlin',
+  currency: 'EUR',
+  price: 25,
+  message: 'is empty',
+  error: 'the request is not valid',
+  path: 'name',
+  refreshIntervalSeconds: 3600,
+  intervalSeconds: 3600,
+  intervalFloorSeconds: 600,
+  checksPerMonth: 720,
+  monthlyCredits: 720,
+  creditsRemaining: 59_280,
+  monthlyAllowance: 60_000,
+  allowanceRemaining: 59_280,
+  creditsUsed: 4,
+  creditsQuoted: 4,
+  creditsPerCheck: 1,
+  statusCode: 200,
+  durationMs: 84,
+  relevance: 92,
+  sentimentScore: 0.6,
+  score: 0.8,
+  version: 3,
+  criteriaHash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  model: 'earshot-stance',
+  reader: 'local',
+  bySource: { hackernews: 12 },
+  byOperation: { check: 12 },
+};
+
+/** Keys that are null in the ordinary case. */
+const USUALLY_NULL = new Set([
+  ...['dropped', 'pausedReason', 'listing', 'exploreId', 'ai', 'aiStep', 'aiPreset', 'aiPrompt', 'schedule'],
+  ...['nextAttemptAt', 'failingSince', 'disabledAt', 'disabledReason', 'reason', 'spikeAlert', 'bucket'],
+  ...['score', 'minRelevance', 'languages', 'priceMin', 'priceMax', 'previousPrice'],
+]);
+
+/** Optional keys that an ordinary answer does not have. */
+const USUALLY_ABSENT = new Set([
+  ...['nextCursor', 'refusal', 'url', 'warnings', 'corrected', 'score', 'data'],
+  ...['terms', 'page', 'perPage', 'sort', 'repliesTo', 'priceMin', 'priceMax', 'filters', 'match'],
+]);
+
+const DEEPEST = 12;
+
+/**
+ * An example that fits the schema: every required key, and optional ones where they are usual.
+ * @param schemas `components.schemas`
+ */
+export function sampleOf(schema: Schema, schemas: Readonly<Record<string, Schema>>): unknown {
+  return new Sampler(schemas).of(schema, '', 0);
+}
+
+class Sampler {
+  constructor(private readonly schemas: Readonly<Record<string, Schema>>) {}
+
+  of(schema: Schema, name: string, depth: number): unknown {
+    if (typeof schema['$ref'] === 'string')
+      return this.of(this.schemas[schema['$ref'].split('/').at(-1) ?? ''] ?? {}, name, depth);
+    if ('const' in schema) return schema['const'];
+    const [alternative] = listOf(schema['allOf']);
+    if (alternative) return this.of(alternative, name, depth);
+    const choices = listOf(schema['anyOf'] ?? schema['oneOf']);
+    if (choices.length > 0) return this.choice(choices, name, depth);
+    const known = VALUES[name];
+    if (Array.isArray(schema['enum'])) return schema['enum'].includes(known) ? known : schema['enum'][0];
+    if (known !== undefined && fits(known, schema)) return known;
+    if (Array.isArray(schema['examples'])) return schema['examples'][0];
+    if ('default' in schema) return schema['default'];
+    return this.ofType(schema, name, depth);
+  }
+
+  private choice(choices: readonly Schema[], name: string, depth: number): unknown {
+    const isNullable = choices.some(({ type }) => type === 'null');
+    if (isNullable && (USUALLY_NULL.has(name) || depth > DEEPEST)) return null;
+    const [first = {}] = choices.filter(({ type }) => type !== 'null');
+    return this.of(first, name, depth);
+  }
+
+  private ofType(schema: Schema, name: string, depth: number): unknown {
+    switch (schema['type']) {
+      case 'object':
+        return this.object(schema, depth);
+      case 'array':
+        return this.list(schema, name, depth);
+      case 'integer':
+      case 'number':
+        return Math.min(Math.max(1, Number(schema['minimum'] ?? 0)), Number(schema['maximum'] ?? 1));
+      case 'boolean':
+        return true;
+      case 'null':
+        return null;
+      default:
+        return textOf(schema, name);
+    }
+  }
+
+  private list(schema: Schema, name: string, depth: number): unknown[] {
+    if (depth > DEEPEST) return [];
+    const item = this.of((schema['items'] ?? {}) as Schema, singular(name), depth + 1);
+    return Array.from({ length: Math.max(1, Number(schema['minItems'] ?? 1)) }, () => item);
+  }
+
+  private object(schema: Schema, depth: number): unknown {
+    const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
+    const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+    return Object.fromEntries(
+      properties
+        .filter(([key]) => required.has(key) || !USUALLY_ABSENT.has(key))
+        .map(([key, value]) => [key, this.of(value, key, depth + 1)]),
+    );
+  }
+}
+
+function fits(value: unknown, schema: Schema): boolean {
+  const { type, format } = schema;
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && !('properties' in schema);
+  return typeof value === type && format === undefined;
+}
+
+function textOf({ format }: Schema, name: string): string {
+  if (format === 'uuid') return ID;
+  if (format === 'date-time') return INSTANT;
+  if (format === 'date') return INSTANT.slice(0, 10);
+  if (/url$/i.test(name)) return 'https://example.com/acme';
+  return /id$/i.test(name) ? '40000001' : 'acme';
+}
+
+/** `matchedTerms` → `term`, so that its elements get the value of that name. */
+function singular(name: string): string {
+  return /terms$/i.test(name) ? 'term' : name.replace(/s$/, '');
+}
+
+function listOf(value: unknown): readonly Schema[] {
+  return Array.isArray(value) ? (value as Schema[]) : [];
+}
