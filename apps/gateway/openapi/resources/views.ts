@@ -19,6 +19,7 @@ export const viewRoutes: readonly Route[] = [
     path: '/v1/views',
     operationId: 'listViews',
     summary: 'List the saved views of the feed, which all members share',
+    description: 'Every member of the account sees and uses all views. Free.',
     answer: object({ data: listOf(ref('View')) }),
   },
   {
@@ -39,6 +40,7 @@ export const viewRoutes: readonly Route[] = [
     path: '/v1/views/{id}',
     operationId: 'deleteView',
     summary: 'Delete a saved view',
+    description: 'For every member of the account. Free.',
     parameters: [inPath('id', 'Id of the view')],
     status: 204,
   },
