@@ -11,7 +11,7 @@ const page = (path: string, lazy: Page): RouteObject => ({ path, lazy, ErrorBoun
 const OPEN: RouteObject[] = [
   page('sign-in', () => import('./pages/sign-in/index.js')),
   page('sign-up', () => import('./pages/sign-up/index.js')),
-  page('reset', () => import('./pages/reset/index.js')),
+  page('reset-password', () => import('./pages/reset-password/index.js')),
 ];
 
 /** Pages of the signed-in member, in the shell. */

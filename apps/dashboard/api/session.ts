@@ -1,11 +1,8 @@
 import { useSyncExternalStore } from 'react';
+import type { AnswerOf } from '../../../clients/typescript/src/index.js';
 
-/** `GET /v1/auth/session` */
-export interface Session {
-  account: { id: string; name: string | null; plan: string; timezone: string };
-  member: { id: string; email: string; role: 'owner' | 'editor' | 'viewer' };
-  csrfToken: string;
-}
+/** Who is signed in, on which account. */
+export type Session = AnswerOf<'get', '/v1/auth/session'>;
 
 interface State {
   session: Session | undefined;

@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useSearchParams } from 'react-router';
-import { signIn } from '../../api/auth.js';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, Navigate, useNavigate, useSearchParams } from 'react-router';
+import { signIn, signUpOptions } from '../../api/auth.js';
 import { Problem } from '../../parts/problem.js';
 import { SignPage } from '../../parts/sign-page.js';
 import { addressToReturnTo } from './return-address.js';
@@ -16,6 +16,9 @@ export function Component() {
     mutationFn: () => signIn(form.values.email.trim(), form.values.password),
     onSuccess: () => navigate(addressToReturnTo(search.get('to')), { replace: true }),
   });
+  const options = useQuery(signUpOptions);
+  // Nobody can sign in to an installation without an account.
+  if (options.data?.isFirst) return <Navigate to="/sign-up" replace />;
   return (
     <SignPage title="Sign in">
       <form onSubmit={form.onSubmit(() => entry.mutate())}>
@@ -39,12 +42,14 @@ export function Component() {
             Sign in
           </Button>
           <Group justify="space-between">
-            <Anchor component={Link} to="/reset" size="sm">
+            <Anchor component={Link} to="/reset-password" size="sm">
               Forgot your password?
             </Anchor>
-            <Anchor component={Link} to="/sign-up" size="sm">
-              Create an account
-            </Anchor>
+            {options.data?.signUp !== 'off' && (
+              <Anchor component={Link} to="/sign-up" size="sm">
+                Create an account
+              </Anchor>
+            )}
           </Group>
         </Stack>
       </form>

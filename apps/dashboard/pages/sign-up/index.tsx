@@ -1,97 +1,134 @@
-import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Code, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
-import { MailCheck } from 'lucide-react';
-import { Link, useNavigate, useSearchParams } from 'react-router';
-import { signUp } from '../../api/auth.js';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from 'react-router';
+import { signUp, signUpOptions } from '../../api/auth.js';
 import { showFaults } from '../../parts/faults.js';
+import { useFragment } from '../../parts/fragment.js';
+import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
 import { SignPage } from '../../parts/sign-page.js';
-import { Empty } from '../../parts/states.js';
 
 /** Creates the first account, joins an account by invitation, or signs up where that is open. */
 export function Component() {
-  const [search] = useSearchParams();
+  const fragment = useFragment();
+  const { data: options } = useQuery(signUpOptions);
+  const isInvited = fragment.has('code');
+  if (options?.signUp === 'off' && !options.isFirst && !isInvited)
+    return (
+      <SignPage title="Nobody can sign up here">
+        <Stack>
+          <Text size="sm">This installation takes no new accounts. Ask its operator.</Text>
+          <Anchor component={Link} to="/sign-in" size="sm">
+            Sign in
+          </Anchor>
+        </Stack>
+      </SignPage>
+    );
+  const isFirst = options?.isFirst === true;
+  return (
+    <SignPage
+      title={isFirst ? 'Welcome to Earshot' : 'Create an account'}
+      lead={
+        isFirst ? (
+          <>
+            The terminal in which Earshot was started shows a line <Code>Sign-up code: XXXX-XXXX</Code>. It
+            makes you the owner of the first account.
+          </>
+        ) : isInvited ? (
+          'You have been invited. Choose a password.'
+        ) : options?.signUp === 'open' ? (
+          'A mail leads on. With the code of an invitation it goes on here.'
+        ) : (
+          'You need an invitation of a member.'
+        )
+      }
+    >
+      <SignUpForm
+        email={fragment.get('email') ?? ''}
+        code={fragment.get('code') ?? ''}
+        isFirst={isFirst}
+        isOpen={options?.signUp === 'open'}
+      />
+    </SignPage>
+  );
+}
+
+interface FormProps {
+  email: string;
+  code: string;
+  isFirst: boolean;
+  /** Sign-up without a code is possible. */
+  isOpen: boolean;
+}
+
+function SignUpForm({ email, code, isFirst, isOpen }: FormProps) {
   const navigate = useNavigate();
-  const form = useForm({
-    initialValues: {
-      email: search.get('email') ?? '',
-      password: '',
-      name: '',
-      code: search.get('code') ?? '',
-    },
-  });
+  const form = useForm({ initialValues: { email, code, password: '', name: '' } });
+  const needsPassword = !isOpen || form.values.code.trim() !== '';
   const entry = useMutation({
-    mutationFn: () => {
-      const { email, password, name, code } = form.values;
-      return signUp({
-        email: email.trim(),
-        password,
-        ...(name.trim() && { name: name.trim() }),
-        ...(code.trim() && { code: code.trim() }),
-      });
-    },
+    mutationFn: () => signUp(bodyOf(form.values, needsPassword)),
     onSuccess: (outcome) => {
-      if (outcome !== 'mailed') void navigate('/start', { replace: true });
+      if (typeof outcome !== 'string') void navigate(isFirst ? '/start' : '/feed', { replace: true });
     },
     onError: (error) => showFaults(form, error),
   });
-  if (entry.data === 'mailed')
+  if (typeof entry.data === 'string')
     return (
-      <SignPage title="Look into your mailbox">
-        <Empty icon={MailCheck} title="The next step is in a mail">
-          If {form.values.email} can have an account here, a mail with a link is on its way.
-        </Empty>
-      </SignPage>
+      <Text size="sm" role="status">
+        {entry.data}
+      </Text>
     );
   return (
-    <SignPage
-      title="Create an account"
-      lead="A new installation prints its sign-up code in the terminal when it starts. An invitation has its own code."
-    >
-      <form onSubmit={form.onSubmit(() => entry.mutate())}>
-        <Stack>
+    <form onSubmit={form.onSubmit(() => entry.mutate())}>
+      <Stack>
+        <TextInput
+          label={isFirst ? 'Sign-up code' : 'Code of the invitation'}
+          placeholder={isFirst ? 'XXXX-XXXX' : undefined}
+          autoComplete="off"
+          required={!isOpen}
+          autoFocus={code === ''}
+          {...form.getInputProps('code')}
+        />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          {...form.getInputProps('email')}
+        />
+        {needsPassword && <NewPasswordField {...form.getInputProps('password')} />}
+        {code === '' && (
           <TextInput
-            label="Sign-up code"
-            placeholder="XXXX-XXXX"
-            autoComplete="off"
-            autoFocus={!form.values.code}
-            {...form.getInputProps('code')}
-          />
-          <TextInput
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            required
-            {...form.getInputProps('email')}
-          />
-          <PasswordInput
-            label="Password"
-            description="At least 10 characters"
-            autoComplete="new-password"
-            minLength={10}
-            maxLength={200}
-            required
-            {...form.getInputProps('password')}
-          />
-          <TextInput
-            label="Name of your team"
-            description="Optional"
+            label="Name of your team (optional)"
             autoComplete="organization"
             maxLength={80}
             {...form.getInputProps('name')}
           />
-          {entry.error && <Problem error={entry.error} shownPaths={Object.keys(form.errors)} />}
-          <Button type="submit" loading={entry.isPending} fullWidth>
-            Create the account
-          </Button>
-          <Text size="sm">
-            <Anchor component={Link} to="/sign-in" size="sm">
-              Sign in instead
-            </Anchor>
-          </Text>
-        </Stack>
-      </form>
-    </SignPage>
+        )}
+        {entry.error && <Problem error={entry.error} shownPaths={Object.keys(form.errors)} />}
+        <Button type="submit" loading={entry.isPending} fullWidth>
+          Create the account
+        </Button>
+        {!isFirst && (
+          <Anchor component={Link} to="/sign-in" size="sm">
+            Sign in instead
+          </Anchor>
+        )}
+      </Stack>
+    </form>
   );
+}
+
+function bodyOf(
+  values: { email: string; code: string; password: string; name: string },
+  hasPassword: boolean,
+) {
+  const [email, code, name] = [values.email.trim(), values.code.trim(), values.name.trim()];
+  return {
+    email,
+    ...(hasPassword && { password: values.password }),
+    ...(code && { code }),
+    ...(name && { name }),
+  };
 }
