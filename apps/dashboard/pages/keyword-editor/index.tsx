@@ -1,5 +1,53 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useSearchParams } from 'react-router';
+import { api } from '../../api/client.js';
+import { Page } from '../../parts/page.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { draftOf, emptyDraft } from './draft.js';
+import { Editor } from './editor.js';
 
+/** Writes a new keyword, a copy (`?from=`), or changes one. */
 export function Component() {
-  return <NotBuilt title="Edit keyword" />;
+  const { id } = useParams();
+  const [params] = useSearchParams();
+  const origin = id ?? params.get('from') ?? undefined;
+  const keyword = useQuery({
+    queryKey: ['/v1/keywords', origin, 'edit'],
+    queryFn: ({ signal }) => api.get('/v1/keywords/{id}', { path: { id: origin ?? '' }, signal }),
+    enabled: origin !== undefined,
+    // A refetch must not replace what somebody is typing.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+  if (origin === undefined)
+    return (
+      <Page title="New keyword" back={{ to: '/keywords', label: 'Keywords' }}>
+        <Editor stored={undefined} initial={emptyDraft()} />
+      </Page>
+    );
+  const back = id
+    ? { to: `/keywords/${id}`, label: keyword.data?.name ?? 'Keyword' }
+    : { to: '/keywords', label: 'Keywords' };
+  return (
+    <Page title={id ? 'Edit keyword' : 'Copy of a keyword'} back={back}>
+      <Loaded query={keyword} loading={<LoadingRows rows={5} height={140} />}>
+        {(found) => (
+          <Editor stored={id ? found : undefined} initial={id ? draftOf(found) : copyOf(draftOf(found))} />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Without the ids of the searches and rules, which belong to the original. */
+function copyOf(draft: ReturnType<typeof draftOf>): typeof draft {
+  return {
+    ...draft,
+    name: `${draft.name} (copy)`.slice(0, 80),
+    sources: draft.sources.map((entry) => ({
+      ...entry,
+      searches: entry.searches.map(({ id: _id, ...search }) => search),
+    })),
+    rules: draft.rules.map(({ id: _id, ...rule }) => rule),
+  };
 }

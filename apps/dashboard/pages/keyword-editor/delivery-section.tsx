@@ -1,0 +1,156 @@
+import {
+  ActionIcon,
+  Anchor,
+  Button,
+  Group,
+  MultiSelect,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Plus, Trash2 } from 'lucide-react';
+import { Link } from 'react-router';
+import { api } from '../../api/client.js';
+import { plural, words } from '../../parts/format.js';
+import { Section } from '../../parts/section.js';
+import { useDraft } from './draft.js';
+
+const EVENTS = [
+  { value: 'keyword.alert_fired', label: 'An alert fired' },
+  { value: 'keyword.report_ready', label: 'A weekly report is ready' },
+  { value: 'keyword.paused', label: 'It was paused' },
+  { value: 'keyword.resumed', label: 'It was resumed' },
+  { value: 'channel.disabled', label: 'A channel was disabled' },
+];
+const MODES = ['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report'].map((value) => ({
+  value,
+  label: words(value),
+}));
+const SPIKES = [
+  { value: '', label: 'none' },
+  { value: 'low', label: 'low sensitivity' },
+  { value: 'medium', label: 'medium sensitivity' },
+  { value: 'high', label: 'high sensitivity' },
+];
+const MOST_CHANNELS = 5;
+
+/** Where mentions and alerts are sent. */
+export function DeliverySection({ keywordId }: { keywordId: string | undefined }) {
+  const form = useDraft();
+  const { rules } = form.values;
+  return (
+    <Section title="Where to send it">
+      <Stack>
+        <Channels />
+        <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+          <TextInput
+            label="Webhook"
+            placeholder="https://example.com/hooks/earshot"
+            miw={240}
+            {...form.getInputProps('webhookUrl')}
+          />
+          <NativeSelect
+            label="It gets"
+            miw={180}
+            data={[
+              { value: 'all', label: 'every mention' },
+              { value: 'rules', label: 'what a rule sends' },
+            ]}
+            {...form.getInputProps('webhookMode')}
+          />
+        </Group>
+        <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+          <MultiSelect
+            label="Also tell about"
+            miw={240}
+            data={EVENTS}
+            clearable
+            {...form.getInputProps('webhookEvents')}
+          />
+          <NativeSelect label="Spike alert" miw={180} data={SPIKES} {...form.getInputProps('spikeAlert')} />
+        </Group>
+        <Text size="sm" c="dimmed">
+          {rules.length > 0 ? `${plural(rules.length, 'rule')}. ` : 'No rules. '}
+          {keywordId ? (
+            <Anchor component={Link} to={`/keywords/${keywordId}/rules`}>
+              Rules and alerts are written on their own page, with a backtest.
+            </Anchor>
+          ) : (
+            'Rules are written after the keyword exists, because they are tested on what it has found.'
+          )}
+        </Text>
+      </Stack>
+    </Section>
+  );
+}
+
+function Channels() {
+  const form = useDraft();
+  const known = useQuery({
+    queryKey: ['/v1/channels', 'all'],
+    queryFn: ({ signal }) => api.get('/v1/channels', { query: { limit: 200 }, signal }),
+  });
+  const choices = (known.data?.data ?? []).map(({ id, name, kind }) => ({
+    value: id,
+    label: `${name} (${kind})`,
+  }));
+  const { channels } = form.values;
+  const unused = choices.find(({ value }) => channels.every(({ channelId }) => channelId !== value));
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={500}>
+        Channels
+      </Text>
+      {channels.map((_, index) => (
+        <Group key={index} gap="xs" align="flex-start">
+          <NativeSelect
+            size="xs"
+            flex={1}
+            aria-label={`Channel ${index + 1}`}
+            data={choices}
+            {...form.getInputProps(`channels.${index}.channelId`)}
+          />
+          <NativeSelect
+            size="xs"
+            aria-label="When"
+            data={MODES}
+            {...form.getInputProps(`channels.${index}.mode`)}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove channel ${index + 1}`}
+            onClick={() => form.removeListItem('channels', index)}
+          >
+            <Trash2 size={15} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      {unused && channels.length < MOST_CHANNELS ? (
+        <div>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => form.insertListItem('channels', { channelId: unused.value, mode: 'instant' })}
+          >
+            Send to a channel
+          </Button>
+        </div>
+      ) : (
+        known.data &&
+        choices.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No channel yet.{' '}
+            <Anchor component={Link} to="/channels">
+              Set one up
+            </Anchor>
+            : mail, Slack, Discord, Teams or Telegram.
+          </Text>
+        )
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,199 @@
+import { createFormContext } from '@mantine/form';
+import type { components } from '../../../../clients/typescript/src/index.js';
+import type { Keyword, Source } from '../../api/types.js';
+
+type Schemas = components['schemas'];
+export type KeywordBody = Schemas['KeywordBody'];
+export type Criteria = Schemas['Criteria'];
+type Entry = KeywordBody['sources'][number];
+type Search = NonNullable<Entry['searches']>[number];
+type AgentField = Schemas['AgentStep']['schema'][string];
+
+/** One search of a source, with its own criteria. */
+export interface DraftSearch extends Omit<Search, 'overrides'> {
+  overrides: Criteria & { terms: string[] };
+}
+
+export interface DraftSource extends Omit<Entry, 'searches'> {
+  searches: DraftSearch[];
+}
+
+/** The fields of an answer are a list here, because their names can change. */
+export interface DraftAgentStep {
+  instruction: string;
+  fields: (AgentField & { name: string })[];
+}
+
+/** The body of a keyword as the form holds it: every field has a value, and paths are those of the API. */
+export interface Draft {
+  name: string;
+  refreshIntervalSeconds: number;
+  globalCriteria: Criteria & { market: string; query: string; terms: string[] };
+  sources: DraftSource[];
+  webhookUrl: string;
+  webhookMode: 'all' | 'rules';
+  webhookEvents: NonNullable<KeywordBody['webhookEvents']>;
+  channels: NonNullable<KeywordBody['channels']>;
+  spikeAlert: 'low' | 'medium' | 'high' | '';
+  subjectRole: 'own' | 'competitor' | 'topic';
+  sentimentEnabled: boolean;
+  coBrandsEnabled: boolean;
+  aiEnabled: boolean;
+  aiPreset: string;
+  aiPrompt: string;
+  aiStep: DraftAgentStep | null;
+  muteRules: Schemas['Mute'][];
+  vipAuthors: Schemas['Vip'][];
+  rules: NonNullable<KeywordBody['rules']>;
+  minRelevance: number | '';
+  languages: string[];
+  backfill: boolean;
+  schedule: { startsAt: string; endsAt: string; timezone: string } | null;
+}
+
+export const [DraftProvider, useDraft, useDraftForm] = createFormContext<Draft>();
+
+/** A keyword that nobody has filled in. */
+export const emptyDraft = (): Draft => ({
+  name: '',
+  refreshIntervalSeconds: 600,
+  globalCriteria: { market: 'global', query: '', terms: [], match: 'word' },
+  sources: [],
+  webhookUrl: '',
+  webhookMode: 'all',
+  webhookEvents: [],
+  channels: [],
+  spikeAlert: '',
+  subjectRole: 'own',
+  sentimentEnabled: true,
+  coBrandsEnabled: false,
+  aiEnabled: false,
+  aiPreset: '',
+  aiPrompt: '',
+  aiStep: null,
+  muteRules: [],
+  vipAuthors: [],
+  rules: [],
+  minRelevance: '',
+  languages: [],
+  backfill: true,
+  schedule: null,
+});
+
+/** The draft of a stored keyword. */
+export function draftOf(keyword: Keyword): Draft {
+  const { globalCriteria: criteria, aiStep, schedule } = keyword;
+  return {
+    ...emptyDraft(),
+    name: keyword.name,
+    refreshIntervalSeconds: keyword.refreshIntervalSeconds,
+    globalCriteria: {
+      ...criteria,
+      market: criteria.market ?? 'global',
+      query: criteria.query ?? '',
+      terms: criteria.terms ?? [],
+    },
+    sources: keyword.sources.map((entry) => ({
+      ...entry,
+      searches: (entry.searches ?? []).map((search) => ({
+        ...search,
+        overrides: { ...search.overrides, terms: search.overrides?.terms ?? [] },
+      })),
+    })),
+    webhookUrl: keyword.webhookUrl ?? '',
+    webhookMode: keyword.webhookMode,
+    webhookEvents: keyword.webhookEvents,
+    channels: keyword.channels,
+    spikeAlert: keyword.spikeAlert ?? '',
+    subjectRole: keyword.subjectRole,
+    sentimentEnabled: keyword.sentimentEnabled,
+    coBrandsEnabled: keyword.coBrandsEnabled,
+    aiEnabled: keyword.aiEnabled,
+    aiPreset: keyword.aiPreset ?? '',
+    aiPrompt: keyword.aiPrompt ?? '',
+    aiStep: aiStep && {
+      instruction: aiStep.instruction,
+      fields: Object.entries(aiStep.schema).map(([name, field]) => ({ ...field, name })),
+    },
+    muteRules: keyword.muteRules,
+    vipAuthors: keyword.vipAuthors,
+    rules: keyword.rules as Draft['rules'],
+    minRelevance: keyword.minRelevance ?? '',
+    languages: keyword.languages ?? [],
+    backfill: keyword.backfill,
+    schedule: schedule && {
+      startsAt: schedule.startsAt ?? '',
+      endsAt: schedule.endsAt ?? '',
+      timezone: schedule.timezone,
+    },
+  };
+}
+
+/** The body that the API takes. An empty field is null, which clears it. */
+export function bodyOf(draft: Draft): KeywordBody {
+  const { aiStep, schedule } = draft;
+  return {
+    ...draft,
+    name: draft.name.trim(),
+    globalCriteria: { ...criteriaOf(draft.globalCriteria), market: draft.globalCriteria.market.trim() },
+    sources: draft.sources.map((entry) => ({
+      ...entry,
+      searches: entry.searches.map((search) => ({ ...search, overrides: criteriaOf(search.overrides) })),
+    })),
+    webhookUrl: draft.webhookUrl.trim() || null,
+    spikeAlert: draft.spikeAlert || null,
+    aiPreset: (draft.aiPreset || null) as KeywordBody['aiPreset'],
+    aiPrompt: draft.aiPrompt.trim() || null,
+    aiStep: aiStep && {
+      instruction: aiStep.instruction.trim(),
+      schema: Object.fromEntries(aiStep.fields.map(({ name, ...field }) => [name.trim(), agentField(field)])),
+    },
+    minRelevance: draft.minRelevance === '' ? null : draft.minRelevance,
+    languages: draft.languages.length > 0 ? draft.languages : null,
+    schedule: schedule && {
+      startsAt: schedule.startsAt || null,
+      endsAt: schedule.endsAt || null,
+      timezone: schedule.timezone,
+    },
+  };
+}
+
+/** Only the keys of the field's type. */
+function agentField({ type, description, values, maxLength }: AgentField): AgentField {
+  return {
+    type,
+    ...(description && { description }),
+    ...(type === 'enum' && { values: values ?? [] }),
+    ...(type === 'string' && maxLength && { maxLength }),
+  };
+}
+
+/** A single alternative is a query: the API wants two or more of them. */
+function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
+  const text = query?.trim() ?? '';
+  const isSingle = terms.length === 1 && text === '';
+  const words = isSingle ? terms[0] : text;
+  const filled = Object.entries(rest).filter(
+    ([, value]) => value !== '' && value !== undefined && value !== null,
+  );
+  return {
+    ...Object.fromEntries(filled),
+    ...(words && { query: words }),
+    ...(terms.length > 0 && !isSingle && { terms }),
+  };
+}
+
+/** A new entry of a source: some sources cannot search without own criteria. */
+export function newEntry(source: Source): DraftSource {
+  const needed: Partial<Record<Source, Criteria>> = {
+    rss: { filters: { feed_urls: [] } },
+    ai_answers: { filters: { prompt: '' } },
+    vinted: { market: 'fr' },
+  };
+  const own = needed[source];
+  return {
+    source,
+    enabled: true,
+    searches: own ? [{ overridesEnabled: true, overrides: { ...own, terms: [] } }] : [],
+  };
+}

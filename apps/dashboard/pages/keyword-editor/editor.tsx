@@ -1,0 +1,165 @@
+import { Box, Button, Grid, Group, Stack } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState, type RefObject } from 'react';
+import { useBlocker, useNavigate } from 'react-router';
+import { api } from '../../api/client.js';
+import { useCanEdit } from '../../api/session.js';
+import type { Keyword } from '../../api/types.js';
+import { formPath, showFaults } from '../../parts/faults.js';
+import { notify } from '../../parts/notify.js';
+import { Problem } from '../../parts/problem.js';
+import { ChangesDialog } from './changes-dialog.js';
+import { changedPart } from './changes.js';
+import { DeliverySection } from './delivery-section.js';
+import { bodyOf, DraftProvider, useDraftForm, type Draft, type KeywordBody } from './draft.js';
+import { EstimatePanel } from './estimate-panel.js';
+import { NoiseSection } from './noise-section.js';
+import { ReadingSection } from './reading-section.js';
+import { ScheduleSection } from './schedule-section.js';
+import { SourcesSection } from './sources-section.js';
+import { faultsOf, useEstimate } from './use-estimate.js';
+import { WhatSection } from './what-section.js';
+
+interface Props {
+  /** The keyword that is changed; undefined for a new one. */
+  stored: Keyword | undefined;
+  initial: Draft;
+}
+
+/** The form of a keyword, with its price beside it. */
+export function Editor({ stored, initial }: Props) {
+  const form = useDraftForm({ mode: 'controlled', initialValues: initial });
+  const canEdit = useCanEdit();
+  const [wasTried, setTried] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const body = useMemo(() => bodyOf(form.values), [form.values]);
+  const before = useMemo(() => bodyOf(initial), [initial]);
+  const estimate = useEstimate(body);
+  const isSaved = useRef(false);
+  const save = useSave(stored, before, form, isSaved);
+  useFaultsBesideFields(form, estimate.data, wasTried);
+  useUnsavedWarning(() => form.isDirty() && !isSaved.current);
+  const submit = () => {
+    setTried(true);
+    if (stored) setAsking(true);
+    else
+      save.mutate({
+        body,
+        token: estimate.isCurrent && estimate.data?.valid ? estimate.data.estimateToken : undefined,
+      });
+  };
+  return (
+    <DraftProvider form={form}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, lg: 8 }}>
+            <fieldset disabled={!canEdit} style={{ margin: 0, padding: 0, border: 0, minWidth: 0 }}>
+              <Stack gap="lg">
+                <WhatSection />
+                <SourcesSection />
+                <ReadingSection />
+                <NoiseSection />
+                <DeliverySection keywordId={stored?.id} />
+                <ScheduleSection isNew={stored === undefined} />
+              </Stack>
+            </fieldset>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 4 }}>
+            <Box pos={{ lg: 'sticky' }} top={24}>
+              <Stack>
+                <EstimatePanel estimate={estimate} before={stored?.monthlyCredits} />
+                {save.error && !isAsking && <Problem error={save.error} title="The keyword was not saved" />}
+                <Group grow>
+                  <Button type="submit" disabled={!canEdit} loading={save.isPending}>
+                    {stored ? 'Review and save' : 'Create the keyword'}
+                  </Button>
+                </Group>
+              </Stack>
+            </Box>
+          </Grid.Col>
+        </Grid>
+      </form>
+      {isAsking && stored && (
+        <ChangesDialog
+          before={before}
+          after={body}
+          estimate={estimate.data}
+          monthlyCredits={stored.monthlyCredits}
+          isPending={save.isPending}
+          error={save.error}
+          onSave={() => save.mutate({ body, token: undefined })}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </DraftProvider>
+  );
+}
+
+type DraftForm = ReturnType<typeof useDraftForm>;
+
+/** Creates with the token of the price that was shown, or sends what has changed. */
+function useSave(
+  stored: Keyword | undefined,
+  before: KeywordBody,
+  form: DraftForm,
+  isSaved: RefObject<boolean>,
+) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: async ({ body, token }: { body: KeywordBody; token: string | undefined }) => {
+      const headers: Record<string, string> = token === undefined ? {} : { 'service-estimate-token': token };
+      if (!stored) return { ...(await api.post('/v1/keywords', { body, headers })), resetSearches: [] };
+      return api.patch('/v1/keywords/{id}', { path: { id: stored.id }, body: changedPart(before, body) });
+    },
+    onSuccess: async (keyword) => {
+      isSaved.current = true;
+      await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
+      const { length } = keyword.resetSearches;
+      void notify(
+        length > 0 ? `Saved. ${length} searches start over.` : stored ? 'Saved.' : 'The keyword is live.',
+      );
+      await navigate(`/keywords/${keyword.id}`);
+    },
+    onError: (error) => showFaults(form, error),
+  });
+}
+
+/** Faults of fields that somebody has changed, and of all fields after the first attempt to save. */
+function useFaultsBesideFields(
+  form: DraftForm,
+  estimate: ReturnType<typeof useEstimate>['data'],
+  wasTried: boolean,
+): void {
+  const faults = faultsOf(estimate);
+  useEffect(() => {
+    const shown = faults.filter(({ path }) => path !== '' && (wasTried || form.isDirty(formPath(path))));
+    form.setErrors(Object.fromEntries(shown.map(({ path, message }) => [formPath(path), message])));
+    // Only a new answer changes what is shown; typing in a field clears its own fault.
+  }, [estimate, wasTried]);
+}
+
+/** Asks before the page is left with changes that are not saved. */
+function useUnsavedWarning(isUnsaved: () => boolean): void {
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
+    return isUnsaved() && currentLocation.pathname !== nextLocation.pathname;
+  });
+  useEffect(() => {
+    if (blocker.state !== 'blocked') return;
+    if (window.confirm('Leave the page? What you changed is not saved.')) blocker.proceed();
+    else blocker.reset();
+  }, [blocker]);
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isUnsaved()) event.preventDefault();
+    };
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  });
+}

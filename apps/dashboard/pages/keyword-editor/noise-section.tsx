@@ -1,0 +1,138 @@
+import { ActionIcon, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Plus, Trash2 } from 'lucide-react';
+import { Section } from '../../parts/section.js';
+import { SOURCES, sourceName } from '../../parts/source.js';
+import { useDraft } from './draft.js';
+
+const ANY_SOURCE = [
+  { value: '', label: 'every source' },
+  ...SOURCES.map((value) => ({ value, label: sourceName(value) })),
+];
+const TARGETS = ['text', 'title', 'body', 'author', 'community'].map((value) => ({
+  value,
+  label: `in the ${value}`,
+}));
+const MATCHES = [
+  { value: 'word', label: 'as a word' },
+  { value: 'contains', label: 'as a part' },
+  { value: 'exact', label: 'exactly' },
+];
+
+/** What is dropped, and whose posts count more. */
+export function NoiseSection() {
+  const form = useDraft();
+  const { muteRules, vipAuthors } = form.values;
+  const orNull = (path: string) => ({
+    value: (form.getInputProps(path).value as string | null) ?? '',
+    onChange: ({ currentTarget }: React.ChangeEvent<HTMLSelectElement>) =>
+      form.setFieldValue(path, currentTarget.value || null),
+  });
+  return (
+    <Section
+      title="Mutes and VIPs"
+      lead="A muted mention is kept with its reason, not pushed and not charged."
+    >
+      <Stack gap="xs">
+        {muteRules.map((_, index) => (
+          <Group key={index} gap="xs" align="flex-start" wrap="wrap">
+            <TextInput
+              size="xs"
+              flex={1}
+              miw={140}
+              maxLength={60}
+              aria-label={`Mute ${index + 1}`}
+              placeholder="giveaway"
+              {...form.getInputProps(`muteRules.${index}.value`)}
+            />
+            <NativeSelect
+              size="xs"
+              aria-label="Where"
+              data={TARGETS}
+              {...form.getInputProps(`muteRules.${index}.target`)}
+            />
+            <NativeSelect
+              size="xs"
+              aria-label="How"
+              data={MATCHES}
+              {...form.getInputProps(`muteRules.${index}.match`)}
+            />
+            <NativeSelect
+              size="xs"
+              aria-label="Source"
+              data={ANY_SOURCE}
+              {...orNull(`muteRules.${index}.source`)}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove mute ${index + 1}`}
+              onClick={() => form.removeListItem('muteRules', index)}
+            >
+              <Trash2 size={15} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Add
+          label="Mute something"
+          isFull={muteRules.length >= 50}
+          add={() =>
+            form.insertListItem('muteRules', { value: '', target: 'text', match: 'word', source: null })
+          }
+        />
+        {vipAuthors.map((vip, index) => (
+          <Group key={index} gap="xs" align="flex-start" wrap="wrap">
+            <TextInput
+              size="xs"
+              flex={1}
+              miw={140}
+              maxLength={60}
+              aria-label={`VIP ${index + 1}`}
+              placeholder="handle"
+              {...form.getInputProps(`vipAuthors.${index}.handle`)}
+            />
+            <TextInput
+              size="xs"
+              flex={1}
+              miw={140}
+              maxLength={120}
+              aria-label="Note"
+              placeholder="note"
+              {...form.getInputProps(`vipAuthors.${index}.note`)}
+              value={vip.note ?? ''}
+            />
+            <NativeSelect
+              size="xs"
+              aria-label="Source"
+              data={ANY_SOURCE}
+              {...orNull(`vipAuthors.${index}.source`)}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove VIP ${index + 1}`}
+              onClick={() => form.removeListItem('vipAuthors', index)}
+            >
+              <Trash2 size={15} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Add
+          label="Add a VIP"
+          isFull={vipAuthors.length >= 100}
+          add={() => form.insertListItem('vipAuthors', { handle: '', note: null, source: null })}
+        />
+      </Stack>
+    </Section>
+  );
+}
+
+function Add({ label, isFull, add }: { label: string; isFull: boolean; add: () => void }) {
+  if (isFull) return <Text size="xs">There is no room for more.</Text>;
+  return (
+    <div>
+      <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={add}>
+        {label}
+      </Button>
+    </div>
+  );
+}

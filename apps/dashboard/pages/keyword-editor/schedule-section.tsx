@@ -1,0 +1,54 @@
+import { Group, Stack, Switch, TextInput } from '@mantine/core';
+import { useSession } from '../../api/session.js';
+import { Section } from '../../parts/section.js';
+import { useDraft } from './draft.js';
+
+/** When it runs, and what happens with what existed before. */
+export function ScheduleSection({ isNew }: { isNew: boolean }) {
+  const form = useDraft();
+  const { account } = useSession();
+  const { schedule } = form.values;
+  const local = (path: string) => {
+    const { value, onChange, error } = form.getInputProps(path) as {
+      value: string;
+      onChange: (value: string) => void;
+      error?: string;
+    };
+    // The field of the browser knows neither seconds nor zones; what is stored with a zone stays until it is changed.
+    return {
+      value: value.slice(0, 16),
+      error,
+      onChange: (event: React.ChangeEvent<HTMLInputElement>) => onChange(event.currentTarget.value),
+    };
+  };
+  return (
+    <Section title="When">
+      <Stack>
+        {isNew && (
+          <Switch
+            label="Keep what exists already (first scan)"
+            description="Its mentions are never pushed. The first scan is charged once."
+            {...form.getInputProps('backfill', { type: 'checkbox' })}
+          />
+        )}
+        <Switch
+          label="Run only for a time"
+          checked={schedule !== null}
+          onChange={({ currentTarget }) =>
+            form.setFieldValue(
+              'schedule',
+              currentTarget.checked ? { startsAt: '', endsAt: '', timezone: account.timezone } : null,
+            )
+          }
+        />
+        {schedule && (
+          <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+            <TextInput label="From" type="datetime-local" miw={190} {...local('schedule.startsAt')} />
+            <TextInput label="Until" type="datetime-local" miw={190} {...local('schedule.endsAt')} />
+            <TextInput label="Time zone" miw={150} {...form.getInputProps('schedule.timezone')} />
+          </Group>
+        )}
+      </Stack>
+    </Section>
+  );
+}

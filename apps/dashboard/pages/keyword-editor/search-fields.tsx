@@ -1,0 +1,193 @@
+import {
+  Group,
+  JsonInput,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import type { Source } from '../../api/types.js';
+import { useDraft, type DraftSearch } from './draft.js';
+import { MATCHES } from './what-section.js';
+
+interface Props {
+  source: Source;
+  /** Path of the search in the draft. */
+  path: string;
+  search: DraftSearch;
+}
+
+/** The criteria of one search, which replace those of the keyword one by one. */
+export function SearchFields({ source, path, search }: Props) {
+  const form = useDraft();
+  const own = `${path}.overrides`;
+  return (
+    <Stack gap="sm">
+      {source === 'rss' && (
+        <FilterList path={own} name="feed_urls" label="Feeds" placeholder="https://example.com/feed.xml" />
+      )}
+      {source === 'ai_answers' && (
+        <>
+          <FilterText path={own} name="prompt" label="The question that every engine is asked" />
+          <FilterList
+            path={own}
+            name="brands"
+            label="Brands to look for in the answers"
+            placeholder="Acme, Globex"
+          />
+        </>
+      )}
+      <Switch
+        label="Use the criteria of this search instead of the keyword’s"
+        checked={search.overridesEnabled ?? true}
+        onChange={({ currentTarget }) =>
+          form.setFieldValue(`${path}.overridesEnabled`, currentTarget.checked)
+        }
+      />
+      <TagsInput
+        label="One of these must appear"
+        clearable
+        splitChars={[',', '\n']}
+        {...form.getInputProps(`${own}.terms`)}
+      />
+      <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+        <TextInput label="And all of this" miw={160} {...text(form.getInputProps(`${own}.query`))} />
+        <NativeSelect
+          label="Terms match"
+          miw={150}
+          data={[{ value: '', label: 'as the keyword' }, ...MATCHES]}
+          {...text(form.getInputProps(`${own}.match`))}
+        />
+        <TextInput label="Market" miw={100} {...text(form.getInputProps(`${own}.market`))} />
+      </Group>
+      <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+        {source === 'vinted' && (
+          <>
+            <NumberInput
+              label="Price from"
+              miw={110}
+              min={0}
+              {...text(form.getInputProps(`${own}.priceMin`))}
+            />
+            <NumberInput
+              label="Price to"
+              miw={110}
+              min={0}
+              {...text(form.getInputProps(`${own}.priceMax`))}
+            />
+          </>
+        )}
+        {source === 'x' && (
+          <TextInput
+            label="Replies to"
+            miw={130}
+            maxLength={16}
+            {...text(form.getInputProps(`${own}.repliesTo`))}
+          />
+        )}
+        <TextInput label="Sort" miw={110} {...text(form.getInputProps(`${own}.sort`))} />
+      </Group>
+      <OtherFilters path={own} />
+    </Stack>
+  );
+}
+
+/** A field that is absent in the draft is an empty input. */
+const text = <T extends { value?: unknown }>(props: T) => ({ ...props, value: (props.value ?? '') as never });
+
+function useFilter(path: string, name: string) {
+  const form = useDraft();
+  const { value, onChange } = form.getInputProps(`${path}.filters`) as {
+    value: Record<string, unknown> | undefined;
+    onChange: (value: Record<string, unknown>) => void;
+  };
+  const error = form.errors[`${path}.filters.${name}`] ?? form.errors[`${path}.filters`];
+  return { value: value?.[name], error, set: (next: unknown) => onChange({ ...value, [name]: next }) };
+}
+
+function FilterList({
+  path,
+  name,
+  label,
+  placeholder,
+}: {
+  path: string;
+  name: string;
+  label: string;
+  placeholder: string;
+}) {
+  const { value, error, set } = useFilter(path, name);
+  const values = Array.isArray(value) ? value.map(String) : [];
+  return (
+    <TagsInput
+      label={label}
+      placeholder={values.length > 0 ? undefined : placeholder}
+      splitChars={[',', ' ', '\n']}
+      acceptValueOnBlur
+      value={values}
+      error={error}
+      onChange={set}
+    />
+  );
+}
+
+function FilterText({ path, name, label }: { path: string; name: string; label: string }) {
+  const { value, error, set } = useFilter(path, name);
+  return (
+    <Textarea
+      label={label}
+      autosize
+      minRows={2}
+      maxLength={1000}
+      value={String(value ?? '')}
+      error={error}
+      onChange={({ currentTarget }) => set(currentTarget.value)}
+    />
+  );
+}
+
+/** All filters as JSON: their keys belong to the source, and are stored as they are written. */
+function OtherFilters({ path }: { path: string }) {
+  const form = useDraft();
+  const { value, onChange } = form.getInputProps(`${path}.filters`) as {
+    value: object | undefined;
+    onChange: (value: object | undefined) => void;
+  };
+  const stored = value && Object.keys(value).length > 0 ? JSON.stringify(value, null, 2) : '';
+  const [typed, setTyped] = useState<string>();
+  const shown = typed ?? stored;
+  return (
+    <JsonInput
+      label="Filters of the source (JSON)"
+      description="The page of each source lists its keys."
+      autosize
+      minRows={1}
+      maxRows={10}
+      formatOnBlur
+      validationError="This is not a JSON object"
+      value={shown}
+      error={form.errors[`${path}.filters`]}
+      onChange={(next) => {
+        setTyped(next);
+        const parsed = next.trim() === '' ? undefined : objectIn(next);
+        if (parsed !== null) onChange(parsed);
+      }}
+      onBlur={() => {
+        if (shown.trim() === '' || objectIn(shown) !== null) setTyped(undefined);
+      }}
+    />
+  );
+}
+
+function objectIn(json: string): object | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
