@@ -63,12 +63,16 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    Anchor: { defaultProps: { inherit: true } },
     Button: { defaultProps: { size: 'sm' } },
     Paper: { defaultProps: { withBorder: true, radius: 'md' } },
     Tooltip: {
       defaultProps: { openDelay: 250, withArrow: true, events: { hover: true, focus: true, touch: true } },
     },
-    Modal: { defaultProps: { centered: true, radius: 'md' } },
+    Modal: {
+      defaultProps: { centered: true, radius: 'md' },
+      styles: { title: { fontWeight: 650, fontSize: '1.05rem' } },
+    },
     Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
     Badge: { defaultProps: { radius: 'sm', tt: 'none', fw: 550, variant: 'light' } },
   },

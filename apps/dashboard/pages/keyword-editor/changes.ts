@@ -1,4 +1,6 @@
+import type { Source } from '../../api/types.js';
 import { words } from '../../parts/format.js';
+import { sourceName } from '../../parts/source.js';
 import type { KeywordBody } from './draft.js';
 
 /** A changed key of a keyword, before and after. */
@@ -22,13 +24,13 @@ export const changedPart = (before: KeywordBody, after: KeywordBody): Partial<Ke
 
 /** A search as an estimate states it. */
 interface NormalizedSource {
-  source: string;
+  source: Source;
   searches: readonly { id: string | null; label: string | null; resolvedCriteria: unknown }[];
 }
 
 /**
  * The searches that would start over: their criteria differ, so that the next check is a silent first one.
- * @returns one name for each, such as `reddit: Complaints`
+ * @returns one name for each, such as `Reddit: Complaints`
  */
 export function startingOver(
   before: readonly NormalizedSource[],
@@ -45,7 +47,10 @@ function searchesOf(sources: readonly NormalizedSource[]): Map<string, { criteri
     sources.flatMap(({ source, searches }) =>
       searches.map(({ id, label, resolvedCriteria }, index) => [
         `${source}|${id ?? index}`,
-        { criteria: canonical(resolvedCriteria), name: label ? `${source}: ${label}` : source },
+        {
+          criteria: canonical(resolvedCriteria),
+          name: [sourceName(source), label].filter(Boolean).join(': '),
+        },
       ]),
     ),
   );

@@ -2,7 +2,7 @@ import { Box, Button, Grid, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { useBlocker, useNavigate } from 'react-router';
-import { api } from '../../api/client.js';
+import { api, EarshotError } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
 import { formPath, showFaults } from '../../parts/faults.js';
@@ -74,7 +74,13 @@ export function Editor({ stored, initial }: Props) {
             <Box pos={{ lg: 'sticky' }} top={24}>
               <Stack>
                 <EstimatePanel estimate={estimate} before={stored?.monthlyCredits} />
-                {save.error && !isAsking && <Problem error={save.error} title="The keyword was not saved" />}
+                {save.error && !isAsking && (
+                  <Problem
+                    error={save.error}
+                    title="The keyword was not saved"
+                    shownPaths={pathsOf(save.error)}
+                  />
+                )}
                 <Group grow>
                   <Button type="submit" disabled={!canEdit} loading={save.isPending}>
                     {stored ? 'Review and save' : 'Create the keyword'}
@@ -100,6 +106,9 @@ export function Editor({ stored, initial }: Props) {
     </DraftProvider>
   );
 }
+
+const pathsOf = (error: unknown) =>
+  error instanceof EarshotError ? error.details.map(({ path }) => path) : [];
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 

@@ -1,6 +1,6 @@
 import { Alert, Divider, Group, List, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
-import { count, duration } from '../../parts/format.js';
+import { count, duration, words } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { SourceName } from '../../parts/source.js';
 import type { useEstimate } from './use-estimate.js';
@@ -63,13 +63,22 @@ function Refusal({
         {faults.length === 0 && <List.Item className="foreign">{message}</List.Item>}
         {faults.slice(0, 8).map((fault) => (
           <List.Item key={fault.path + fault.message} className="foreign">
-            {fault.path ? `${fault.path} ${fault.message}` : fault.message}
+            {fault.path ? `${fieldOf(fault.path)}: ${fault.message}` : fault.message}
           </List.Item>
         ))}
       </List>
     </Stack>
   );
 }
+
+/** The last name of a path: the whole of it is beside the field. */
+const fieldOf = (path: string) =>
+  words(
+    path
+      .replace(/.*\./, '')
+      .replace(/\[\d+\]$/, '')
+      .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  );
 
 function Prices({ estimate, before }: { estimate: Priced; before: number | undefined }) {
   const { monthlyCredits, bySource, creditsPerItem, firstScanCredits, searchSlots, creditsRemaining } =

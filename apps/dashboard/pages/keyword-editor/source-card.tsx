@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ChevronDown, ChevronRight, Plus, Trash2 } from 'lucide-react';
-import { duration } from '../../parts/format.js';
+import { duration, plural } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
 import { useDraft, type DraftSource } from './draft.js';
 import { IntervalField } from './interval-field.js';
@@ -37,7 +37,9 @@ export function SourceCard({ path, entry, floorSeconds }: Props) {
           <Chevron size={16} aria-hidden />
           <SourceName source={entry.source} />
           <Text size="xs" c="dimmed">
-            {entry.searches.length === 0 ? 'the terms above' : `${entry.searches.length} own searches`}
+            {entry.searches.length === 0
+              ? 'the terms above'
+              : `${plural(entry.searches.length, 'search', 'searches')} of its own`}
             {entry.refreshIntervalSeconds ? `, every ${duration(entry.refreshIntervalSeconds)}` : ''}
           </Text>
         </Group>

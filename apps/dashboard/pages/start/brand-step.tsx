@@ -1,0 +1,135 @@
+import { Alert, Button, Chip, Group, Stack, TagsInput, Text, TextInput, Tooltip } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.js';
+import type { Source, SourceState } from '../../api/types.js';
+import { Section } from '../../parts/section.js';
+import { sourceName } from '../../parts/source.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { suggestedTerms, type Plan } from './plan.js';
+
+/** Sources that listen without more than a term. The others are chosen in the editor. */
+const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
+
+/** The brand, its spellings and the sources. */
+export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) => void }) {
+  const [draft, setDraft] = useState(plan);
+  const [isOwnTerms, setOwnTerms] = useState(plan.terms.length > 0);
+  const sources = useQuery({
+    queryKey: ['/v1/sources'],
+    queryFn: ({ signal }) => api.get('/v1/sources', { signal }),
+  });
+  const change = (part: Partial<Plan>) => setDraft((before) => ({ ...before, ...part }));
+  const chosen = draft.sources.length > 0 ? draft.sources : suggestedSources(sources.data?.data ?? []);
+  const needsFeeds = chosen.includes('rss') && draft.feedUrls.length === 0;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDone({ ...draft, sources: chosen });
+      }}
+    >
+      <Section title="What is it called?">
+        <Stack>
+          <TextInput
+            label="Brand, product or topic"
+            placeholder="Acme Rocket, or acme.example"
+            required
+            maxLength={80}
+            autoFocus
+            value={draft.brand}
+            onChange={({ currentTarget: { value } }) =>
+              change({ brand: value, ...(!isOwnTerms && { terms: suggestedTerms(value) }) })
+            }
+          />
+          <TagsInput
+            label="Terms"
+            description="Suggested spellings. One of them must appear as whole words. Remove what is too general, add nicknames and typing errors."
+            splitChars={[',', '\n']}
+            value={draft.terms}
+            onChange={(terms) => {
+              setOwnTerms(true);
+              change({ terms });
+            }}
+          />
+          <div>
+            <Text size="sm" fw={500} mb={4}>
+              Sources
+            </Text>
+            <Loaded query={sources} loading={<LoadingRows rows={1} height={60} />}>
+              {({ data }) => (
+                <SourceChips sources={data} chosen={chosen} onChange={(next) => change({ sources: next })} />
+              )}
+            </Loaded>
+          </div>
+          {chosen.includes('rss') && (
+            <TagsInput
+              label="Feeds"
+              description="Addresses of the news pages and blogs to read"
+              placeholder={needsFeeds ? 'https://example.com/feed.xml' : undefined}
+              splitChars={[',', ' ', '\n']}
+              acceptValueOnBlur
+              value={draft.feedUrls}
+              onChange={(feedUrls) => change({ feedUrls })}
+            />
+          )}
+          {sources.data && chosen.length === 0 && (
+            <Alert color="yellow">
+              No source is chosen. Hacker News, Mastodon and others need no credentials.
+            </Alert>
+          )}
+          <Group justify="flex-end">
+            <Button type="submit" disabled={draft.terms.length === 0 || chosen.length === 0 || needsFeeds}>
+              Continue
+            </Button>
+          </Group>
+        </Stack>
+      </Section>
+    </form>
+  );
+}
+
+const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
+
+/** Every source that works without more settings, except those that need more than a term. */
+const suggestedSources = (sources: readonly SourceState[]): Source[] =>
+  sources
+    .filter((source) => isReady(source) && !NEEDS_MORE.has(source.id) && source.id !== 'rss')
+    .map(({ id }) => id);
+
+interface ChipsProps {
+  sources: readonly SourceState[];
+  chosen: readonly Source[];
+  onChange: (chosen: Source[]) => void;
+}
+
+function SourceChips({ sources, chosen, onChange }: ChipsProps) {
+  return (
+    <Group gap={6}>
+      {sources
+        .filter(({ id }) => !NEEDS_MORE.has(id))
+        .map((source) => {
+          const isOn = chosen.includes(source.id);
+          const chip = (
+            <Chip
+              key={source.id}
+              size="sm"
+              checked={isOn}
+              disabled={!isReady(source)}
+              onChange={() =>
+                onChange(isOn ? chosen.filter((id) => id !== source.id) : [...chosen, source.id])
+              }
+            >
+              {sourceName(source.id)}
+            </Chip>
+          );
+          if (isReady(source)) return chip;
+          return (
+            <Tooltip key={source.id} label={source.reason ?? 'Not configured'} multiline maw={320}>
+              <span>{chip}</span>
+            </Tooltip>
+          );
+        })}
+    </Group>
+  );
+}

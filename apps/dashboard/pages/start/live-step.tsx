@@ -1,0 +1,88 @@
+import { Anchor, Badge, Button, Group, List, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { PartyPopper } from 'lucide-react';
+import { Link } from 'react-router';
+import { api } from '../../api/client.js';
+import { plural } from '../../parts/format.js';
+import { Section } from '../../parts/section.js';
+import { SourceName } from '../../parts/source.js';
+import { Loaded } from '../../parts/states.js';
+
+const POLL_MS = 1500;
+
+/** What happens now: each search has its first check, and what it finds appears. */
+export function LiveStep({ keywordId }: { keywordId: string }) {
+  const path = { id: keywordId };
+  const keyword = useQuery({
+    queryKey: ['/v1/keywords', keywordId],
+    queryFn: ({ signal }) => api.get('/v1/keywords/{id}', { path, signal }),
+    refetchInterval: POLL_MS,
+  });
+  const results = useQuery({
+    queryKey: ['/v1/keywords', keywordId, 'results', 'first'],
+    queryFn: ({ signal }) => api.get('/v1/keywords/{id}/results', { path, query: { limit: 200 }, signal }),
+    refetchInterval: POLL_MS,
+  });
+  const found = results.data?.data.length ?? 0;
+  return (
+    <Section title="It is listening">
+      <Loaded query={keyword}>
+        {({ watches, name }) => {
+          const checked = watches.filter(({ lastCheckedAt }) => lastCheckedAt !== null).length;
+          return (
+            <Stack>
+              <Text size="sm" role="status">
+                <PartyPopper size={15} aria-hidden style={{ verticalAlign: '-2px' }} />{' '}
+                <b className="foreign">{name}</b> is live: {checked} of{' '}
+                {plural(watches.length, 'search', 'searches')} had their first check,{' '}
+                {plural(found, 'mention')}
+                {results.data?.nextCursor ? ' and more' : ''} found.
+              </Text>
+              <Group gap="md">
+                {watches.map(({ id, source, lastStatus }) => (
+                  <Group key={id} gap={6}>
+                    <SourceName source={source} />
+                    <Badge color={lastStatus === 'failed' ? 'red' : lastStatus ? 'teal' : 'gray'}>
+                      {lastStatus === 'failed'
+                        ? 'failed, is tried again'
+                        : lastStatus
+                          ? 'checked'
+                          : 'waiting'}
+                    </Badge>
+                  </Group>
+                ))}
+              </Group>
+              <List size="sm" spacing={4}>
+                <List.Item>
+                  What existed already is in the feed, marked “First scan”; it is never pushed.
+                </List.Item>
+                <List.Item>
+                  What is published from now on appears in the feed within one interval, without a reload.
+                </List.Item>
+                <List.Item>
+                  To get it elsewhere,{' '}
+                  <Anchor component={Link} to="/channels">
+                    set up a channel
+                  </Anchor>
+                  : Slack, mail, Discord, Teams, Telegram or a webhook. Then choose it in the{' '}
+                  <Anchor component={Link} to={`/keywords/${keywordId}/edit`}>
+                    editor
+                  </Anchor>
+                  .
+                </List.Item>
+              </List>
+              <Group>
+                <Button component={Link} to={`/feed?keyword=${keywordId}&window=30d`}>
+                  Open the feed
+                </Button>
+                <Button component={Link} to={`/keywords/${keywordId}`} variant="default">
+                  See the keyword
+                </Button>
+              </Group>
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,55 @@
+import type { KeywordBody, Source } from '../../api/types.js';
+
+/** What the steps collect. */
+export interface Plan {
+  brand: string;
+  terms: string[];
+  sources: Source[];
+  feedUrls: string[];
+  intervalSeconds: number;
+}
+
+export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], intervalSeconds: 600 };
+
+const LONGEST_TERM = 60;
+
+/**
+ * Spellings of a brand that people use: as it is, in one word, as a hashtag, with its domain taken apart.
+ * “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
+ */
+export function suggestedTerms(brand: string): string[] {
+  const name = brand.trim().replace(/\s+/g, ' ');
+  if (name === '') return [];
+  const bare = name
+    .replace(/^https?:\/\//i, '')
+    .replace(/^www\./i, '')
+    .replace(/\/.*$/, '');
+  const isDomain = /^[\w-]+(\.[\w-]+)+$/.test(bare);
+  const base = isDomain ? bare.slice(0, bare.indexOf('.')) : name;
+  const joined = base.replace(/[\s-]+/g, '');
+  const spellings = [...(isDomain ? [bare] : []), base, joined, ...(joined.length > 3 ? [`#${joined}`] : [])];
+  const seen = new Set<string>();
+  return spellings.filter((term) => {
+    const folded = term.toLowerCase();
+    return term.length <= LONGEST_TERM && !seen.has(folded) && seen.add(folded);
+  });
+}
+
+/** The body of the keyword. A single term is a query: the API wants two alternatives or more. */
+export function bodyOfPlan({ brand, terms, sources, feedUrls, intervalSeconds }: Plan): KeywordBody {
+  const [first = brand] = terms;
+  return {
+    name: brand.trim().slice(0, 80),
+    refreshIntervalSeconds: intervalSeconds,
+    globalCriteria: { market: 'global', match: 'word', ...(terms.length > 1 ? { terms } : { query: first }) },
+    sources: sources.map((source) => ({
+      source,
+      enabled: true,
+      ...(source === 'rss' && {
+        searches: [{ overridesEnabled: true, overrides: { filters: { feed_urls: feedUrls } } }],
+      }),
+    })),
+    sentimentEnabled: true,
+    backfill: true,
+  };
+}

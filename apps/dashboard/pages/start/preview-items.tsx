@@ -1,0 +1,87 @@
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { SearchX } from 'lucide-react';
+import { useState } from 'react';
+import type { Mention } from '../../api/types.js';
+import { plural } from '../../parts/format.js';
+import { MarkedText, spansOf } from '../../parts/marked-text.js';
+import { PostLink } from '../../parts/post-link.js';
+import { SourceName } from '../../parts/source.js';
+import { Empty } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
+
+const SHOWN = 12;
+
+/** The items that the sources returned, those with a term first. */
+export function PreviewItems({
+  mentions,
+  terms,
+}: {
+  mentions: readonly Mention[];
+  terms: readonly string[];
+}) {
+  const [isWhole, setWhole] = useState(false);
+  if (mentions.length === 0)
+    return (
+      <Empty icon={SearchX} title="The sources have nothing about it now">
+        That can be right for a new name. Otherwise go back and add spellings.
+      </Empty>
+    );
+  const matching = mentions.filter((mention) => reasonOf(mention, terms) !== undefined);
+  const sorted = [...matching, ...mentions.filter((mention) => !matching.includes(mention))];
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={600}>
+        {plural(matching.length, 'match', 'matches')} in {plural(mentions.length, 'result')} of the sources
+      </Text>
+      {(isWhole ? sorted : sorted.slice(0, SHOWN)).map((mention) => (
+        <Item key={mention.id} mention={mention} terms={terms} />
+      ))}
+      {!isWhole && sorted.length > SHOWN && (
+        <Button variant="subtle" size="compact-sm" onClick={() => setWhole(true)}>
+          Show all {sorted.length}
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function Item({ mention, terms }: { mention: Mention; terms: readonly string[] }) {
+  const { title, excerpt, source, author, publishedAt, url } = mention;
+  const reason = reasonOf(mention, terms);
+  return (
+    <div className="card" style={{ padding: '0.6rem 0.8rem', opacity: reason ? 1 : 0.75 }}>
+      <Group gap={8} justify="space-between" wrap="nowrap">
+        <Group gap={8} wrap="nowrap" miw={0}>
+          <SourceName source={source} size="xs" />
+          <Text size="xs" c="dimmed" truncate className="foreign">
+            {author}
+          </Text>
+        </Group>
+        <Text size="xs" c="dimmed" component="div">
+          <Time at={publishedAt} />
+        </Text>
+      </Group>
+      {title && (
+        <Text size="sm" fw={600} className="foreign" dir="auto">
+          <PostLink url={url}>
+            <MarkedText text={title} spans={spansOf(title, terms)} />
+          </PostLink>
+        </Text>
+      )}
+      <Text size="sm" lineClamp={2} className="foreign" dir="auto">
+        <MarkedText text={excerpt} spans={spansOf(excerpt, terms)} />
+      </Text>
+      <Badge mt={4} color={reason ? 'teal' : 'gray'} className="foreign">
+        {reason
+          ? `matches ${reason}`
+          : 'found by the source, without one of the terms: the keyword would leave it out'}
+      </Badge>
+    </div>
+  );
+}
+
+/** The first term that the post has. */
+function reasonOf({ title, text }: Mention, terms: readonly string[]): string | undefined {
+  const whole = `${title ?? ''}\n${text}`;
+  return terms.find((term) => spansOf(whole, [term]).length > 0);
+}

@@ -1,0 +1,43 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.js';
+import type { Source } from '../../api/types.js';
+import type { Plan } from './plan.js';
+
+/** Sources without a search of their own cannot be asked once. */
+const NO_SEARCH: ReadonlySet<Source> = new Set(['rss', 'producthunt']);
+const LIMIT = 25;
+const POLL_MS = 800;
+
+/** What the sources have about the brand now: the price first, then the run, then the items. */
+export function usePreview({ brand, terms, sources }: Plan) {
+  const asked = sources.filter((source) => !NO_SEARCH.has(source));
+  const body = { question: (terms[0] ?? brand).slice(0, 500), sources: asked, limit: LIMIT };
+  const price = useQuery({
+    queryKey: ['/v1/explore/estimate', body],
+    queryFn: ({ signal }) => api.post('/v1/explore/estimate', { body, signal }),
+    enabled: asked.length > 0,
+  });
+  const start = useMutation({
+    mutationFn: () => {
+      const headers: Record<string, string> = price.data?.valid
+        ? { 'service-estimate-token': price.data.estimateToken }
+        : {};
+      return api.post('/v1/explore', { body, headers });
+    },
+  });
+  const path = { id: start.data?.id ?? '' };
+  const run = useQuery({
+    queryKey: ['/v1/explore', path.id],
+    queryFn: ({ signal }) => api.get('/v1/explore/{id}', { path, signal }),
+    enabled: start.isSuccess,
+    refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_MS),
+  });
+  const items = useQuery({
+    queryKey: ['/v1/explore', path.id, 'items'],
+    queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
+    enabled: isOver(run.data?.status),
+  });
+  return { asked, price, start, run, items, skipped: sources.filter((source) => NO_SEARCH.has(source)) };
+}
+
+const isOver = (status: string | undefined) => status === 'done' || status === 'failed';
