@@ -7,6 +7,7 @@ import { serviceModule, LOG, type Loop, type ServiceDefinition } from '#platform
 import { AddressLinks, SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
+import { PlanController } from './api/account/plan.controller.js';
 import { AnalysesController } from './api/analyses/analyses.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { ChannelPagesController } from './api/channels/channel-pages.controller.js';
@@ -16,6 +17,7 @@ import { CreditUsageController } from './api/credits/credit-usage.controller.js'
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
+import { AuditLogController } from './api/audit-log/audit-log.controller.js';
 import { BacktestsController } from './api/backtests/backtests.controller.js';
 import { FeedAddresses } from './api/feeds/feed-addresses.js';
 import { FeedPagesController } from './api/feeds/feed-pages.controller.js';
@@ -27,6 +29,8 @@ import { KeywordCreateController } from './api/keywords/keyword-create.controlle
 import { KeywordInput } from './api/keywords/keyword-input.js';
 import { KeywordQuoteController } from './api/keywords/keyword-quote.controller.js';
 import { KeywordViews } from './api/keywords/keyword-views.js';
+import { InvitationsController } from './api/invitations/invitations.controller.js';
+import { KeysController } from './api/keys/keys.controller.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
 import { ExploreController } from './api/explore/explore.controller.js';
@@ -38,6 +42,7 @@ import { MentionSeriesController } from './api/mentions/mention-series.controlle
 import { MentionsController } from './api/mentions/mentions.controller.js';
 import { QuestionClient } from './api/mentions/question-client.js';
 import { SemanticPages } from './api/mentions/semantic-page.js';
+import { MembersController } from './api/members/members.controller.js';
 import { ReadingAccuracyController } from './api/readings/reading-accuracy.controller.js';
 import { ReportPagesController } from './api/reports/report-pages.controller.js';
 import { ReportsController } from './api/reports/reports.controller.js';
@@ -45,6 +50,7 @@ import { ReplaysController } from './api/replays/replays.controller.js';
 import { LiveMentions } from './api/stream/live-mentions.js';
 import { OpenStreams } from './api/stream/open-streams.js';
 import { StreamController } from './api/stream/stream.controller.js';
+import { SigningSecretController } from './api/signing-secret/signing-secret.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { ViewsController } from './api/views/views.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
@@ -52,6 +58,7 @@ import { WatchesController } from './api/watches/watches.controller.js';
 import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
+import { AuditLog } from './auth/audit-log.js';
 import { Attempts } from './auth/attempts.js';
 import { BadKeys } from './auth/bad-keys.js';
 import { Passwords } from './auth/passwords.js';
@@ -84,6 +91,7 @@ import { AccuracyReads } from './reads/accuracy-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
+import { PeopleReads } from './reads/people-reads.js';
 import { ReportReads } from './reads/report-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
 import { SemanticReads } from './reads/semantic-reads.js';
@@ -166,6 +174,12 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           PasswordController,
           PasswordResetController,
           SessionsController,
+          PlanController,
+          KeysController,
+          MembersController,
+          InvitationsController,
+          SigningSecretController,
+          AuditLogController,
           OpenApiController,
           DashboardFilesController,
           PurgeHandler,
@@ -194,6 +208,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SignedIn,
           SignUps,
           MemberReads,
+          PeopleReads,
+          AuditLog,
           AccountMails,
           AccountLetters,
           RequestQuota,
@@ -228,7 +244,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [MAIL, RequestQuota, Idempotency, OpenStreams, Sessions, Attempts, AccountMails],
+        inject: [MAIL, RequestQuota, Idempotency, OpenStreams, Sessions, Attempts, AccountMails, AuditLog],
         list: (mail: OutboundMail | null, ...loops: Loop[]) => ({
           loops,
           async afterStop() {
@@ -248,6 +264,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       ignoreForms(fastify);
       trackRequests(fastify, log, config.TRUST_TRACEPARENT);
       app.get(Admission).guard(fastify);
+      app.get(AuditLog).guard(fastify);
       app.get(Idempotency).guard(fastify);
       serveDashboard(fastify, app.get(DashboardFiles));
     },

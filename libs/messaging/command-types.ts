@@ -49,6 +49,7 @@ import {
   InviteMemberSchema,
   JoinedMemberSchema,
   RemoveMemberSchema,
+  PasswordWasResetSchema,
   RenameKeySchema,
   RequestedPasswordResetSchema,
   RequestPasswordResetSchema,
@@ -121,7 +122,7 @@ export const COMMANDS = {
   resetPassword: {
     subject: 'commands.billing.reset-password',
     input: ResetPasswordSchema,
-    output: DoneSchema,
+    output: PasswordWasResetSchema,
   },
   changePlan: { subject: 'commands.billing.change-plan', input: ChangePlanSchema, output: DoneSchema },
   rotateSigningSecret: {

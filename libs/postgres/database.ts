@@ -27,6 +27,7 @@ import { Digests1763970000000 } from './migrations/1763970000000-digests.js';
 import { Feeds1763971000000 } from './migrations/1763971000000-feeds.js';
 import { Members1763980000000 } from './migrations/1763980000000-members.js';
 import { Sessions1763981000000 } from './migrations/1763981000000-sessions.js';
+import { AuditLog1763985000000 } from './migrations/1763985000000-audit-log.js';
 import { Views1763990000000 } from './migrations/1763990000000-views.js';
 import { pgDriver } from './outage-pool.js';
 
@@ -108,6 +109,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Feeds1763971000000,
       Members1763980000000,
       Sessions1763981000000,
+      AuditLog1763985000000,
       Views1763990000000,
     ],
     migrationsTransactionMode: 'each',

@@ -23,7 +23,10 @@ describe('GET /v1/keywords/{id}/coverage', () => {
     const { id, watches } = (await api.post('/v1/keywords', keywordBody())).body;
     const [{ id: watchId }] = watches;
     const start = Date.now() - 60 * MINUTE;
-    await database.query('UPDATE watches SET created_at = $2 WHERE watch_id = $1', [watchId, new Date(start)]);
+    await database.query('UPDATE watches SET created_at = $2 WHERE watch_id = $1', [
+      watchId,
+      new Date(start),
+    ]);
     const { searchId } = (await api.get(`/v1/keywords/${id}/coverage`)).body.data[0];
     const at = (minutes: number) => isoOf(start + minutes * MINUTE);
     const check = (minutes: number, more: Partial<ActivityRow> = {}): ActivityRow => ({

@@ -2,6 +2,7 @@ import { NO_ID, openClickHouse, type ClickHouseClient, type MentionRow } from '#
 import { freePort } from '#embedded';
 import { derivedId, newId } from '#kernel';
 import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
 import { ApiClient, isolateStores, openAccount, programEnv, type IsolatedStores } from '#testing';
 import { billingService } from '../../apps/billing/billing.module.js';
 import { readBillingConfig } from '../../apps/billing/config.js';
@@ -22,6 +23,7 @@ export interface InterfaceUnderTest {
   url: string;
   stores: IsolatedStores;
   clickhouse: ClickHouseClient;
+  database: Database;
   tenant(plan?: string): Promise<Tenant>;
   /** Starts another gateway, with other settings. @returns its address */
   anotherGateway(more?: NodeJS.ProcessEnv): Promise<string>;
@@ -43,11 +45,13 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
   services.push(await startService(keywordsService(keywords), keywords, false));
   services.push(await startService(gatewayService(gateway), gateway));
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  const database = await openDatabase(stores.databaseUrl, 'spec', 2);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
     stores,
     clickhouse,
+    database,
     async tenant(plan) {
       const { accountId, apiKey } = await openAccount(stores.natsUrl, plan);
       return { accountId, api: new ApiClient(url, apiKey, checkDescribed) };
@@ -60,6 +64,7 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
     async stop() {
       for (const service of services.reverse()) await service.stop();
       await clickhouse.close();
+      await database.destroy();
       await stores.drop();
     },
   };

@@ -64,7 +64,7 @@ describe('authentication and scopes', () => {
     [{ 'x-api-key': 'nonsense' }, 'the API key is not valid'],
     [{ 'x-api-key': `ek_${'0'.repeat(43)}` }, 'the API key is not valid'],
   ])(
-    'a request with the headers %j returns 401 [errors.key, requests.unauthorized]',
+    'a request with the headers %j returns 401 [auth.key, errors.key, requests.unauthorized]',
     async (headers, error) => {
       const answer = await send('GET', '/v1/keywords', headers);
       expect([answer.status, answer.body]).toEqual([401, { error, code: 'UNAUTHORIZED' }]);

@@ -1,12 +1,11 @@
-import { firstSignUpCode } from '#secrets';
 import { Browser } from './browser.js';
+import { FIRST_CODE, PASSWORD, signedIn } from './people.js';
 import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
 
-const PASSWORD = 'four words in a row';
-const CODE = firstSignUpCode('5e'.repeat(32));
-
 let service: InterfaceUnderTest;
+/** Signed up first. */
 let owner: Browser;
+let email: string;
 
 beforeAll(async () => {
   service = await startInterface();
@@ -16,19 +15,16 @@ afterAll(() => service?.stop());
 
 const browser = (headers?: Record<string, string>) => new Browser(service.url, headers);
 
-async function signedIn(email = 'ada@example.org', password = PASSWORD): Promise<Browser> {
-  const one = browser();
-  expect((await one.post('/v1/auth/sign-in', { email, password })).status).toBe(200);
-  return one;
-}
+const signIn = () => signedIn(service, email);
 
 describe('the first account', () => {
-  it('needs the code that the start has printed, however many people try at the same time', async () => {
+  it('needs the code that the start has printed, however many people try at the same time [sessions.first]', async () => {
     expect((await owner.get('/v1/auth/options')).body).toEqual({
       signUp: 'invite',
       isFirst: true,
       hasMail: false,
       passwordLength: { min: 10, max: 200 },
+      planChanges: 'owner',
     });
     const without = await owner.post('/v1/auth/sign-up', { email: 'ada@example.org', password: PASSWORD });
     expect([without.status, without.body.details]).toEqual([
@@ -41,33 +37,43 @@ describe('the first account', () => {
       code: 'AAAA-AAAA',
     });
     expect([wrong.status, wrong.body.details[0].path]).toEqual([400, 'code']);
-    const others = [browser(), browser(), browser()];
+    const browsers = [browser(), browser(), browser(), browser()];
     const answers = await Promise.all(
-      [owner, ...others].map((one, n) =>
+      browsers.map((one, n) =>
         one.post('/v1/auth/sign-up', {
-          email: n === 0 ? 'ada@example.org' : `eve${n}@example.org`,
+          email: `ada${n}@example.org`,
           password: PASSWORD,
-          code: CODE.toLowerCase().replace('-', ' '),
+          code: FIRST_CODE.toLowerCase().replace('-', ' '),
           name: 'Acme',
         }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    const winner = answers.find(({ status }) => status === 201);
-    expect(winner?.body).toMatchObject({
-      account: { name: 'Acme', plan: 'unlimited', timezone: 'UTC' },
-      member: { role: 'owner' },
-    });
+    const won = answers.filter(({ status }) => status === 201);
+    expect(won.map(({ body }) => body as object)).toEqual([
+      expect.objectContaining({
+        account: expect.objectContaining({ name: 'Acme', plan: 'unlimited', timezone: 'UTC' }) as object,
+        member: expect.objectContaining({ role: 'owner' }) as object,
+      }),
+    ]);
+    expect(answers.filter(({ status }) => status === 400 || status === 409).length).toBe(3);
+    email = won[0]?.body.member.email;
+    owner = browsers[answers.findIndex(({ status }) => status === 201)] as Browser;
+    expect(await service.database.query('SELECT email FROM accounts')).toEqual([{ email }]);
+    const late = { email: 'late@example.org', password: PASSWORD, code: FIRST_CODE };
+    expect((await browser().post('/v1/auth/sign-up', late)).status).toBe(400);
   });
 });
 
 describe('a session', () => {
-  it('is carried by a cookie that scripts and other sites do not get, and shows its member', async () => {
-    const answer = await browser().post('/v1/auth/sign-in', { email: 'ADA@example.org', password: PASSWORD });
+  it('is carried by a cookie that scripts and other sites do not get, and shows its member [sessions.cookie]', async () => {
+    const answer = await browser().post('/v1/auth/sign-in', {
+      email: email.toUpperCase(),
+      password: PASSWORD,
+    });
     expect(answer.headers['set-cookie']).toMatch(
       /^earshot_session=[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
-    const ada = await signedIn();
+    const ada = await signIn();
     const session = await ada.get('/v1/auth/session');
     expect(session.body).toEqual({ ...answer.body, csrfToken: ada.csrfToken });
     expect(ada.csrfToken).not.toBe(answer.body.csrfToken);
@@ -75,8 +81,8 @@ describe('a session', () => {
     expect((await browser().get('/v1/auth/session')).status).toBe(401);
   });
 
-  it('may write only with its own x-csrf-token', async () => {
-    const [ada, other] = [await signedIn(), await signedIn()];
+  it('may write only with its own x-csrf-token [sessions.csrf]', async () => {
+    const [ada, other] = [await signIn(), await signIn()];
     const rename = (headers: Record<string, string>) =>
       ada.call('PATCH', '/v1/account', { name: 'Acme' }, headers);
     expect((await rename({})).status).toBe(200);
@@ -85,7 +91,7 @@ describe('a session', () => {
   });
 
   it('ends with a sign-out', async () => {
-    const ada = await signedIn();
+    const ada = await signIn();
     const { cookie } = ada;
     expect((await ada.post('/v1/auth/sign-out')).status).toBe(204);
     expect(ada.cookie).toBe('');

@@ -35,6 +35,7 @@ interface OpenAccountState {
 interface KeyState {
   standing: 'active' | 'revoked';
   name: string;
+  keyHash: Uint8Array;
   /** The member who created it; empty if the command line did. */
   memberId: string;
 }
@@ -155,8 +156,8 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         previousValidUntil: '',
       };
     case 'apiKeyCreated': {
-      const { keyId, name, memberId } = event.value;
-      return withKey(state, keyId, { standing: 'active', name, memberId });
+      const { keyId, name, keyHash, memberId } = event.value;
+      return withKey(state, keyId, { standing: 'active', name, keyHash, memberId });
     }
     case 'apiKeyRenamed':
       return withKey(state, event.value.keyId, { name: event.value.name });
@@ -203,7 +204,12 @@ function changed(state: AccountState, change: Partial<OpenAccountState>): Accoun
 
 function withKey(state: AccountState, keyId: string, change: Partial<KeyState>): AccountState {
   if (state.status === 'none') return state;
-  const key = state.keys.get(keyId) ?? { standing: 'active', name: '', memberId: '' };
+  const key = state.keys.get(keyId) ?? {
+    standing: 'active',
+    name: '',
+    keyHash: new Uint8Array(),
+    memberId: '',
+  };
   return changed(state, { keys: new Map(state.keys).set(keyId, { ...key, ...change }) });
 }
 

@@ -27,6 +27,7 @@ interface Member {
 interface Invitation {
   email: string;
   role: MemberRole;
+  codeHash: Uint8Array;
   /** ISO 8601 */
   expiresAt: string;
   standing: 'open' | 'accepted' | 'revoked';
@@ -123,10 +124,11 @@ export function decideMembers(command: MemberCommand, state: MembersState): Acco
 export function evolveMembers(state: MembersState, event: AccountEvent['event']): MembersState {
   switch (event.case) {
     case 'invitationCreated': {
-      const { invitationId, email, role, expiresAt } = event.value;
+      const { invitationId, email, role, codeHash, expiresAt } = event.value;
       return withInvitation(state, invitationId, {
         email,
         role: roleOf(role),
+        codeHash,
         expiresAt,
         standing: 'open',
       });

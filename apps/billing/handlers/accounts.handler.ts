@@ -16,7 +16,7 @@ import {
 import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
 import type { Tx } from '#postgres';
-import { hashApiKey, newApiKey, newSigningSecret, SecretBox } from '#secrets';
+import { hashApiKey, newApiKey, newSigningSecret, sameHash, SecretBox } from '#secrets';
 import { CommandPattern } from '#transport';
 import { requireOpen, type NewKey } from '../domain/account.js';
 import { AccountLedgers } from '../ledger/account-ledgers.js';
@@ -40,7 +40,7 @@ export class AccountsHandler {
     const accountId = newId();
     const signingSecret = newSigningSecret();
     const signingSecretEncrypted = this.box.seal(signingSecret);
-    const { apiKey, key } = makeKey('first key', 'write', '', '');
+    const { apiKey, key } = makeKey(newId(), 'first key', 'write', '', '');
     const memberId = passwordHash === '' ? '' : newId();
     const first = memberId === '' ? { key } : { owner: { memberId, passwordHash } };
     await this.decisions.run(
@@ -64,12 +64,14 @@ export class AccountsHandler {
 
   @CommandPattern(COMMANDS.createKey)
   async createKey({ commandId, accountId, name, scope, expiresAt, memberId }: CreateKey) {
-    const { apiKey, key } = makeKey(name, scope, expiresAt, memberId);
-    await this.decisions.run(accountId, commandId, {
-      kind: 'create-key',
-      key,
-      now: isoOf(systemClock.now()),
-    });
+    const { apiKey, key } = makeKey(commandId, name, scope, expiresAt, memberId);
+    const now = isoOf(systemClock.now());
+    const account = await this.decisions.run(accountId, commandId, { kind: 'create-key', key, now });
+    const stored = requireOpen(account).keys.get(commandId);
+    if (!stored || !sameHash(Buffer.from(stored.keyHash), Buffer.from(key.keyHash)))
+      throw Refusal.conflict(
+        'this key was created by an earlier attempt, whose answer was lost; revoke it, and create another',
+      );
     return create(CreatedKeySchema, { keyId: key.keyId, apiKey });
   }
 
@@ -100,13 +102,13 @@ export class AccountsHandler {
 
   @CommandPattern(COMMANDS.rotateSigningSecret)
   async rotateSigningSecret({ commandId, accountId }: RotateSigningSecret) {
-    const signingSecret = newSigningSecret();
     const now = isoOf(systemClock.now());
-    const signingSecretEncrypted = this.box.seal(signingSecret);
+    const signingSecretEncrypted = this.box.seal(newSigningSecret());
     const command = { kind: 'rotate-signing-secret', signingSecretEncrypted, now } as const;
     const account = await this.decisions.run(accountId, commandId, command);
-    const { previousValidUntil } = requireOpen(account);
-    return create(RotatedSigningSecretSchema, { signingSecret, previousValidUntil });
+    // Of a repeated command it is the secret of the first attempt.
+    const { previousValidUntil, signingSecret: stored } = requireOpen(account);
+    return create(RotatedSigningSecretSchema, { signingSecret: this.box.open(stored), previousValidUntil });
   }
 }
 
@@ -118,11 +120,12 @@ async function requireNoAccount(tx: Tx): Promise<void> {
 }
 
 function makeKey(
+  keyId: string,
   name: string,
   scope: string,
   expiresAt: string,
   memberId: string,
 ): { apiKey: string; key: NewKey } {
   const apiKey = newApiKey();
-  return { apiKey, key: { keyId: newId(), name, keyHash: hashApiKey(apiKey), scope, expiresAt, memberId } };
+  return { apiKey, key: { keyId, name, keyHash: hashApiKey(apiKey), scope, expiresAt, memberId } };
 }

@@ -8,12 +8,13 @@ import {
   type InviteMember,
   type RevokeInvitation,
 } from '#contracts';
-import { isoOf, newId, systemClock } from '#kernel';
+import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
-import { hashCode, newInvitationCode } from '#secrets';
+import { hashCode, newInvitationCode, sameHash } from '#secrets';
 import { CommandPattern } from '#transport';
+import { requireOpen } from '../domain/account.js';
 import { refusedCode } from '../domain/members.js';
 import { AccountDecisions } from './account-decisions.js';
 import { requireFreeAddress } from './free-address.js';
@@ -31,20 +32,25 @@ export class InvitationsHandler {
   @CommandPattern(COMMANDS.inviteMember)
   async invite({ commandId, accountId, email, role, invitedBy }: InviteMember) {
     const code = newInvitationCode();
-    const invitationId = newId();
+    const codeHash = hashCode(code);
     const now = systemClock.now().getTime();
     const expiresAt = isoOf(now + VALID_MS);
-    await this.decisions.run(accountId, commandId, {
+    const account = await this.decisions.run(accountId, commandId, {
       kind: 'invite-member',
-      invitationId,
+      invitationId: commandId,
       email,
       role,
-      codeHash: hashCode(code),
+      codeHash,
       expiresAt,
       invitedBy,
       now: isoOf(now),
     });
-    return create(InvitedMemberSchema, { invitationId, code, expiresAt });
+    const stored = requireOpen(account).members.invitations.get(commandId);
+    if (!stored || !sameHash(Buffer.from(stored.codeHash), codeHash))
+      throw Refusal.conflict(
+        'this invitation was made by an earlier attempt, whose answer was lost; invite again',
+      );
+    return create(InvitedMemberSchema, { invitationId: commandId, code, expiresAt });
   }
 
   @CommandPattern(COMMANDS.revokeInvitation)

@@ -3,6 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   ChangedPasswordSchema,
   DoneSchema,
+  PasswordWasResetSchema,
   RequestedPasswordResetSchema,
   type ChangeMemberRole,
   type ChangePassword,
@@ -80,7 +81,7 @@ export class MembersHandler {
         const isOver = error instanceof Refusal && (error.kind === 'conflict' || error.kind === 'not-found');
         throw isOver ? refusedToken() : error;
       });
-    return create(DoneSchema);
+    return create(PasswordWasResetSchema, { accountId, memberId });
   }
 }
 

@@ -72,7 +72,7 @@ export function needOf(method: string, route: string | undefined): Need {
   if (route === undefined) return NO_ROUTE;
   const area = ROUTES[route] ?? areaOf(route) ?? UNKNOWN;
   return {
-    role: isRead(method, route) ? area.read : area.write,
+    role: changesNothing(method, route) ? area.read : area.write,
     isForPeople: area.isForPeople === true,
   };
 }
@@ -93,6 +93,6 @@ function areaOf(route: string): Area | undefined {
  * Requests that change nothing are reads, whether or not they cost credits: also estimates, and lookups of tweets by
  * id.
  */
-function isRead(method: string, route: string): boolean {
+export function changesNothing(method: string, route: string): boolean {
   return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(route);
 }

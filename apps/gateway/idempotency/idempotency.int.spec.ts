@@ -1,4 +1,5 @@
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { SecretBox } from '#secrets';
 import { newId, type Clock } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
@@ -50,7 +51,7 @@ afterEach(async () => {
 /** A gateway whose POSTs all call the current `handle`. */
 function gateway(on: Database = database) {
   const app = fastify();
-  const idempotency = new Idempotency(on, log, clock);
+  const idempotency = new Idempotency(on, log, new SecretBox('5e'.repeat(32)), clock);
   const filter = new ErrorFilter(log);
   app.addHook('onRequest', (request, _, done) => {
     setCaller(request, { accountId, plan: 'free', role: 'owner', by: { kind: 'key', id: newId() } });

@@ -5,7 +5,9 @@ import { canonicalize } from 'json-canonicalize';
 import { newId, Refusal, Repeated, systemClock, type Clock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
+import { SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
+import type { Caller } from '../auth/api-keys.js';
 import { callerOf } from '../auth/caller.js';
 import { commandIdOf, setCommandId } from '../http/command-id.js';
 import { refuseUnfit } from '../http/unfit.js';
@@ -20,6 +22,13 @@ const LONGEST_MS = 120_000;
 const SWEEP_MS = 60_000;
 /** Outcomes without an effect, which another attempt may change. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
+
+/** Their answers contain a secret that is shown once: it is stored encrypted, and replayed to the same caller only. */
+const SECRET_ANSWERS: ReadonlySet<string> = new Set([
+  '/v1/keys',
+  '/v1/invitations',
+  '/v1/signing-secret/rotate',
+]);
 
 interface Running {
   request: KeyedRequest;
@@ -45,6 +54,7 @@ export class Idempotency implements Loop {
   constructor(
     @Inject(DATABASE) database: Database,
     @Inject(LOG) private readonly log: Logger,
+    private readonly box: SecretBox,
     @Optional() @Inject(IDEMPOTENCY_CLOCK) private readonly clock: Clock = systemClock,
   ) {
     this.records = new IdempotencyRecords(database);
@@ -66,7 +76,7 @@ export class Idempotency implements Loop {
       if (typeof key !== 'string' || request.method !== 'POST' || !caller || request.is404) return;
       // The hash of a body with a password would be easy to guess.
       if (request.url.startsWith('/v1/auth/')) return;
-      await this.begin(request, reply, caller.accountId, key);
+      await this.begin(request, reply, caller, key);
     });
     fastify.addHook('onSend', async (request, reply, payload) => {
       await this.end(request, reply.statusCode, payload);
@@ -79,11 +89,11 @@ export class Idempotency implements Loop {
     while (await this.records.sweep(this.now()));
   }
 
-  private async begin(request: FastifyRequest, reply: FastifyReply, accountId: string, key: string) {
+  private async begin(request: FastifyRequest, reply: FastifyReply, { accountId, by }: Caller, key: string) {
     if (key.length < 1 || key.length > 255)
       throw Refusal.validation([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
     refuseUnfit(request.body);
-    const keyed = { accountId, key, hash: hashOf(request), runner: newId() };
+    const keyed = { accountId, key, hash: hashOf(request, isSecret(request) ? by.id : ''), runner: newId() };
     const claim = await this.records.claim(keyed, commandIdOf(request), this.now());
     switch (claim.kind) {
       case 'run':
@@ -97,7 +107,9 @@ export class Idempotency implements Loop {
       case 'replay':
         reply.header('idempotency-replayed', 'true').status(claim.outcome.status);
         if (claim.outcome.body === '') return reply.send();
-        return reply.type('application/json; charset=utf-8').send(claim.outcome.body);
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(isSecret(request) ? this.opened(claim.outcome.body) : claim.outcome.body);
       case 'in-progress':
         reply.header('retry-after', '1');
         throw Refusal.conflict(
@@ -128,9 +140,23 @@ export class Idempotency implements Loop {
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);
       else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
-      else await this.records.keep(running.request, { status, body: textOf(payload) });
+      else await this.records.keep(running.request, { status, body: this.bodyOf(request, payload) });
     } catch (error) {
       this.log.error({ err: error }, 'the outcome of a request with an Idempotency-Key could not be stored');
+    }
+  }
+
+  private bodyOf(request: FastifyRequest, payload: unknown): string {
+    const text = textOf(payload);
+    return isSecret(request) && text !== '' ? this.box.seal(text).toString('base64') : text;
+  }
+
+  /** @throws Refusal `conflict` if its key is no longer one of MASTER_KEY */
+  private opened(body: string): string {
+    try {
+      return this.box.open(Buffer.from(body, 'base64'));
+    } catch {
+      throw Refusal.conflict('the stored answer cannot be read any more; use a new Idempotency-Key');
     }
   }
 
@@ -152,9 +178,14 @@ export class Idempotency implements Loop {
   }
 }
 
-function hashOf({ method, url, body }: FastifyRequest): Buffer {
+function isSecret({ routeOptions }: FastifyRequest): boolean {
+  return SECRET_ANSWERS.has(routeOptions.url ?? '');
+}
+
+/** @param callerId of a caller whose answer nobody else may get */
+function hashOf({ method, url, body }: FastifyRequest, callerId: string): Buffer {
   return createHash('sha256')
-    .update(`${method} ${url}\0`)
+    .update(`${callerId}${method} ${url}\0`)
     .update(body === undefined ? '' : canonicalize(body))
     .digest();
 }

@@ -16,6 +16,7 @@ import { exploreRoutes, exploreSchemas } from './resources/explore.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
+import { memberRoutes, memberSchemas } from './resources/members.js';
 import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
 import { readingRoutes, readingSchemas } from './resources/readings.js';
 import { sessionRoutes, sessionSchemas } from './resources/sessions.js';
@@ -57,6 +58,7 @@ const ROUTES: readonly Route[] = [
   ...channelRoutes,
   ...accountRoutes,
   ...sessionRoutes,
+  ...memberRoutes,
   description,
 ];
 
@@ -80,6 +82,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...deliverySchemas,
   ...channelSchemas,
   ...sessionSchemas,
+  ...memberSchemas,
   ...errorSchemas,
 };
 

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ResetPasswordSchema } from '#contracts';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
+import { AuditLog } from '../auth/audit-log.js';
 import { Attempts } from '../auth/attempts.js';
 import { Passwords } from '../auth/passwords.js';
 import { HAS_MAIL } from '../config.js';
@@ -23,6 +24,7 @@ export class PasswordResetController {
     private readonly passwords: Passwords,
     private readonly mails: AccountMails,
     private readonly commands: CommandClient,
+    private readonly audit: AuditLog,
     @Inject(HAS_MAIL) private readonly hasMail: boolean,
   ) {}
 
@@ -61,7 +63,9 @@ export class PasswordResetController {
     const attempt = await this.attempts.begin('reset', token, request, reply);
     const passwordHash = await this.passwords.hash(newPassword);
     const command = create(ResetPasswordSchema, { commandId, token, passwordHash });
-    await this.commands.request(COMMANDS.resetPassword, command);
+    const { accountId, memberId } = await this.commands.request(COMMANDS.resetPassword, command);
     await attempt.succeeded();
+    const author = { accountId, by: { kind: 'member', id: memberId } } as const;
+    await this.audit.record(author, request, reply, reply.statusCode);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
+import { AuditLog } from '../auth/audit-log.js';
 import { MemberReads } from './members.js';
 import { SessionCookie } from './session-cookie.js';
 import { csrfTokenOf, LONGEST_SESSION_DAYS, Sessions } from './sessions.js';
@@ -14,6 +15,7 @@ export class SignedIn {
     private readonly sessions: Sessions,
     private readonly cookie: SessionCookie,
     private readonly members: MemberReads,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -32,8 +34,11 @@ export class SignedIn {
       userAgent: request.headers['user-agent'] ?? '',
       networkAddress: request.ip,
     });
+    const view = await this.view(memberId, token);
+    const author = { accountId: view.account.id, by: { kind: 'member', id: memberId } } as const;
+    await this.audit.record(author, request, reply, reply.statusCode);
     this.cookie.write(request, reply, token, LONGEST_SESSION_SECONDS);
-    return this.view(memberId, token);
+    return view;
   }
 
   /** The session of this request. */

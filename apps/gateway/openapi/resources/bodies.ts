@@ -1,9 +1,12 @@
 import { AccountChangeDto } from '../../api/account/account-change.dto.js';
+import { PackBodyDto, PlanBodyDto } from '../../api/account/plan-body.dto.js';
 import { AnalysisBodyDto } from '../../api/analyses/analysis-body.dto.js';
 import { BacktestBodyDto } from '../../api/backtests/backtest-body.dto.js';
 import { ChannelBodyDto, ChannelChangeDto, ChannelConfigDto } from '../../api/channels/channel-body.dto.js';
 import { ResendBodyDto } from '../../api/deliveries/resend-body.dto.js';
 import { EnableBodyDto } from '../../api/endpoints/enable-body.dto.js';
+import { InvitationBodyDto } from '../../api/invitations/invitation-body.dto.js';
+import { KeyBodyDto, KeyChangeDto } from '../../api/keys/key-body.dto.js';
 import { AgentStepDto } from '../../api/keywords/agent-step.dto.js';
 import {
   CriteriaDto,
@@ -29,6 +32,7 @@ import {
 } from '../../api/keywords/rule.dto.js';
 import { ExploreBodyDto } from '../../api/explore/explore-body.dto.js';
 import { TweetIdsDto } from '../../api/lookups/tweet-ids.dto.js';
+import { MemberChangeDto } from '../../api/members/member-change.dto.js';
 import { MentionChangeDto } from '../../api/mentions/mention-change.dto.js';
 import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
 import { ViewBodyDto } from '../../api/views/view-body.dto.js';
@@ -83,6 +87,12 @@ export const BODIES = [
   PasswordChangeDto,
   PasswordResetDto,
   PasswordResetConfirmDto,
+  KeyBodyDto,
+  KeyChangeDto,
+  MemberChangeDto,
+  InvitationBodyDto,
+  PlanBodyDto,
+  PackBodyDto,
 ] as const;
 
 type Properties = Readonly<Record<string, Schema>>;

@@ -51,6 +51,10 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     ),
     hasMail: described('Whether a forgotten password can be reset by mail', BOOLEAN),
     passwordLength: object({ min: INTEGER, max: INTEGER }),
+    planChanges: described(
+      '`PLAN_CHANGES`: whether owners change the plan and add packs',
+      oneOf(['owner', 'cli']),
+    ),
   }),
 };
 

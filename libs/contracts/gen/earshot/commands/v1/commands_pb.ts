@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJInoKC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRIMCgRuYW1lGAQgASgJEhUKDXBhc3N3b3JkX2hhc2gYBSABKAkSFQoNbXVzdF9iZV9maXJzdBgGIAEoCCJfCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkidwoJQ3JlYXRlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXNjb3BlGAQgASgJEhIKCmV4cGlyZXNfYXQYBSABKAkSEQoJbWVtYmVyX2lkGAYgASgJIi0KCkNyZWF0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiVgoJUmV2b2tlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSEQoJb2ZfbWVtYmVyGAQgASgJImQKCVJlbmFtZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJb2ZfbWVtYmVyGAUgASgJImcKDEludml0ZU1lbWJlchISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDQoFZW1haWwYAyABKAkSDAoEcm9sZRgEIAEoCRISCgppbnZpdGVkX2J5GAUgASgJIkgKDUludml0ZWRNZW1iZXISFQoNaW52aXRhdGlvbl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhIKCmV4cGlyZXNfYXQYAyABKAkiUQoQUmV2b2tlSW52aXRhdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNaW52aXRhdGlvbl9pZBgDIAEoCSJaChBBY2NlcHRJbnZpdGF0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSDAoEY29kZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIVCg1wYXNzd29yZF9oYXNoGAQgASgJIjUKDEpvaW5lZE1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSJbChBDaGFuZ2VNZW1iZXJSb2xlEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCgltZW1iZXJfaWQYAyABKAkSDAoEcm9sZRgEIAEoCSJJCgxSZW1vdmVNZW1iZXISEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW1lbWJlcl9pZBgDIAEoCSJ5Cg5DaGFuZ2VQYXNzd29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJbWVtYmVyX2lkGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNcHJldmlvdXNfaGFzaBgFIAEoCSIrCg9DaGFuZ2VkUGFzc3dvcmQSGAoQcGFzc3dvcmRfdmVyc2lvbhgBIAEoBSIlChRSZXF1ZXN0UGFzc3dvcmRSZXNldBINCgVlbWFpbBgBIAEoCSInChZSZXF1ZXN0ZWRQYXNzd29yZFJlc2V0Eg0KBXRva2VuGAEgASgJIkkKDVJlc2V0UGFzc3dvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIVCg1wYXNzd29yZF9oYXNoGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCSKHAQoNQ3JlYXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZyKbAQoNQ2hhbmdlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnQgcKBV9uYW1lIksKDURlbGV0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSwoNRW5hYmxlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJJCgtUZXN0Q2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJdCg1UZXN0ZWRDaGFubmVsEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJImwKDUFuc3dlckFkZHJlc3MSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZhbnN3ZXIYBSABKAkiIAoPQW5zd2VyZWRBZGRyZXNzEg0KBWZvdW5kGAEgASgIIkgKClJvdGF0ZUZlZWQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAliBnByb3RvMw", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJInoKC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRIMCgRuYW1lGAQgASgJEhUKDXBhc3N3b3JkX2hhc2gYBSABKAkSFQoNbXVzdF9iZV9maXJzdBgGIAEoCCJfCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkidwoJQ3JlYXRlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXNjb3BlGAQgASgJEhIKCmV4cGlyZXNfYXQYBSABKAkSEQoJbWVtYmVyX2lkGAYgASgJIi0KCkNyZWF0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiVgoJUmV2b2tlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSEQoJb2ZfbWVtYmVyGAQgASgJImQKCVJlbmFtZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJb2ZfbWVtYmVyGAUgASgJImcKDEludml0ZU1lbWJlchISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDQoFZW1haWwYAyABKAkSDAoEcm9sZRgEIAEoCRISCgppbnZpdGVkX2J5GAUgASgJIkgKDUludml0ZWRNZW1iZXISFQoNaW52aXRhdGlvbl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhIKCmV4cGlyZXNfYXQYAyABKAkiUQoQUmV2b2tlSW52aXRhdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNaW52aXRhdGlvbl9pZBgDIAEoCSJaChBBY2NlcHRJbnZpdGF0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSDAoEY29kZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIVCg1wYXNzd29yZF9oYXNoGAQgASgJIjUKDEpvaW5lZE1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSJbChBDaGFuZ2VNZW1iZXJSb2xlEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCgltZW1iZXJfaWQYAyABKAkSDAoEcm9sZRgEIAEoCSJJCgxSZW1vdmVNZW1iZXISEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW1lbWJlcl9pZBgDIAEoCSJ5Cg5DaGFuZ2VQYXNzd29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJbWVtYmVyX2lkGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNcHJldmlvdXNfaGFzaBgFIAEoCSIrCg9DaGFuZ2VkUGFzc3dvcmQSGAoQcGFzc3dvcmRfdmVyc2lvbhgBIAEoBSIlChRSZXF1ZXN0UGFzc3dvcmRSZXNldBINCgVlbWFpbBgBIAEoCSInChZSZXF1ZXN0ZWRQYXNzd29yZFJlc2V0Eg0KBXRva2VuGAEgASgJIkkKDVJlc2V0UGFzc3dvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIVCg1wYXNzd29yZF9oYXNoGAMgASgJIjkKEFBhc3N3b3JkV2FzUmVzZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIRCgltZW1iZXJfaWQYAiABKAkiBgoERG9uZSJzCg1DcmVhdGVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRI6CgpkZWZpbml0aW9uGAMgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJBCgRNYWRlEgoKAmlkGAEgASgJEi0KCHdhcm5pbmdzGAIgAygLMhsuZWFyc2hvdC5jb21tYW5kcy52MS5EZXRhaWwiWgoNUmV0aXJlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRINCgVwdXJnZRgEIAEoCCKKAgoLQ3JlYXRlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIvCghjcml0ZXJpYRgEIAEoCzIdLmVhcnNob3Qua2V5d29yZHMudjEuQ3JpdGVyaWESGAoQaW50ZXJ2YWxfc2Vjb25kcxgFIAEoBRIYCgt3ZWJob29rX3VybBgGIAEoCUgAiAEBEioKAmFpGAcgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXASEAoIYW5hbHlzaXMYCCABKAgSEAoIYmFja2ZpbGwYCSABKAhCDgoMX3dlYmhvb2tfdXJsIssBCgtDaGFuZ2VXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSHQoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoBUgAiAEBEhgKC3dlYmhvb2tfdXJsGAUgASgJSAGIAQESFgoJaXNfYWN0aXZlGAYgASgISAKIAQFCEwoRX2ludGVydmFsX3NlY29uZHNCDgoMX3dlYmhvb2tfdXJsQgwKCl9pc19hY3RpdmUiRwoLUmV0aXJlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJInwKBkxvb2tVcBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEhEKCW9wZXJhdGlvbhgEIAEoCRIVCg1xdWVzdGlvbl9qc29uGAUgASgJEhAKCGRlYWRsaW5lGAYgASgJIkIKCExvb2tlZFVwEhEKCWJvZHlfanNvbhgBIAEoCRINCgVmb3VuZBgCIAEoBRIUCgxjb3N0X2NyZWRpdHMYAyABKAUiQgoKQ2hhbmdlUGxhbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEcGxhbhgDIAEoCSJoCgxHcmFudENyZWRpdHMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoARISCgpleHBpcmVzX2F0GAQgASgJEgwKBG5vdGUYBSABKAkiNQoHR3JhbnRlZBIPCgdwYWNrX2lkGAEgASgJEhkKEWNyZWRpdHNfcmVtYWluaW5nGAIgASgBImEKD0VzdGltYXRlS2V5d29yZBISCgphY2NvdW50X2lkGAEgASgJEjoKCmRlZmluaXRpb24YAiABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uIlEKCUVzdGltYXRlZBIVCg1lc3RpbWF0ZV9qc29uGAEgASgJEi0KCHdhcm5pbmdzGAIgAygLMhsuZWFyc2hvdC5jb21tYW5kcy52MS5EZXRhaWwi+wEKDUNoYW5nZU1lbnRpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCm1lbnRpb25faWQYAyABKAkSNwoGbGFiZWxzGAQgASgLMiIuZWFyc2hvdC5jb21tYW5kcy52MS5NZW50aW9uTGFiZWxzSACIAQESFgoJc2VudGltZW50GAUgASgJSAGIAQESEwoGaW50ZW50GAYgASgJSAKIAQESFgoJcmVsZXZhbmNlGAcgASgFSAOIAQFCCQoHX2xhYmVsc0IMCgpfc2VudGltZW50QgkKB19pbnRlbnRCDAoKX3JlbGV2YW5jZSIfCg1NZW50aW9uTGFiZWxzEg4KBmxhYmVscxgBIAMoCSKhAQoNQ2hhbmdlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRI6CgpkZWZpbml0aW9uGAQgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIYChBleHBlY3RlZF92ZXJzaW9uGAUgASgFIjsKB0NoYW5nZWQSMAoGcmVzZXRzGAEgAygLMiAuZWFyc2hvdC5rZXl3b3Jkcy52MS5TZWFyY2hSZXNldCJKCgxQYXVzZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiSwoNUmVzdW1lS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCSI9ChNSb3RhdGVTaWduaW5nU2VjcmV0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCSJMChRSb3RhdGVkU2lnbmluZ1NlY3JldBIWCg5zaWduaW5nX3NlY3JldBgBIAEoCRIcChRwcmV2aW91c192YWxpZF91bnRpbBgCIAEoCSKtAQoNQ2hhbmdlQWNjb3VudBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSHgoRc2lnbmF0dXJlX3ZlcnNpb24YAyABKAlIAIgBARIRCgRuYW1lGAQgASgJSAGIAQESFQoIdGltZXpvbmUYBSABKAlIAogBAUIUChJfc2lnbmF0dXJlX3ZlcnNpb25CBwoFX25hbWVCCwoJX3RpbWV6b25lIngKDFN0YXJ0RXhwbG9yZRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSDgoGbWFya2V0GAQgASgJEg0KBWxpbWl0GAUgASgFEg8KB3NvdXJjZXMYBiADKAkivAEKDENyZWF0ZVJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIQCgh3YXRjaF9pZBgEIAEoCRINCgVzaW5jZRgFIAEoCRINCgV1bnRpbBgGIAEoCRIQCgN1cmwYByABKAlIAIgBARINCgV0eXBlcxgIIAMoCRIXCg9yYXRlX3Blcl9zZWNvbmQYCSABKAVCBgoEX3VybCJJCgxDYW5jZWxSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCXJlcGxheV9pZBgDIAEoCSJcCgZSZXNlbmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCGV2ZW50X2lkGAMgASgJEhAKA3VybBgEIAEoCUgAiAEBQgYKBF91cmwiHQoJUmVzZW5kaW5nEhAKCGVuZHBvaW50GAEgASgJIlAKC1Rlc3RXZWJob29rEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSDAoEdHlwZRgEIAEoCSL7AQoNVGVzdGVkV2ViaG9vaxIRCglkZWxpdmVyZWQYASABKAgSEwoLc3RhdHVzX2NvZGUYAiABKAUSEwoLZHVyYXRpb25fbXMYAyABKAUSDwoHbWVzc2FnZRgEIAEoCRJPCg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyNi5lYXJzaG90LmNvbW1hbmRzLnYxLlRlc3RlZFdlYmhvb2suUmVxdWVzdEhlYWRlcnNFbnRyeRIUCgxyZXF1ZXN0X2JvZHkYBiABKAkaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKDkVuYWJsZUVuZHBvaW50EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAkiWwoLQXNrUXVlc3Rpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhUKDXF1ZXN0aW9uX2hhc2gYAyABKAkSDQoFdGV4dHMYBCADKAkicwoNQXNrZWRRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRIOCgZob2xkZXIYAiABKAkSDQoFbW9kZWwYAyABKAkSLgoIbWVhbmluZ3MYBCADKAsyHC5lYXJzaG90LmNvbW1hbmRzLnYxLk1lYW5pbmciKAoHTWVhbmluZxIOCgZ2ZWN0b3IYASABKAwSDQoFd29yZHMYAiADKAcilQEKDlNldHRsZVF1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRIOCgZob2xkZXIYBCABKAkSFQoNcXVlc3Rpb25faGFzaBgFIAEoCRINCgV0ZXh0cxgGIAEoBRIQCghhbnN3ZXJlZBgHIAEoCCInCg9TZXR0bGVkUXVlc3Rpb24SFAoMY29zdF9jcmVkaXRzGAEgASgFIpgBCgtSdW5BbmFseXNpcxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJb3BlcmF0aW9uGAMgASgJEhMKC21lbnRpb25faWRzGAQgAygJEhMKC2luc3RydWN0aW9uGAUgASgJEhMKC3NjaGVtYV9qc29uGAYgASgJEg8KB2NsYXNzZXMYByADKAkiNgoLUmFuQW5hbHlzaXMSEQoJYm9keV9qc29uGAEgASgJEhQKDGNvc3RfY3JlZGl0cxgCIAEoBSKUAQoLUnVuQmFja3Rlc3QSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SDQoFc2luY2UYBSABKAkiIAoLUmFuQmFja3Rlc3QSEQoJYm9keV9qc29uGAEgASgJIpIBCgxSZWFkQmFja3Rlc3QSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEwoLYmFja3Rlc3RfaWQYBCABKAkSDQoFbGltaXQYBSABKAUSEAoIYWZ0ZXJfYXQYBiABKAkSEAoIYWZ0ZXJfaWQYByABKAkiRAoMQmFja3Rlc3RQYWdlEhIKCml0ZW1zX2pzb24YASABKAkSDwoHbmV4dF9hdBgCIAEoCRIPCgduZXh0X2lkGAMgASgJIocBCg1DcmVhdGVDaGFubmVsEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRraW5kGAMgASgJEgwKBG5hbWUYBCABKAkSMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnIpsBCg1DaGFuZ2VDaGFubmVsEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgpjaGFubmVsX2lkGAMgASgJEhEKBG5hbWUYBCABKAlIAIgBARIyCgZjb25maWcYBSABKAsyIi5lYXJzaG90LmNoYW5uZWxzLnYxLkNoYW5uZWxDb25maWdCBwoFX25hbWUiSwoNRGVsZXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJLCg1FbmFibGVDaGFubmVsEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgpjaGFubmVsX2lkGAMgASgJIkkKC1Rlc3RDaGFubmVsEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgpjaGFubmVsX2lkGAMgASgJIl0KDVRlc3RlZENoYW5uZWwSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkibAoNQW5zd2VyQWRkcmVzcxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIPCgdhZGRyZXNzGAQgASgJEg4KBmFuc3dlchgFIAEoCSIgCg9BbnN3ZXJlZEFkZHJlc3MSDQoFZm91bmQYASABKAgiSAoKUm90YXRlRmVlZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCWIGcHJvdG8z", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -196,6 +196,8 @@ export const OpenedAccountSchema: GenMessage<OpenedAccount> = /*@__PURE__*/
  */
 export type CreateKey = Message<"earshot.commands.v1.CreateKey"> & {
   /**
+   * Becomes the id of the key.
+   *
    * @generated from field: string command_id = 1;
    */
   commandId: string;
@@ -341,6 +343,8 @@ export const RenameKeySchema: GenMessage<RenameKey> = /*@__PURE__*/
  */
 export type InviteMember = Message<"earshot.commands.v1.InviteMember"> & {
   /**
+   * Becomes the id of the invitation.
+   *
    * @generated from field: string command_id = 1;
    */
   commandId: string;
@@ -661,7 +665,7 @@ export const RequestedPasswordResetSchema: GenMessage<RequestedPasswordReset> = 
   messageDesc(file_earshot_commands_v1_commands, 19);
 
 /**
- * commands.billing.reset-password → Done
+ * commands.billing.reset-password → PasswordWasReset
  *
  * @generated from message earshot.commands.v1.ResetPassword
  */
@@ -692,6 +696,28 @@ export const ResetPasswordSchema: GenMessage<ResetPassword> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 20);
 
 /**
+ * @generated from message earshot.commands.v1.PasswordWasReset
+ */
+export type PasswordWasReset = Message<"earshot.commands.v1.PasswordWasReset"> & {
+  /**
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string member_id = 2;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.PasswordWasReset.
+ * Use `create(PasswordWasResetSchema)` to create a new message.
+ */
+export const PasswordWasResetSchema: GenMessage<PasswordWasReset> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 21);
+
+/**
  * @generated from message earshot.commands.v1.Done
  */
 export type Done = Message<"earshot.commands.v1.Done"> & {
@@ -702,7 +728,7 @@ export type Done = Message<"earshot.commands.v1.Done"> & {
  * Use `create(DoneSchema)` to create a new message.
  */
 export const DoneSchema: GenMessage<Done> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 21);
+  messageDesc(file_earshot_commands_v1_commands, 22);
 
 /**
  * commands.keywords.create-keyword → Made
@@ -731,7 +757,7 @@ export type CreateKeyword = Message<"earshot.commands.v1.CreateKeyword"> & {
  * Use `create(CreateKeywordSchema)` to create a new message.
  */
 export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 22);
+  messageDesc(file_earshot_commands_v1_commands, 23);
 
 /**
  * The id of the created or changed keyword or watch; it can be read at once.
@@ -757,7 +783,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
  * Use `create(MadeSchema)` to create a new message.
  */
 export const MadeSchema: GenMessage<Made> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 23);
+  messageDesc(file_earshot_commands_v1_commands, 24);
 
 /**
  * commands.keywords.retire-keyword → Done
@@ -791,7 +817,7 @@ export type RetireKeyword = Message<"earshot.commands.v1.RetireKeyword"> & {
  * Use `create(RetireKeywordSchema)` to create a new message.
  */
 export const RetireKeywordSchema: GenMessage<RetireKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 24);
+  messageDesc(file_earshot_commands_v1_commands, 25);
 
 /**
  * commands.keywords.create-watch → Made
@@ -850,7 +876,7 @@ export type CreateWatch = Message<"earshot.commands.v1.CreateWatch"> & {
  * Use `create(CreateWatchSchema)` to create a new message.
  */
 export const CreateWatchSchema: GenMessage<CreateWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 25);
+  messageDesc(file_earshot_commands_v1_commands, 26);
 
 /**
  * commands.keywords.change-watch → Made
@@ -896,7 +922,7 @@ export type ChangeWatch = Message<"earshot.commands.v1.ChangeWatch"> & {
  * Use `create(ChangeWatchSchema)` to create a new message.
  */
 export const ChangeWatchSchema: GenMessage<ChangeWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 26);
+  messageDesc(file_earshot_commands_v1_commands, 27);
 
 /**
  * commands.keywords.retire-watch → Done
@@ -925,7 +951,7 @@ export type RetireWatch = Message<"earshot.commands.v1.RetireWatch"> & {
  * Use `create(RetireWatchSchema)` to create a new message.
  */
 export const RetireWatchSchema: GenMessage<RetireWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 27);
+  messageDesc(file_earshot_commands_v1_commands, 28);
 
 /**
  * commands.polling.lookup.<source> → LookedUp
@@ -973,7 +999,7 @@ export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
  * Use `create(LookUpSchema)` to create a new message.
  */
 export const LookUpSchema: GenMessage<LookUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 28);
+  messageDesc(file_earshot_commands_v1_commands, 29);
 
 /**
  * @generated from message earshot.commands.v1.LookedUp
@@ -1000,7 +1026,7 @@ export type LookedUp = Message<"earshot.commands.v1.LookedUp"> & {
  * Use `create(LookedUpSchema)` to create a new message.
  */
 export const LookedUpSchema: GenMessage<LookedUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 29);
+  messageDesc(file_earshot_commands_v1_commands, 30);
 
 /**
  * commands.billing.change-plan → Done
@@ -1029,7 +1055,7 @@ export type ChangePlan = Message<"earshot.commands.v1.ChangePlan"> & {
  * Use `create(ChangePlanSchema)` to create a new message.
  */
 export const ChangePlanSchema: GenMessage<ChangePlan> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 30);
+  messageDesc(file_earshot_commands_v1_commands, 31);
 
 /**
  * commands.billing.grant-credits → Granted
@@ -1072,7 +1098,7 @@ export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
  * Use `create(GrantCreditsSchema)` to create a new message.
  */
 export const GrantCreditsSchema: GenMessage<GrantCredits> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 31);
+  messageDesc(file_earshot_commands_v1_commands, 32);
 
 /**
  * @generated from message earshot.commands.v1.Granted
@@ -1094,7 +1120,7 @@ export type Granted = Message<"earshot.commands.v1.Granted"> & {
  * Use `create(GrantedSchema)` to create a new message.
  */
 export const GrantedSchema: GenMessage<Granted> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 32);
+  messageDesc(file_earshot_commands_v1_commands, 33);
 
 /**
  * commands.keywords.estimate-keyword → Estimated: the result that create-keyword would have, without creating anything.
@@ -1118,7 +1144,7 @@ export type EstimateKeyword = Message<"earshot.commands.v1.EstimateKeyword"> & {
  * Use `create(EstimateKeywordSchema)` to create a new message.
  */
 export const EstimateKeywordSchema: GenMessage<EstimateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 33);
+  messageDesc(file_earshot_commands_v1_commands, 34);
 
 /**
  * The estimate of the interface, as JSON.
@@ -1142,7 +1168,7 @@ export type Estimated = Message<"earshot.commands.v1.Estimated"> & {
  * Use `create(EstimatedSchema)` to create a new message.
  */
 export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 34);
+  messageDesc(file_earshot_commands_v1_commands, 35);
 
 /**
  * commands.analysis.change-mention → Done. Absent keys do not change.
@@ -1195,7 +1221,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
  * Use `create(ChangeMentionSchema)` to create a new message.
  */
 export const ChangeMentionSchema: GenMessage<ChangeMention> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 35);
+  messageDesc(file_earshot_commands_v1_commands, 36);
 
 /**
  * @generated from message earshot.commands.v1.MentionLabels
@@ -1212,7 +1238,7 @@ export type MentionLabels = Message<"earshot.commands.v1.MentionLabels"> & {
  * Use `create(MentionLabelsSchema)` to create a new message.
  */
 export const MentionLabelsSchema: GenMessage<MentionLabels> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 36);
+  messageDesc(file_earshot_commands_v1_commands, 37);
 
 /**
  * commands.keywords.change-keyword → Changed
@@ -1255,7 +1281,7 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
  * Use `create(ChangeKeywordSchema)` to create a new message.
  */
 export const ChangeKeywordSchema: GenMessage<ChangeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 37);
+  messageDesc(file_earshot_commands_v1_commands, 38);
 
 /**
  * @generated from message earshot.commands.v1.Changed
@@ -1272,7 +1298,7 @@ export type Changed = Message<"earshot.commands.v1.Changed"> & {
  * Use `create(ChangedSchema)` to create a new message.
  */
 export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 38);
+  messageDesc(file_earshot_commands_v1_commands, 39);
 
 /**
  * commands.keywords.pause-keyword → Done: pauses with the reason `user`
@@ -1301,7 +1327,7 @@ export type PauseKeyword = Message<"earshot.commands.v1.PauseKeyword"> & {
  * Use `create(PauseKeywordSchema)` to create a new message.
  */
 export const PauseKeywordSchema: GenMessage<PauseKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 39);
+  messageDesc(file_earshot_commands_v1_commands, 40);
 
 /**
  * commands.keywords.resume-keyword → Done
@@ -1330,7 +1356,7 @@ export type ResumeKeyword = Message<"earshot.commands.v1.ResumeKeyword"> & {
  * Use `create(ResumeKeywordSchema)` to create a new message.
  */
 export const ResumeKeywordSchema: GenMessage<ResumeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 40);
+  messageDesc(file_earshot_commands_v1_commands, 41);
 
 /**
  * commands.billing.rotate-signing-secret → RotatedSigningSecret
@@ -1354,7 +1380,7 @@ export type RotateSigningSecret = Message<"earshot.commands.v1.RotateSigningSecr
  * Use `create(RotateSigningSecretSchema)` to create a new message.
  */
 export const RotateSigningSecretSchema: GenMessage<RotateSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 41);
+  messageDesc(file_earshot_commands_v1_commands, 42);
 
 /**
  * @generated from message earshot.commands.v1.RotatedSigningSecret
@@ -1378,7 +1404,7 @@ export type RotatedSigningSecret = Message<"earshot.commands.v1.RotatedSigningSe
  * Use `create(RotatedSigningSecretSchema)` to create a new message.
  */
 export const RotatedSigningSecretSchema: GenMessage<RotatedSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 42);
+  messageDesc(file_earshot_commands_v1_commands, 43);
 
 /**
  * commands.billing.change-account → Done
@@ -1423,7 +1449,7 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
  * Use `create(ChangeAccountSchema)` to create a new message.
  */
 export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 43);
+  messageDesc(file_earshot_commands_v1_commands, 44);
 
 /**
  * commands.delivery.create-replay → Made
@@ -1472,7 +1498,7 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
  * Use `create(StartExploreSchema)` to create a new message.
  */
 export const StartExploreSchema: GenMessage<StartExplore> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 44);
+  messageDesc(file_earshot_commands_v1_commands, 45);
 
 /**
  * @generated from message earshot.commands.v1.CreateReplay
@@ -1541,7 +1567,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
  * Use `create(CreateReplaySchema)` to create a new message.
  */
 export const CreateReplaySchema: GenMessage<CreateReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 45);
+  messageDesc(file_earshot_commands_v1_commands, 46);
 
 /**
  * commands.delivery.cancel-replay → Done
@@ -1570,7 +1596,7 @@ export type CancelReplay = Message<"earshot.commands.v1.CancelReplay"> & {
  * Use `create(CancelReplaySchema)` to create a new message.
  */
 export const CancelReplaySchema: GenMessage<CancelReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 46);
+  messageDesc(file_earshot_commands_v1_commands, 47);
 
 /**
  * commands.delivery.resend → Resending
@@ -1608,7 +1634,7 @@ export type Resend = Message<"earshot.commands.v1.Resend"> & {
  * Use `create(ResendSchema)` to create a new message.
  */
 export const ResendSchema: GenMessage<Resend> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 47);
+  messageDesc(file_earshot_commands_v1_commands, 48);
 
 /**
  * @generated from message earshot.commands.v1.Resending
@@ -1625,7 +1651,7 @@ export type Resending = Message<"earshot.commands.v1.Resending"> & {
  * Use `create(ResendingSchema)` to create a new message.
  */
 export const ResendingSchema: GenMessage<Resending> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 48);
+  messageDesc(file_earshot_commands_v1_commands, 49);
 
 /**
  * commands.delivery.test-webhook → TestedWebhook
@@ -1661,7 +1687,7 @@ export type TestWebhook = Message<"earshot.commands.v1.TestWebhook"> & {
  * Use `create(TestWebhookSchema)` to create a new message.
  */
 export const TestWebhookSchema: GenMessage<TestWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 49);
+  messageDesc(file_earshot_commands_v1_commands, 50);
 
 /**
  * @generated from message earshot.commands.v1.TestedWebhook
@@ -1705,7 +1731,7 @@ export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
  * Use `create(TestedWebhookSchema)` to create a new message.
  */
 export const TestedWebhookSchema: GenMessage<TestedWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 50);
+  messageDesc(file_earshot_commands_v1_commands, 51);
 
 /**
  * commands.delivery.enable-endpoint → Done
@@ -1734,7 +1760,7 @@ export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
  * Use `create(EnableEndpointSchema)` to create a new message.
  */
 export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 51);
+  messageDesc(file_earshot_commands_v1_commands, 52);
 
 /**
  * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes its meaning.
@@ -1773,7 +1799,7 @@ export type AskQuestion = Message<"earshot.commands.v1.AskQuestion"> & {
  * Use `create(AskQuestionSchema)` to create a new message.
  */
 export const AskQuestionSchema: GenMessage<AskQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 52);
+  messageDesc(file_earshot_commands_v1_commands, 53);
 
 /**
  * @generated from message earshot.commands.v1.AskedQuestion
@@ -1813,7 +1839,7 @@ export type AskedQuestion = Message<"earshot.commands.v1.AskedQuestion"> & {
  * Use `create(AskedQuestionSchema)` to create a new message.
  */
 export const AskedQuestionSchema: GenMessage<AskedQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 53);
+  messageDesc(file_earshot_commands_v1_commands, 54);
 
 /**
  * @generated from message earshot.commands.v1.Meaning
@@ -1839,7 +1865,7 @@ export type Meaning = Message<"earshot.commands.v1.Meaning"> & {
  * Use `create(MeaningSchema)` to create a new message.
  */
 export const MeaningSchema: GenMessage<Meaning> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 54);
+  messageDesc(file_earshot_commands_v1_commands, 55);
 
 /**
  * commands.analysis.settle-question → SettledQuestion: charges a question that was answered, or releases its credits.
@@ -1890,7 +1916,7 @@ export type SettleQuestion = Message<"earshot.commands.v1.SettleQuestion"> & {
  * Use `create(SettleQuestionSchema)` to create a new message.
  */
 export const SettleQuestionSchema: GenMessage<SettleQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 55);
+  messageDesc(file_earshot_commands_v1_commands, 56);
 
 /**
  * @generated from message earshot.commands.v1.SettledQuestion
@@ -1909,7 +1935,7 @@ export type SettledQuestion = Message<"earshot.commands.v1.SettledQuestion"> & {
  * Use `create(SettledQuestionSchema)` to create a new message.
  */
 export const SettledQuestionSchema: GenMessage<SettledQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 56);
+  messageDesc(file_earshot_commands_v1_commands, 57);
 
 /**
  * commands.analysis.run-analysis → RanAnalysis: groups, classifies or summarises mentions, or carries out an instruction
@@ -1969,7 +1995,7 @@ export type RunAnalysis = Message<"earshot.commands.v1.RunAnalysis"> & {
  * Use `create(RunAnalysisSchema)` to create a new message.
  */
 export const RunAnalysisSchema: GenMessage<RunAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 57);
+  messageDesc(file_earshot_commands_v1_commands, 58);
 
 /**
  * @generated from message earshot.commands.v1.RanAnalysis
@@ -1995,7 +2021,7 @@ export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
  * Use `create(RanAnalysisSchema)` to create a new message.
  */
 export const RanAnalysisSchema: GenMessage<RanAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 58);
+  messageDesc(file_earshot_commands_v1_commands, 59);
 
 /**
  * commands.analysis.run-backtest → RanBacktest: what other rules would have done with the mentions of a keyword. Free;
@@ -2041,7 +2067,7 @@ export type RunBacktest = Message<"earshot.commands.v1.RunBacktest"> & {
  * Use `create(RunBacktestSchema)` to create a new message.
  */
 export const RunBacktestSchema: GenMessage<RunBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 59);
+  messageDesc(file_earshot_commands_v1_commands, 60);
 
 /**
  * @generated from message earshot.commands.v1.RanBacktest
@@ -2060,7 +2086,7 @@ export type RanBacktest = Message<"earshot.commands.v1.RanBacktest"> & {
  * Use `create(RanBacktestSchema)` to create a new message.
  */
 export const RanBacktestSchema: GenMessage<RanBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 60);
+  messageDesc(file_earshot_commands_v1_commands, 61);
 
 /**
  * commands.analysis.read-backtest → BacktestPage: items of a backtest, newest first.
@@ -2111,7 +2137,7 @@ export type ReadBacktest = Message<"earshot.commands.v1.ReadBacktest"> & {
  * Use `create(ReadBacktestSchema)` to create a new message.
  */
 export const ReadBacktestSchema: GenMessage<ReadBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 61);
+  messageDesc(file_earshot_commands_v1_commands, 62);
 
 /**
  * @generated from message earshot.commands.v1.BacktestPage
@@ -2142,7 +2168,7 @@ export type BacktestPage = Message<"earshot.commands.v1.BacktestPage"> & {
  * Use `create(BacktestPageSchema)` to create a new message.
  */
 export const BacktestPageSchema: GenMessage<BacktestPage> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 62);
+  messageDesc(file_earshot_commands_v1_commands, 63);
 
 /**
  * commands.delivery.create-channel → Made
@@ -2183,7 +2209,7 @@ export type CreateChannel = Message<"earshot.commands.v1.CreateChannel"> & {
  * Use `create(CreateChannelSchema)` to create a new message.
  */
 export const CreateChannelSchema: GenMessage<CreateChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 63);
+  messageDesc(file_earshot_commands_v1_commands, 64);
 
 /**
  * commands.delivery.change-channel → Done
@@ -2224,7 +2250,7 @@ export type ChangeChannel = Message<"earshot.commands.v1.ChangeChannel"> & {
  * Use `create(ChangeChannelSchema)` to create a new message.
  */
 export const ChangeChannelSchema: GenMessage<ChangeChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 64);
+  messageDesc(file_earshot_commands_v1_commands, 65);
 
 /**
  * commands.delivery.delete-channel → Done
@@ -2253,7 +2279,7 @@ export type DeleteChannel = Message<"earshot.commands.v1.DeleteChannel"> & {
  * Use `create(DeleteChannelSchema)` to create a new message.
  */
 export const DeleteChannelSchema: GenMessage<DeleteChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 65);
+  messageDesc(file_earshot_commands_v1_commands, 66);
 
 /**
  * commands.delivery.enable-channel → Done
@@ -2282,7 +2308,7 @@ export type EnableChannel = Message<"earshot.commands.v1.EnableChannel"> & {
  * Use `create(EnableChannelSchema)` to create a new message.
  */
 export const EnableChannelSchema: GenMessage<EnableChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 66);
+  messageDesc(file_earshot_commands_v1_commands, 67);
 
 /**
  * commands.delivery.test-channel → TestedChannel. For an email channel with unverified addresses: sends their
@@ -2312,7 +2338,7 @@ export type TestChannel = Message<"earshot.commands.v1.TestChannel"> & {
  * Use `create(TestChannelSchema)` to create a new message.
  */
 export const TestChannelSchema: GenMessage<TestChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 67);
+  messageDesc(file_earshot_commands_v1_commands, 68);
 
 /**
  * @generated from message earshot.commands.v1.TestedChannel
@@ -2346,7 +2372,7 @@ export type TestedChannel = Message<"earshot.commands.v1.TestedChannel"> & {
  * Use `create(TestedChannelSchema)` to create a new message.
  */
 export const TestedChannelSchema: GenMessage<TestedChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 68);
+  messageDesc(file_earshot_commands_v1_commands, 69);
 
 /**
  * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms it, or unsubscribes it.
@@ -2387,7 +2413,7 @@ export type AnswerAddress = Message<"earshot.commands.v1.AnswerAddress"> & {
  * Use `create(AnswerAddressSchema)` to create a new message.
  */
 export const AnswerAddressSchema: GenMessage<AnswerAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 69);
+  messageDesc(file_earshot_commands_v1_commands, 70);
 
 /**
  * @generated from message earshot.commands.v1.AnsweredAddress
@@ -2406,7 +2432,7 @@ export type AnsweredAddress = Message<"earshot.commands.v1.AnsweredAddress"> & {
  * Use `create(AnsweredAddressSchema)` to create a new message.
  */
 export const AnsweredAddressSchema: GenMessage<AnsweredAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 70);
+  messageDesc(file_earshot_commands_v1_commands, 71);
 
 /**
  * commands.keywords.rotate-feed → Done: replaces the addresses of a keyword's feeds.
@@ -2435,5 +2461,5 @@ export type RotateFeed = Message<"earshot.commands.v1.RotateFeed"> & {
  * Use `create(RotateFeedSchema)` to create a new message.
  */
 export const RotateFeedSchema: GenMessage<RotateFeed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 71);
+  messageDesc(file_earshot_commands_v1_commands, 72);
 

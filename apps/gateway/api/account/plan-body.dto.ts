@@ -1,0 +1,17 @@
+import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { PLANS } from '#contracts';
+import { Described, Optional } from '../../http/validators.js';
+
+/** The most credits that one pack can have. */
+const LARGEST_PACK = 1_000_000_000;
+
+/** `POST /v1/account/plan` */
+export class PlanBodyDto {
+  @IsIn(PLANS) plan!: string;
+}
+
+/** `POST /v1/credits/packs` */
+export class PackBodyDto {
+  @IsInt() @Min(1) @Max(LARGEST_PACK) @Described('They do not expire') credits!: number;
+  @Optional() @IsString() @MaxLength(200) @Described('The reason, for the ledger') note?: string;
+}

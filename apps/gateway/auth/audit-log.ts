@@ -1,0 +1,119 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { newId, Repeated } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import type { Caller } from './api-keys.js';
+import { callerOf } from './caller.js';
+import { changesNothing } from './permissions.js';
+
+const KEPT_DAYS = 365;
+const SWEEP_MS = 3_600_000;
+const LONGEST_PATH = 500;
+const MOST_KEYS = 50;
+const LONGEST_KEY = 100;
+
+/** Who made a request. */
+type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'> };
+
+/**
+ * Records every write of a key or a member: before it runs, and its status before the answer is sent. Bodies can contain
+ * secrets, so only their keys are recorded.
+ */
+@Injectable()
+export class AuditLog implements Loop {
+  readonly name = 'audit-log';
+  private readonly entries = new WeakMap<FastifyRequest, string>();
+  private readonly sweeps = new Repeated({
+    pauseMs: SWEEP_MS,
+    run: () => this.sweep(),
+    failed: (error) => this.log.warn({ err: error }, 'old entries of the audit log could not be deleted'),
+  });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.sweeps.start();
+  }
+
+  stop(): Promise<void> {
+    return this.sweeps.stop();
+  }
+
+  /** Adds the hooks: after a body is read and before anything is changed, and before a response is sent. */
+  guard(fastify: FastifyInstance): void {
+    fastify.addHook('preHandler', async (request, reply) => {
+      const caller = callerOf(request);
+      const route = request.routeOptions.url;
+      if (!caller || route === undefined || request.is404 || changesNothing(request.method, route)) return;
+      this.entries.set(request, await this.write(caller, request, reply, null));
+    });
+    fastify.addHook('onSend', async (request, reply, payload) => {
+      const entryId = this.entries.get(request);
+      if (entryId !== undefined) await this.complete(entryId, reply.statusCode);
+      return payload;
+    });
+  }
+
+  /** Records something that a route for strangers has done for a member, such as a sign-in. */
+  async record(author: Author, request: FastifyRequest, reply: FastifyReply, status: number): Promise<void> {
+    await this.write(author, request, reply, status);
+  }
+
+  private async write(
+    { accountId, by }: Author,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number | null,
+  ): Promise<string> {
+    const entryId = newId();
+    await this.database.query(
+      `INSERT INTO audit_log (entry_id, account_id, by_kind, by_id, method, route, path, body_keys, status, request_id,
+         network_address)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      [
+        entryId,
+        accountId,
+        by.kind,
+        by.id,
+        request.method,
+        (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}'),
+        storable(request.url).slice(0, LONGEST_PATH),
+        keysOf(request.body),
+        status,
+        String(reply.getHeader('x-request-id') ?? ''),
+        request.ip,
+      ],
+    );
+    return entryId;
+  }
+
+  /** If the status cannot be stored, the answer stays as it is, and the entry says that the outcome is unknown. */
+  private async complete(entryId: string, status: number): Promise<void> {
+    await this.database
+      .query('UPDATE audit_log SET status = $2 WHERE entry_id = $1', [entryId, status])
+      .catch((error: unknown) =>
+        this.log.warn({ err: error, entryId }, 'the status of an entry of the audit log could not be stored'),
+      );
+  }
+
+  private async sweep(): Promise<void> {
+    await this.database.query(`DELETE FROM audit_log WHERE at < now() - interval '${KEPT_DAYS} days'`);
+  }
+}
+
+function keysOf(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return [];
+  return Object.keys(body)
+    .slice(0, MOST_KEYS)
+    .map((key) => storable(key).slice(0, LONGEST_KEY));
+}
+
+/** Postgres stores neither U+0000 nor lone surrogates. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}

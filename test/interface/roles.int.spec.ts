@@ -1,0 +1,166 @@
+import { request } from 'undici';
+import { newId } from '#kernel';
+import { Browser } from './browser.js';
+import { description } from './described.js';
+import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
+import { firstOwner, joined, PASSWORD } from './people.js';
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => ({ method: method.toUpperCase() as Method, path })),
+);
+
+const OPEN = [
+  '/v1/openapi.json',
+  '/v1/auth/options',
+  '/v1/auth/sign-up',
+  '/v1/auth/sign-in',
+  '/v1/auth/password/reset',
+  '/v1/auth/password/reset/confirm',
+];
+/** Routes of people, which no key may use. */
+const OF_PEOPLE =
+  /^\/v1\/(auth|keys|members|invitations|signing-secret|audit-log)(\/|$)|^\/v1\/(account\/plan|credits\/packs)$/;
+const OWNERS_READ = /^\/v1\/(invitations|signing-secret|audit-log)/;
+const OWNERS_WRITE = /^\/v1\/(account|credits|members|invitations|signing-secret|audit-log)/;
+
+type Operation = (typeof operations)[number];
+const changes = ({ method, path }: Operation) => method !== 'GET' && !/\/(estimate|lookup)$/.test(path);
+
+/** What a member with this role is refused. */
+const REFUSED: Record<string, (operation: Operation) => boolean> = {
+  viewer: (operation) =>
+    changes(operation)
+      ? !operation.path.startsWith('/v1/auth/')
+      : OWNERS_READ.test(operation.path) || operation.path.startsWith('/v1/keys'),
+  editor: (operation) => (changes(operation) ? OWNERS_WRITE : OWNERS_READ).test(operation.path),
+  owner: () => false,
+};
+
+let service: InterfaceUnderTest;
+const browsers: Record<string, Browser> = {};
+const keys: Record<string, string> = {};
+
+beforeAll(async () => {
+  service = await startInterface();
+  const owner = await firstOwner(service.url);
+  browsers['owner'] = owner;
+  browsers['editor'] = await joined(owner, 'ed@example.org', 'editor');
+  browsers['viewer'] = await joined(owner, 'vi@example.org', 'viewer');
+  const keyOf = async (browser: Browser, scope: string) =>
+    (await browser.post('/v1/keys', { name: scope, scope })).body.apiKey as string;
+  keys['owner'] = await keyOf(owner, 'write');
+  keys['editor'] = await keyOf(browsers['editor'], 'write');
+  keys['viewer'] = await keyOf(owner, 'read');
+});
+afterAll(() => service?.stop());
+
+/** Sends a request that would change nothing that exists, and returns the status. */
+async function statusOf({ method, path }: Operation, headers: Record<string, string>): Promise<number> {
+  const filled = path.replace('{source}', 'hackernews').replaceAll(/\{\w+\}/g, newId());
+  const answer = await request(service.url + filled, {
+    method,
+    headers: { ...headers, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
+    ...(method === 'GET' ? {} : { body: '{}' }),
+  });
+  // A stream of events never ends.
+  answer.body.on('error', () => undefined).destroy();
+  return answer.statusCode;
+}
+
+const guarded = operations.filter(({ path }) => !OPEN.includes(path));
+
+describe('every route of the description', () => {
+  it('is refused without a key and without a session, except those of strangers [errors.key]', async () => {
+    // A gateway of its own: it stops answering 401 to an address that tries this often.
+    for (let n = 0; n < guarded.length; n += 50) {
+      const url = await service.anotherGateway();
+      const answers = await Promise.all(
+        guarded.slice(n, n + 50).map(async ({ method, path }) => {
+          const answer = await request(url + path, { method });
+          await answer.body.dump();
+          return `${method} ${path} ${answer.statusCode}`;
+        }),
+      );
+      expect(answers.filter((answer) => !answer.endsWith(' 401'))).toEqual([]);
+    }
+    for (const path of OPEN)
+      expect([401, 403]).not.toContain(
+        await statusOf(
+          {
+            method:
+              path.endsWith('s') || path.endsWith('n.json') || path.endsWith('options') ? 'GET' : 'POST',
+            path,
+          },
+          {},
+        ),
+      );
+  });
+
+  it.each(['viewer', 'editor', 'owner'])(
+    'is allowed or refused to a member with the role %s as the roles say [sessions.roles]',
+    async (role) => {
+      const wrong: string[] = [];
+      for (const operation of guarded) {
+        if (operation.path === '/v1/auth/sign-out') continue;
+        const { cookie, csrfToken } = browsers[role] as Browser;
+        const status = await statusOf(operation, { cookie, 'x-csrf-token': csrfToken });
+        const isRefused = status === 401 || status === 403;
+        if (isRefused !== REFUSED[role]?.(operation))
+          wrong.push(`${operation.method} ${operation.path} ${status}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it.each(['viewer', 'editor', 'owner'])(
+    'is refused to the key of a member with the rights of %s as to the member, and if it is for people [requests.forbidden]',
+    async (role) => {
+      const wrong: string[] = [];
+      for (const operation of guarded) {
+        const status = await statusOf(operation, { 'x-api-key': keys[role] ?? '' });
+        const isRefused = status === 401 || status === 403;
+        const wanted = OF_PEOPLE.test(operation.path) || REFUSED[role]?.(operation);
+        if (isRefused !== wanted) wrong.push(`${operation.method} ${operation.path} ${status}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('refuses each write of a session without x-csrf-token, also of an owner [sessions.csrf]', async () => {
+    const { cookie } = browsers['owner'] as Browser;
+    const wrong: string[] = [];
+    for (const operation of guarded.filter(({ method }) => method !== 'GET')) {
+      const status = await statusOf(operation, { cookie });
+      if (status !== 403) wrong.push(`${operation.method} ${operation.path} ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a role that changes', () => {
+  it('counts at once, for the session and for the keys of the member', async () => {
+    const owner = browsers['owner'] as Browser;
+    const eve = await joined(owner, 'eve@example.org', 'editor');
+    const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;
+    const id = (await eve.get('/v1/auth/session')).body.member.id as string;
+    expect((await eve.post('/v1/keywords/estimate', {})).status).not.toBe(403);
+    expect((await owner.call('PATCH', `/v1/members/${id}`, { role: 'viewer' })).body.role).toBe('viewer');
+    expect((await eve.post('/v1/keywords', {})).status).toBe(403);
+    const url = await service.anotherGateway();
+    const answer = await request(`${url}/v1/keywords`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey as string },
+    });
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(403);
+    expect(
+      (
+        await new Browser(service.url).post('/v1/auth/sign-in', {
+          email: 'eve@example.org',
+          password: PASSWORD,
+        })
+      ).body.member.role,
+    ).toBe('viewer');
+  });
+});
