@@ -1,0 +1,58 @@
+import { Table } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { FileBarChart } from 'lucide-react';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import { dayOf } from '../../parts/format.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+
+/** The weekly reports, each with its own page. */
+export function Reports() {
+  const names = useKeywordNames();
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/reports'],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/reports', { query: pageParam ? { cursor: pageParam } : {}, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const rows = pages.flatMap(({ data }) => data);
+        if (rows.length === 0)
+          return (
+            <Empty icon={FileBarChart} title="No reports yet">
+              A weekly report is made on Monday at 09:00 for each keyword that sends one to a channel.
+            </Empty>
+          );
+        return (
+          <>
+            <DataTable label="Weekly reports" head={['Period', 'Keyword', 'Made', '']} minWidth={520}>
+              {rows.map((row) => (
+                <Table.Tr key={row.id}>
+                  <Table.Td>
+                    {dayOf(row.period.from)} – {dayOf(row.period.to)}
+                  </Table.Td>
+                  <Table.Td className="foreign">{names.get(row.keywordId) ?? 'A deleted keyword'}</Table.Td>
+                  <Table.Td>
+                    <Time at={row.createdAt} />
+                  </Table.Td>
+                  <Table.Td>
+                    {/* Only the path: the page is on this installation, whatever PUBLIC_URL says. */}
+                    <a href={new URL(row.url, location.origin).pathname} target="_blank" rel="noopener">
+                      Open the report
+                    </a>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
+            <More query={query} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,79 @@
+import { Badge, Table, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { MailOpen } from 'lucide-react';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import { count, words } from '../../parts/format.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable, More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+
+/** Pages of deliveries that are read at once: most deliveries are not digests. */
+const PAGE = 200;
+
+/** The digests among the deliveries, newest first. */
+export function SentDigests() {
+  const names = useKeywordNames();
+  const channels = useQuery({
+    queryKey: ['/v1/channels', 'names'],
+    queryFn: async ({ signal }) => {
+      const found = new Map<string, string>();
+      for await (const { id, name } of api.paginate('/v1/channels', { query: { limit: 200 }, signal }))
+        found.set(`channel:${id}`, name);
+      return found;
+    },
+  });
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/deliveries', 'digests'],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/deliveries', {
+        query: { limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const rows = pages.flatMap(({ data }) => data).filter(({ target }) => target.kind === 'digest');
+        return (
+          <>
+            {rows.length === 0 ? (
+              <Empty icon={MailOpen} title="No digest among the last deliveries">
+                A digest is sent at its time if it has at least one mention.
+              </Empty>
+            ) : (
+              <DataTable label="Digests" head={['Sent', 'To', 'Keyword', 'Attempts', 'State']}>
+                {rows.map((row) => (
+                  <Table.Tr key={`${row.eventId} ${row.endpoint}`}>
+                    <Table.Td>
+                      <Time at={row.attempts.at(-1)?.at} />
+                    </Table.Td>
+                    <Table.Td className="foreign">
+                      <Text size="sm">{channels.data?.get(row.endpoint) ?? row.endpoint}</Text>
+                    </Table.Td>
+                    <Table.Td className="foreign">
+                      {(row.keywordId && names.get(row.keywordId)) ?? '–'}
+                    </Table.Td>
+                    <Table.Td>{count(row.attempts.length)}</Table.Td>
+                    <Table.Td>
+                      <Badge
+                        color={
+                          row.state === 'delivered' ? 'teal' : row.state === 'retrying' ? 'yellow' : 'red'
+                        }
+                      >
+                        {words(row.state)}
+                      </Badge>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+            )}
+            <More query={query} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
