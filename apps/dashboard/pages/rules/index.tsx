@@ -1,5 +1,38 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from 'react-router';
+import { api } from '../../api/client.js';
+import { Page } from '../../parts/page.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { RulesForm } from './rules-form.js';
 
+/** What happens with each new mention of a keyword, and when it alerts. */
 export function Component() {
-  return <NotBuilt title="Rules and alerts" />;
+  const { id = '' } = useParams();
+  const query = useQuery({
+    queryKey: ['/v1/keywords', id, 'rules'],
+    queryFn: async ({ signal }) => {
+      const keyword = await api.get('/v1/keywords/{id}', { path: { id }, signal });
+      const channels: { id: string; name: string }[] = [];
+      for await (const { id: channelId, name } of api.paginate('/v1/channels', {
+        query: { limit: 200 },
+        signal,
+      }))
+        channels.push({ id: channelId, name });
+      return { keyword, channels };
+    },
+    // What is typed must not be replaced by a later read.
+    staleTime: Infinity,
+    refetchOnMount: 'always',
+  });
+  return (
+    <Page
+      title="Rules and alerts"
+      back={{ to: `/keywords/${id}`, label: query.data?.keyword.name ?? 'Keyword' }}
+      lead="Rules run in order on each new mention, after its readings. An alert looks at the number of mentions instead."
+    >
+      <Loaded query={query} loading={<LoadingRows rows={3} height={160} />}>
+        {({ keyword, channels }) => <RulesForm key={keyword.version} keyword={keyword} channels={channels} />}
+      </Loaded>
+    </Page>
+  );
 }

@@ -1,0 +1,150 @@
+import {
+  Alert,
+  Button,
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+} from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { FlaskConical } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import type { AnswerOf, components } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import { Figure } from '../../parts/figure.js';
+import { count, dayOf, words } from '../../parts/format.js';
+import { Problem } from '../../parts/problem.js';
+import { Section } from '../../parts/section.js';
+import { DataTable } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { BacktestItems } from './backtest-items.js';
+
+type Schemas = components['schemas'];
+type Backtest = AnswerOf<'post', '/v1/keywords/{id}/backtest'>;
+const Chart = lazy(async () => ({ default: (await import('./backtest-chart.js')).Component }));
+const DAYS = ['7', '30', '90'] as const;
+
+interface Props {
+  keywordId: string;
+  /** The rules of the form, saved or not. */
+  draft: () => { rules: Schemas['Rule'][]; spikeAlert: Schemas['BacktestBody']['spikeAlert'] };
+  onError: (error: unknown) => void;
+}
+
+/** What the rules of the form would have done, without saving them. */
+export function Backtest({ keywordId, draft, onError }: Props) {
+  const [days, setDays] = useState<string>('30');
+  const run = useMutation({
+    mutationFn: () => {
+      const since = new Date(Date.now() - Number(days) * 86_400_000).toISOString();
+      return api.post('/v1/keywords/{id}/backtest', {
+        path: { id: keywordId },
+        body: { ...draft(), since } as never,
+      });
+    },
+    onError,
+  });
+  return (
+    <Section
+      title="Backtest"
+      lead="Runs the rules above over the stored mentions, with the code that runs live. It is free and changes nothing."
+      actions={
+        <Group gap="xs">
+          <SegmentedControl
+            size="xs"
+            aria-label="Days"
+            data={DAYS.map((value) => ({ value, label: `${value} days` }))}
+            value={days}
+            onChange={setDays}
+          />
+          <Button
+            size="xs"
+            leftSection={<FlaskConical size={14} aria-hidden />}
+            loading={run.isPending}
+            onClick={() => run.mutate()}
+          >
+            Run the backtest
+          </Button>
+        </Group>
+      }
+    >
+      {Boolean(run.error) && <Problem error={run.error} title="The backtest was refused" />}
+      {run.data && <Outcome keywordId={keywordId} backtest={run.data} />}
+      {!run.data && !run.error && (
+        <Text size="sm" c="dimmed">
+          Run it before you save: it shows how often each rule would have fired, and what would be different.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function Outcome({ keywordId, backtest }: { keywordId: string; backtest: Backtest }) {
+  const { items, added, removed, byRule, dropped, alerts, window } = backtest;
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
+        <Figure label="Mentions" value={count(items)} hint={`${dayOf(window.from)} to ${dayOf(window.to)}`} />
+        <Figure label="Would fire in addition" value={count(added)} hint="rule and mention" />
+        <Figure label="Would not fire any more" value={count(removed)} hint="rule and mention" />
+        <Figure
+          label="Alerts"
+          value={count(alerts.length)}
+          hint={
+            dropped
+              .map(({ reason, count: n }) => `${count(n)} dropped: ${words(reason).toLowerCase()}`)
+              .join(', ') || 'nothing dropped'
+          }
+        />
+      </SimpleGrid>
+      {byRule.some(({ fired }) => fired > 0) ? (
+        <Suspense fallback={<Skeleton h={220} />}>
+          <Chart byRule={byRule} />
+        </Suspense>
+      ) : (
+        <Alert color="yellow" title="No rule would have fired" />
+      )}
+      <DataTable
+        framed={false}
+        label="How often each rule would have fired"
+        head={['Rule', 'Fired', 'Days']}
+        minWidth={360}
+      >
+        {byRule.map(({ ruleId, name, fired, perDay }) => (
+          <Table.Tr key={ruleId}>
+            <Table.Td className="foreign">{name}</Table.Td>
+            <Table.Td>{count(fired)}</Table.Td>
+            <Table.Td>{count(perDay.length)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+      {alerts.length > 0 && (
+        <DataTable
+          framed={false}
+          label="Alerts that would have fired"
+          head={['Time', 'Alert', 'Observed', 'Usual']}
+          minWidth={420}
+        >
+          {alerts.map(({ at, kind, name, observed, baseline }) => (
+            <Table.Tr key={`${at} ${kind} ${name ?? ''}`}>
+              <Table.Td>
+                <Time at={at} />
+              </Table.Td>
+              <Table.Td className="foreign">{name ?? words(kind)}</Table.Td>
+              <Table.Td>{count(observed)}</Table.Td>
+              <Table.Td>{baseline.toFixed(1)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
+      )}
+      <BacktestItems
+        keywordId={keywordId}
+        backtestId={backtest.id}
+        names={new Map(byRule.map(({ ruleId, name }) => [ruleId, name]))}
+      />
+    </Stack>
+  );
+}

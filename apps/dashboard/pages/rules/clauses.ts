@@ -1,0 +1,180 @@
+import type { components } from '../../../../clients/typescript/src/index.js';
+
+type Schemas = components['schemas'];
+export type Clause = Schemas['Clause'];
+export type Operator = Clause['op'];
+export type Action = Schemas['Action'];
+
+/** A rule in the form. Values of clauses are texts until they are sent. */
+export interface RuleDraft {
+  /** Undefined for a new rule. */
+  id: string | undefined;
+  /** Only for the list of the page. */
+  key: string;
+  name: string;
+  enabled: boolean;
+  source: Schemas['Source'] | null;
+  kind: 'item' | 'volume' | 'sentiment_shift';
+  clauses: ClauseDraft[];
+  window: '1h' | '24h';
+  min: number;
+  multiple: number;
+  actions: Action['type'][];
+  label: NonNullable<Action['label']>;
+  /** Channels of `notify`; empty: all channels of the keyword. */
+  channelIds: string[];
+}
+
+export interface ClauseDraft {
+  field: string;
+  op: Operator;
+  value: string;
+  /** Of `similar_to`. */
+  threshold: number;
+}
+
+type FieldType = 'text' | 'name' | 'number' | 'boolean';
+
+const OF_NAMES: readonly Operator[] = ['eq', 'neq', 'contains', 'not_contains', 'word', 'in', 'exists'];
+const OPERATORS_OF: Readonly<Record<FieldType, readonly Operator[]>> = {
+  text: ['contains', 'not_contains', 'word', 'similar_to', 'eq', 'neq', 'in', 'exists'],
+  name: OF_NAMES,
+  number: ['gte', 'gt', 'lte', 'lt', 'eq', 'neq', 'in', 'exists'],
+  boolean: ['eq', 'neq', 'exists'],
+};
+
+/** How each operator is read. */
+export const OPERATOR_NAMES: Readonly<Record<Operator, string>> = {
+  eq: 'is',
+  neq: 'is not',
+  lt: 'is less than',
+  lte: 'is at most',
+  gt: 'is more than',
+  gte: 'is at least',
+  contains: 'contains',
+  not_contains: 'does not contain',
+  word: 'contains the word',
+  in: 'is one of',
+  exists: 'exists',
+  similar_to: 'means something like',
+};
+
+/** The fields of a mention, in groups; the agent step's own fields are written as `ai.<field>`. */
+export const FIELDS: readonly { group: string; items: Readonly<Record<string, FieldType>> }[] = [
+  {
+    group: 'Text',
+    items: { text: 'text', title: 'text', body: 'text', matchedTerm: 'name', lang: 'name', url: 'name' },
+  },
+  {
+    group: 'Readings',
+    items: {
+      sentiment: 'name',
+      sentimentScore: 'number',
+      intent: 'name',
+      relevance: 'number',
+      bucket: 'name',
+    },
+  },
+  {
+    group: 'Where and who',
+    items: {
+      source: 'name',
+      kind: 'name',
+      author: 'name',
+      community: 'name',
+      vip: 'boolean',
+      authorFollowers: 'number',
+    },
+  },
+  {
+    group: 'Engagement',
+    items: { likes: 'number', replies: 'number', shares: 'number', views: 'number', score: 'number' },
+  },
+  { group: 'Vinted', items: { price: 'number', previousPrice: 'number', brand: 'name' } },
+];
+
+/** The type of a field; the answer of an agent step can be anything. */
+export function typeOf(field: string): FieldType {
+  return FIELDS.map(({ items }) => items[field]).find((type) => type !== undefined) ?? 'name';
+}
+
+/** The operators that fit a field. */
+export function operatorsOf(field: string): readonly Operator[] {
+  return field.startsWith('ai.') ? [...OF_NAMES, 'gte', 'gt', 'lte', 'lt'] : OPERATORS_OF[typeOf(field)];
+}
+
+export const newClause = (): ClauseDraft => ({ field: 'text', op: 'contains', value: '', threshold: 0.6 });
+
+export const newRule = (): RuleDraft => ({
+  ...{ id: undefined, key: crypto.randomUUID(), name: '', enabled: true, source: null, kind: 'item' },
+  ...{ clauses: [newClause()], window: '1h', min: 5, multiple: 3 },
+  ...{ actions: ['mark'], label: 'to_reply', channelIds: [] },
+});
+
+/** A rule of the keyword as a draft. */
+export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
+  const { when, then } = rule;
+  const draft: RuleDraft = {
+    ...newRule(),
+    ...{
+      id: rule.id,
+      key: rule.id,
+      name: rule.name,
+      enabled: rule.enabled,
+      source: rule.source,
+      kind: when.kind,
+    },
+    actions: then.map(({ type }) => type),
+    label: then.find(({ label }) => label)?.label ?? 'to_reply',
+    channelIds: then.find(({ channelIds }) => channelIds)?.channelIds ?? [],
+  };
+  if (when.kind === 'item') return { ...draft, clauses: when.all.map(clauseDraftOf) };
+  return { ...draft, window: when.window, min: when.min, multiple: when.multiple };
+}
+
+function clauseDraftOf({ field, op, value }: Clause): ClauseDraft {
+  const draft = { ...newClause(), field, op };
+  if (value === undefined || value === null) return draft;
+  if (Array.isArray(value)) return { ...draft, value: value.join(', ') };
+  if (typeof value === 'object') return { ...draft, value: value.text, threshold: value.threshold ?? 0.6 };
+  return { ...draft, value: String(value) };
+}
+
+/** The rule as the API takes it. */
+export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
+  const { id, name, enabled, source, kind, window, min, multiple, channelIds, label } = draft;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...{ name, enabled, source },
+    when: kind === 'item' ? { kind, all: draft.clauses.map(clauseOf) } : { kind, window, min, multiple },
+    then: draft.actions.map((type) => ({
+      type,
+      ...(type === 'mark' ? { label } : {}),
+      ...(type === 'notify' && channelIds.length > 0 ? { channelIds } : {}),
+    })),
+  };
+}
+
+function clauseOf({ field, op, value, threshold }: ClauseDraft): Clause {
+  if (op === 'exists') return { field, op };
+  if (op === 'similar_to') return { field, op, value: { text: value, threshold } };
+  const typed = (text: string) => {
+    const type = typeOf(field);
+    const isNumber = type === 'number' || (field.startsWith('ai.') && text !== '');
+    if (isNumber && Number.isFinite(Number(text)) && text.trim() !== '') return Number(text);
+    return (type === 'boolean' || field.startsWith('ai.')) && /^(true|false)$/.test(text)
+      ? text === 'true'
+      : text;
+  };
+  if (op === 'in')
+    return {
+      field,
+      op,
+      value: value
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean)
+        .map(typed) as string[],
+    };
+  return { field, op, value: typed(value) };
+}

@@ -1,0 +1,271 @@
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
+import { sourceName, SOURCES } from '../../parts/source.js';
+import { words } from '../../parts/format.js';
+import type { Source } from '../../api/types.js';
+import { ClauseFields } from './clause-fields.js';
+import { newClause, type Action, type ClauseDraft, type RuleDraft } from './clauses.js';
+
+const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
+
+interface Props {
+  rule: RuleDraft;
+  index: number;
+  isLast: boolean;
+  channels: readonly { id: string; name: string }[];
+  /** Message of the API for a path inside of the rule: `name`, `when.all[0].value`. */
+  faultAt: (path: string) => string | undefined;
+  onChange: (rule: RuleDraft) => void;
+  onMove: (by: number) => void;
+  onRemove: () => void;
+}
+
+/** One rule: when it fires and what it then does. */
+export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onMove, onRemove }: Props) {
+  const set = (change: Partial<RuleDraft>) => onChange({ ...rule, ...change });
+  return (
+    <Paper p="md" bg="var(--surface)" component="section" aria-label={rule.name || `Rule ${index + 1}`}>
+      <Stack gap="md">
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            flex={1}
+            miw={200}
+            label={`Rule ${index + 1}`}
+            placeholder="Loud complaints"
+            required
+            maxLength={80}
+            value={rule.name}
+            error={faultAt('name')}
+            onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+          />
+          <Select
+            w={150}
+            label="About"
+            allowDeselect={false}
+            value={rule.kind}
+            data={[
+              { value: 'item', label: 'A mention' },
+              { value: 'volume', label: 'Volume' },
+              { value: 'sentiment_shift', label: 'Sentiment' },
+            ]}
+            onChange={(kind) => kind && set(kindChange(kind as RuleDraft['kind'], rule))}
+          />
+          <Select
+            w={160}
+            label="Source"
+            clearable
+            placeholder="Every source"
+            value={rule.source}
+            data={SOURCES.map((value) => ({ value, label: sourceName(value) }))}
+            onChange={(source) => set({ source: source as Source | null })}
+          />
+          <Switch
+            mb={8}
+            label="On"
+            checked={rule.enabled}
+            onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+          />
+          <Group gap={4} mb={4}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label="Move up"
+              disabled={index === 0}
+              onClick={() => onMove(-1)}
+            >
+              <ArrowUp size={16} aria-hidden />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label="Move down"
+              disabled={isLast}
+              onClick={() => onMove(1)}
+            >
+              <ArrowDown size={16} aria-hidden />
+            </ActionIcon>
+            <ActionIcon variant="subtle" color="red" aria-label="Remove the rule" onClick={onRemove}>
+              <Trash2 size={16} aria-hidden />
+            </ActionIcon>
+          </Group>
+        </Group>
+        {rule.kind === 'item' ? (
+          <Clauses rule={rule} faultAt={faultAt} onChange={(clauses) => set({ clauses })} />
+        ) : (
+          <WindowFields rule={rule} faultAt={faultAt} set={set} />
+        )}
+        <Actions
+          rule={rule}
+          channels={channels}
+          error={faultAt('then') ?? faultAt('then[0]') ?? faultAt('then[0].type')}
+          set={set}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+/** `mark` and `stop` fit only rules about a mention. */
+function kindChange(kind: RuleDraft['kind'], { actions }: RuleDraft): Partial<RuleDraft> {
+  if (kind === 'item') return { kind };
+  const fitting = actions.filter((type) => type === 'notify' || type === 'webhook');
+  return { kind, actions: fitting.length > 0 ? fitting : ['notify'] };
+}
+
+function Clauses({
+  rule,
+  faultAt,
+  onChange,
+}: {
+  rule: RuleDraft;
+  faultAt: Props['faultAt'];
+  onChange: (clauses: ClauseDraft[]) => void;
+}) {
+  const { clauses } = rule;
+  return (
+    <div>
+      <Text size="sm" fw={550} mb="xs">
+        When all of this holds
+      </Text>
+      <Stack gap="xs">
+        {clauses.map((clause, n) => (
+          <ClauseFields
+            key={n}
+            clause={clause}
+            index={n}
+            error={['', '.field', '.op', '.value', '.value.text']
+              .map((end) => faultAt(`when.all[${n}]${end}`))
+              .find(Boolean)}
+            canRemove={clauses.length > 1}
+            onChange={(changed) => onChange(clauses.map((one, at) => (at === n ? changed : one)))}
+            onRemove={() => onChange(clauses.filter((_, at) => at !== n))}
+          />
+        ))}
+      </Stack>
+      <Button
+        mt="xs"
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<Plus size={14} aria-hidden />}
+        onClick={() => onChange([...clauses, newClause()])}
+      >
+        Add a clause
+      </Button>
+    </div>
+  );
+}
+
+function WindowFields({
+  rule,
+  faultAt,
+  set,
+}: {
+  rule: RuleDraft;
+  faultAt: Props['faultAt'];
+  set: (change: Partial<RuleDraft>) => void;
+}) {
+  const what = rule.kind === 'volume' ? 'mentions' : 'negative mentions';
+  return (
+    <Group align="flex-end" gap="sm">
+      <Select
+        w={160}
+        label="Within"
+        allowDeselect={false}
+        value={rule.window}
+        data={[
+          { value: '1h', label: 'one hour' },
+          { value: '24h', label: '24 hours' },
+        ]}
+        onChange={(window) => window && set({ window: window as RuleDraft['window'] })}
+      />
+      <NumberInput
+        w={170}
+        label={`At least this many ${what}`}
+        min={1}
+        value={rule.min}
+        error={faultAt('when.min')}
+        onChange={(min) => set({ min: Number(min) || 1 })}
+      />
+      <NumberInput
+        w={190}
+        label="And times the usual number"
+        min={1}
+        step={0.5}
+        value={rule.multiple}
+        error={faultAt('when.multiple')}
+        onChange={(multiple) => set({ multiple: Number(multiple) || 1 })}
+      />
+    </Group>
+  );
+}
+
+function Actions({
+  rule,
+  channels,
+  error,
+  set,
+}: {
+  rule: RuleDraft;
+  channels: Props['channels'];
+  error: string | undefined;
+  set: (change: Partial<RuleDraft>) => void;
+}) {
+  const { actions, kind } = rule;
+  const fits = (type: Action['type']) => kind === 'item' || type === 'notify' || type === 'webhook';
+  return (
+    <Checkbox.Group
+      label="Then"
+      error={error}
+      value={actions}
+      onChange={(chosen) => set({ actions: chosen as Action['type'][] })}
+    >
+      <Group mt="xs" gap="lg" align="center">
+        <Group gap="xs">
+          <Checkbox value="notify" label="Notify" />
+          {actions.includes('notify') && (
+            <MultiSelect
+              size="xs"
+              miw={200}
+              aria-label="Channels to notify"
+              placeholder={rule.channelIds.length === 0 ? 'All channels of the keyword' : ''}
+              data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+              value={rule.channelIds}
+              onChange={(channelIds) => set({ channelIds })}
+            />
+          )}
+        </Group>
+        <Checkbox value="webhook" label="Send to the webhook" />
+        {fits('mark') && (
+          <Group gap="xs">
+            <Checkbox value="mark" label="Label" />
+            {actions.includes('mark') && (
+              <Select
+                size="xs"
+                w={130}
+                aria-label="Label to set"
+                allowDeselect={false}
+                data={LABELS.map((value) => ({ value, label: words(value) }))}
+                value={rule.label}
+                onChange={(label) => label && set({ label: label as RuleDraft['label'] })}
+              />
+            )}
+          </Group>
+        )}
+        {fits('stop') && <Checkbox value="stop" label="Stop: drop the mention, and check no further rule" />}
+      </Group>
+    </Checkbox.Group>
+  );
+}
