@@ -20,7 +20,8 @@ export interface RuleDraft {
   min: number;
   multiple: number;
   actions: Action['type'][];
-  label: NonNullable<Action['label']>;
+  /** Of `mark`. */
+  labels: NonNullable<Action['label']>[];
   /** Channels of `notify`; empty: all channels of the keyword. */
   channelIds: string[];
 }
@@ -108,7 +109,7 @@ export const newClause = (): ClauseDraft => ({ field: 'text', op: 'contains', va
 export const newRule = (): RuleDraft => ({
   ...{ id: undefined, key: crypto.randomUUID(), name: '', enabled: true, source: null, kind: 'item' },
   ...{ clauses: [newClause()], window: '1h', min: 5, multiple: 3 },
-  ...{ actions: ['mark'], label: 'to_reply', channelIds: [] },
+  ...{ actions: ['mark'], labels: ['to_reply'], channelIds: [] },
 });
 
 /** A rule of the keyword as a draft. */
@@ -124,9 +125,12 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
       source: rule.source,
       kind: when.kind,
     },
-    actions: then.map(({ type }) => type),
-    label: then.find(({ label }) => label)?.label ?? 'to_reply',
-    channelIds: then.find(({ channelIds }) => channelIds)?.channelIds ?? [],
+    actions: [...new Set(then.map(({ type }) => type))],
+    labels: then.flatMap(({ label }) => label ?? []),
+    // An action without channels notifies all channels of the keyword, and so all that others name.
+    channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
+      ? []
+      : then.flatMap(({ channelIds }) => channelIds ?? []),
   };
   if (when.kind === 'item') return { ...draft, clauses: when.all.map(clauseDraftOf) };
   return { ...draft, window: when.window, min: when.min, multiple: when.multiple };
@@ -142,17 +146,18 @@ function clauseDraftOf({ field, op, value }: Clause): ClauseDraft {
 
 /** The rule as the API takes it. */
 export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
-  const { id, name, enabled, source, kind, window, min, multiple, channelIds, label } = draft;
+  const { id, name, enabled, source, kind, window, min, multiple } = draft;
   return {
     ...(id === undefined ? {} : { id }),
     ...{ name, enabled, source },
     when: kind === 'item' ? { kind, all: draft.clauses.map(clauseOf) } : { kind, window, min, multiple },
-    then: draft.actions.map((type) => ({
-      type,
-      ...(type === 'mark' ? { label } : {}),
-      ...(type === 'notify' && channelIds.length > 0 ? { channelIds } : {}),
-    })),
+    then: draft.actions.flatMap((type) => actionsOf(type, draft)),
   };
+}
+
+function actionsOf(type: Action['type'], { labels, channelIds }: RuleDraft): Action[] {
+  if (type === 'mark') return labels.map((label) => ({ type, label }));
+  return [type === 'notify' && channelIds.length > 0 ? { type, channelIds } : { type }];
 }
 
 function clauseOf({ field, op, value, threshold }: ClauseDraft): Clause {

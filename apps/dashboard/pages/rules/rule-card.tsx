@@ -252,14 +252,13 @@ function Actions({
           <Group gap="xs">
             <Checkbox value="mark" label="Label" />
             {actions.includes('mark') && (
-              <Select
+              <MultiSelect
                 size="xs"
-                w={130}
-                aria-label="Label to set"
-                allowDeselect={false}
+                miw={150}
+                aria-label="Labels to set"
                 data={LABELS.map((value) => ({ value, label: words(value) }))}
-                value={rule.label}
-                onChange={(label) => label && set({ label: label as RuleDraft['label'] })}
+                value={rule.labels}
+                onChange={(labels) => set({ labels: labels as RuleDraft['labels'] })}
               />
             )}
           </Group>

@@ -1,0 +1,57 @@
+import { draftOf, ruleOf } from '../../apps/dashboard/pages/rules/clauses.js';
+
+type Rule = Parameters<typeof draftOf>[0];
+
+const rule = (more: Partial<Rule>): Rule => ({
+  ...{ id: 'r1', name: 'One', enabled: true, source: null },
+  when: { kind: 'item', all: [{ field: 'text', op: 'exists' }] },
+  then: [{ type: 'webhook' }],
+  ...more,
+});
+
+describe('a rule in the form', () => {
+  it.each<[string, Partial<Rule>]>([
+    [
+      'every kind of value',
+      {
+        when: {
+          kind: 'item',
+          all: [
+            { field: 'likes', op: 'gte', value: 20 },
+            { field: 'likes', op: 'in', value: [1, 2] as never },
+            { field: 'vip', op: 'eq', value: true },
+            { field: 'intent', op: 'in', value: ['complaint', 'churn_risk'] },
+            { field: 'text', op: 'similar_to', value: { text: 'we are hiring', threshold: 0.7 } },
+            { field: 'text', op: 'contains', value: '20' },
+            { field: 'ai.urgent', op: 'eq', value: true },
+            { field: 'ai.rank', op: 'gt', value: 3 },
+            { field: 'author', op: 'exists' },
+          ],
+        },
+      },
+    ],
+    [
+      'several labels and channels',
+      {
+        then: [
+          { type: 'mark', label: 'starred' },
+          { type: 'mark', label: 'flagged' },
+          { type: 'notify', channelIds: ['a', 'b'] },
+          { type: 'stop' },
+        ],
+      },
+    ],
+    ['all channels of the keyword', { then: [{ type: 'notify' }] }],
+    [
+      'a window',
+      { when: { kind: 'volume', window: '24h', min: 7, multiple: 2.5 }, source: 'reddit', enabled: false },
+    ],
+  ])('is sent as it was read, with %s', (_, more) => {
+    expect(ruleOf(draftOf(rule(more)))).toEqual(rule(more));
+  });
+
+  it('notifies all channels if one of its actions does', () => {
+    const then: Rule['then'] = [{ type: 'notify', channelIds: ['a'] }, { type: 'notify' }];
+    expect(ruleOf(draftOf(rule({ then }))).then).toEqual([{ type: 'notify' }]);
+  });
+});
