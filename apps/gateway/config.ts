@@ -47,6 +47,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
       'PUBLIC_URL',
       'SIGN_UP',
       'PLAN_CHANGES',
+      'MCP_DAILY_CREDITS',
     ],
     env,
   );

@@ -27,6 +27,7 @@ import { EstimateTokens } from './api/keywords/estimate-tokens.js';
 import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
 import { KeywordCreateController } from './api/keywords/keyword-create.controller.js';
 import { KeywordInput } from './api/keywords/keyword-input.js';
+import { KeywordPrices } from './api/keywords/keyword-prices.js';
 import { KeywordQuoteController } from './api/keywords/keyword-quote.controller.js';
 import { KeywordViews } from './api/keywords/keyword-views.js';
 import { InvitationsController } from './api/invitations/invitations.controller.js';
@@ -74,6 +75,9 @@ import { UnreadGuard } from './http/unread.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PurgeHandler } from './idempotency/purge.handler.js';
+import { answerInJsonRpc, McpController } from './mcp/mcp.controller.js';
+import { McpRoutes } from './mcp/mcp-routes.js';
+import { MCP_DAILY_CREDITS, McpSpending } from './mcp/mcp-spending.js';
 import { methodsAt, nearestPath } from './openapi/document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
@@ -181,6 +185,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SigningSecretController,
           AuditLogController,
           OpenApiController,
+          McpController,
           DashboardFilesController,
           PurgeHandler,
         ],
@@ -195,6 +200,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },
           KeywordInput,
           KeywordViews,
+          KeywordPrices,
+          McpRoutes,
+          McpSpending,
+          { provide: MCP_DAILY_CREDITS, useValue: config.MCP_DAILY_CREDITS },
           ApiKeys,
           BadKeys,
           { provide: SIGN_UP, useValue: config.signUp },
@@ -266,6 +275,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       app.get(Admission).guard(fastify);
       app.get(AuditLog).guard(fastify);
       app.get(Idempotency).guard(fastify);
+      answerInJsonRpc(fastify);
       serveDashboard(fastify, app.get(DashboardFiles));
     },
   };

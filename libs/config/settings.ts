@@ -17,6 +17,12 @@ const positiveInteger = makeValidator((text: string) => {
   return value;
 });
 
+const wholeNumber = makeValidator((text: string) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error('must be a whole number, 0 or more');
+  return value;
+});
+
 const ratio = makeValidator((text: string) => {
   const value = Number(text);
   if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1');
@@ -142,6 +148,10 @@ export const SETTINGS = {
     choices: ['owner', 'cli'] as const,
     default: undefined,
     desc: 'Who changes plans and adds packs of credits: owner (the owners of an account, on the page) or cli (only the command line). Default: owner, and cli with SIGN_UP=open',
+  }),
+  MCP_DAILY_CREDITS: wholeNumber({
+    default: 1000,
+    desc: 'Most credits that one API key spends through MCP in a UTC day; a keyword counts with its credits of one day. 0: nothing',
   }),
   EGRESS_ALLOW: str({
     default: '',

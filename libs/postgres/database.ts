@@ -29,6 +29,7 @@ import { Members1763980000000 } from './migrations/1763980000000-members.js';
 import { Sessions1763981000000 } from './migrations/1763981000000-sessions.js';
 import { AuditLog1763985000000 } from './migrations/1763985000000-audit-log.js';
 import { Views1763990000000 } from './migrations/1763990000000-views.js';
+import { McpSpending1763995000000 } from './migrations/1763995000000-mcp-spending.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -111,6 +112,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Sessions1763981000000,
       AuditLog1763985000000,
       Views1763990000000,
+      McpSpending1763995000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -181,5 +181,5 @@ function pathOf({ routeOptions, url }: FastifyRequest): string {
 
 /** Unknown paths are guarded as well. */
 function isGuarded(path: string): boolean {
-  return path === '/v1' || path.startsWith('/v1/');
+  return path === '/v1' || path.startsWith('/v1/') || path === '/mcp';
 }

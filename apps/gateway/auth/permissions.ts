@@ -55,6 +55,8 @@ const AREAS: Readonly<Record<string, Area>> = {
 
 /** Routes that differ from their area. */
 const ROUTES: Readonly<Record<string, Area>> = {
+  // Each tool checks what it needs.
+  '/mcp': { read: 'viewer', write: 'viewer' },
   '/v1/account/plan': OWNERS,
   '/v1/credits/packs': OWNERS,
 };

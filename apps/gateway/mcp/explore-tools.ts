@@ -1,0 +1,148 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { creditsPerExploredSource, SOURCE_IDS } from '#contracts';
+import { derivedId, newId } from '#kernel';
+import { cursor, withoutAbsent } from './mention-tools.js';
+import { READS, tool, type McpTool, type ToolContext } from './tool.js';
+import { mentionForAgent, NOTICE, shortMention } from './untrusted.js';
+
+const POLL_MS = 500;
+
+const question = {
+  question: z.string().min(1).max(500).describe('What the sources are asked'),
+  sources: z.array(z.enum(SOURCE_IDS)).min(1),
+  market: z.string().optional(),
+  limit: z.int().min(1).max(100).optional().describe('Most items of each source. Default: 25'),
+};
+
+const estimate = tool({
+  name: 'estimate_explore',
+  title: 'Estimate an Explore',
+  description:
+    'What it costs to ask sources a question once: 2 credits for each source. Free; asks nothing. Answers an estimate_token for run_explore.',
+  input: z.strictObject(question),
+  output: z.object({
+    valid: z.boolean(),
+    refusal: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+    credits: z.number().optional(),
+    estimate: z.looseObject({}).optional(),
+    estimate_token: z.string().optional(),
+    estimate_token_expires_at: z.string().optional(),
+  }),
+  effects: READS,
+  role: 'viewer',
+  async run({ caller, routes }, input) {
+    const found = await routes.explore.estimate(caller, withoutAbsent(input));
+    if (!('estimate' in found)) return { valid: false, refusal: found.refusal };
+    return {
+      valid: true,
+      credits: found.estimate.credits,
+      estimate: found.estimate,
+      estimate_token: found.estimateToken,
+      estimate_token_expires_at: found.estimateTokenExpiresAt,
+    };
+  },
+});
+
+const run = tool({
+  name: 'run_explore',
+  title: 'Ask sources a question',
+  description:
+    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers, which count for the daily limit of the key. Waits up to wait_seconds for the answers. To read on, or later, call it with explore_id instead of a question: that is free.',
+  input: z.strictObject({
+    question: question.question.optional(),
+    sources: question.sources.optional(),
+    market: question.market,
+    limit: question.limit,
+    estimate_token: z
+      .string()
+      .optional()
+      .describe('Of estimate_explore: then the price is the estimated one, and a repeated call asks once'),
+    explore_id: z.string().optional().describe('Reads the results of an Explore that was started before'),
+    wait_seconds: z.int().min(0).max(30).optional().describe('Default: 10'),
+    page_size: z.int().min(1).max(50).optional().describe('Items in this answer. Default: 10'),
+    cursor,
+  }),
+  output: z.object({
+    notice: z.string(),
+    explore_id: z.string(),
+    status: z.string(),
+    sources: z.array(z.looseObject({ source: z.string(), status: z.string() })),
+    credits_quoted: z.number(),
+    credits_used: z.number(),
+    items: z.array(shortMention),
+    next_cursor: z.string().optional(),
+  }),
+  effects: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  role: 'editor',
+  async run(context, { explore_id: known, wait_seconds = 10, page_size = 10, cursor: from, ...asked }) {
+    const { caller, routes } = context;
+    const id = known ?? (await started(context, asked));
+    const explore = await outcome(context, id, wait_seconds);
+    const page = await routes.exploreItems.items(
+      caller,
+      id,
+      withoutAbsent({ limit: String(page_size), cursor: from }),
+    );
+    return {
+      notice: NOTICE,
+      explore_id: id,
+      status: explore.status,
+      sources: explore.sources,
+      credits_quoted: explore.creditsQuoted,
+      credits_used: explore.creditsUsed,
+      items: page.data.map((mention) => mentionForAgent(mention)),
+      ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
+    };
+  },
+});
+
+const credits = tool({
+  name: 'get_credits',
+  title: 'Read the credits',
+  description:
+    'The credits of the account and how this period used them, and what this API key has spent through MCP today of its daily limit. Free.',
+  input: z.strictObject({}),
+  output: z.object({
+    credits: z.looseObject({ creditsRemaining: z.number() }),
+    mcp_today: z.object({ credits_spent: z.number(), daily_limit: z.number() }),
+  }),
+  effects: READS,
+  role: 'viewer',
+  async run({ caller, routes, spending }) {
+    return {
+      credits: await routes.credits.balance(caller, {}),
+      mcp_today: {
+        credits_spent: await spending.spentToday(caller.by.id),
+        daily_limit: spending.limit,
+      },
+    };
+  },
+});
+
+export const exploreTools: readonly McpTool[] = [estimate, run, credits];
+
+async function started(
+  { caller, routes, spending }: ToolContext,
+  {
+    estimate_token: token,
+    ...asked
+  }: { estimate_token?: string | undefined; sources?: string[] | undefined },
+): Promise<string> {
+  const commandId = token === undefined ? newId() : derivedId('mcp explore', caller.accountId, token);
+  const most = creditsPerExploredSource() * (asked.sources?.length ?? 0);
+  const { id } = await spending.spend(caller.by.id, most, () =>
+    routes.explore.start(caller, commandId, withoutAbsent(asked), token),
+  );
+  return id;
+}
+
+/** The Explore when it has ended, or as it is after the time. */
+async function outcome({ caller, routes }: ToolContext, id: string, seconds: number) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const explore = await routes.explore.read(caller, id);
+    if (explore.status === 'done' || explore.status === 'failed' || Date.now() >= end) return explore;
+    await wait(POLL_MS);
+  }
+}

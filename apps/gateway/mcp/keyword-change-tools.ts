@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { MONTH_SECONDS } from '#quotes';
+import { derivedId, newId, systemClock } from '#kernel';
+import { keywordId, keywordOf } from './keyword-tools.js';
+import { CHANGES, READS, tool, type McpTool, type ToolContext } from './tool.js';
+
+const DAYS_PER_MONTH = MONTH_SECONDS / 86_400;
+
+const body = z
+  .looseObject({
+    name: z.string().describe('1 to 80 characters'),
+    refresh_interval_seconds: z.int().optional().describe('Seconds between checks; required'),
+    global_criteria: z
+      .looseObject({})
+      .optional()
+      .describe(
+        'Required: {market: "global", query: "acme"}, or {market, terms: [two or more]}; match: word, contains or platform',
+      ),
+    sources: z
+      .array(z.looseObject({}))
+      .optional()
+      .describe(
+        'Required: [{source: "hackernews", enabled: true}, …]; list_keywords and the resource earshot://sources name them',
+      ),
+  })
+  .describe(
+    'The body of POST /v1/keywords, in snake_case or camelCase. Optional keys: mute_rules, vip_authors, rules, webhook_url, channels, spike_alert, backfill, min_relevance, languages, schedule',
+  );
+
+const price = {
+  monthly_credits: z.number().describe('What the keyword costs in 30 days'),
+  first_scan_credits: z.number().describe('The most that the first scan can cost, once'),
+};
+
+const estimate = tool({
+  name: 'estimate_keyword',
+  title: 'Estimate a keyword',
+  description:
+    'What a keyword would cost, or why it would be refused. Free; creates nothing. Answers the estimate_token that create_keyword needs, for this body, for 15 minutes. Show the price to the user before you create the keyword.',
+  input: z.strictObject({ keyword: body }),
+  output: z.object({
+    valid: z.boolean(),
+    refusal: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+    monthly_credits: price.monthly_credits.optional(),
+    first_scan_credits: price.first_scan_credits.optional(),
+    estimate: z.looseObject({}).optional().describe('The price by source and by search'),
+    estimate_token: z.string().optional(),
+    estimate_token_expires_at: z.string().optional(),
+  }),
+  effects: READS,
+  role: 'viewer',
+  async run({ caller, routes }, { keyword }) {
+    const found = await estimateOf({ caller, routes }, keyword);
+    if (!found.valid) return { valid: false, refusal: found.refusal };
+    return {
+      valid: true,
+      monthly_credits: found.estimate.monthlyCredits,
+      first_scan_credits: found.estimate.firstScanCredits,
+      estimate: found.estimate,
+      estimate_token: found.estimateToken,
+      estimate_token_expires_at: found.estimateTokenExpiresAt,
+    };
+  },
+});
+
+const create = tool({
+  name: 'create_keyword',
+  title: 'Create a keyword',
+  description:
+    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword answered for the same body. The same token creates one keyword, however often it is sent. Its credits of one day and its first scan count for the daily limit of the key.',
+  input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
+  output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
+  effects: CHANGES,
+  role: 'editor',
+  async run({ caller, routes, spending }, { keyword, estimate_token: token }) {
+    const { accountId, by } = caller;
+    routes.estimateTokens.check(accountId, keyword, token, systemClock.now(), true);
+    const found = await estimateOf({ caller, routes }, keyword);
+    const { monthlyCredits = 0, firstScanCredits = 0 } = found.valid ? found.estimate : {};
+    const backfill = keyword['backfill'] === true ? firstScanCredits : 0;
+    const commandId = derivedId('mcp create', accountId, token ?? '');
+    const made = await spending.spend(by.id, monthlyCredits / DAYS_PER_MONTH + backfill, () =>
+      keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
+    );
+    return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: backfill };
+  },
+});
+
+const change = tool({
+  name: 'update_keyword',
+  title: 'Change a keyword',
+  description:
+    'Changes the given keys of a keyword; null clears one. Searches whose criteria change start over (reset_searches). The answer has the price before and after. A higher price counts for the daily limit of the key with its credits of one day.',
+  input: z.strictObject({
+    id: keywordId,
+    changes: z.looseObject({}).describe('Keys of the keyword, in snake_case or camelCase'),
+  }),
+  output: z.object({
+    keyword: z.looseObject({ id: z.string(), name: z.string() }),
+    reset_searches: z.array(z.looseObject({})),
+    monthly_credits_before: z.number(),
+    monthly_credits: z.number(),
+  }),
+  effects: { ...CHANGES, destructiveHint: true },
+  role: 'editor',
+  async run({ caller, routes, spending }, { id, changes }) {
+    const before = await routes.keywords.read(caller, id);
+    const after = await routes.prices.monthlyAfter(caller.accountId, id, changes);
+    const more = Math.max(0, after - before.monthlyCredits) / DAYS_PER_MONTH;
+    const changed = await spending.spend(caller.by.id, more, () =>
+      routes.keywordChange.changeKeyword(caller, id, changes),
+    );
+    const { resetSearches, ...keyword } = changed;
+    return {
+      keyword: await keywordOf(Promise.resolve(keyword)),
+      reset_searches: resetSearches,
+      monthly_credits_before: before.monthlyCredits,
+      monthly_credits: changed.monthlyCredits,
+    };
+  },
+});
+
+const state = z.object({
+  id: z.string(),
+  state: z.string(),
+  paused_reason: z.string().nullable(),
+  monthly_credits: z.number(),
+});
+
+const pause = tool({
+  name: 'pause_keyword',
+  title: 'Pause a keyword',
+  description: 'Stops the checks of a keyword, and their costs, until it is resumed. Mentions stay. Free.',
+  input: z.strictObject({ id: keywordId }),
+  output: state,
+  effects: CHANGES,
+  role: 'editor',
+  async run({ caller, routes }, { id }) {
+    return stateOf(await routes.keywordChange.pause(caller, newId(), id));
+  },
+});
+
+const resume = tool({
+  name: 'resume_keyword',
+  title: 'Resume a keyword',
+  description:
+    'Starts the checks of a paused keyword again, which costs its monthly_credits. Its credits of one day count for the daily limit of the key.',
+  input: z.strictObject({ id: keywordId }),
+  output: state,
+  effects: CHANGES,
+  role: 'editor',
+  async run({ caller, routes, spending }, { id }) {
+    const keyword = await routes.keywords.read(caller, id);
+    const credits = keyword.state === 'active' ? 0 : keyword.monthlyCredits / DAYS_PER_MONTH;
+    return spending.spend(caller.by.id, credits, async () =>
+      stateOf(await routes.keywordChange.resume(caller, newId(), id)),
+    );
+  },
+});
+
+const remove = tool({
+  name: 'delete_keyword',
+  title: 'Delete a keyword',
+  description:
+    'Retires a keyword: checks stop, mentions and events stay readable. With purge: true, deletes the keyword, its mentions and events from every store; nobody can restore them. Ask the user before you purge. Free.',
+  input: z.strictObject({
+    id: keywordId,
+    purge: z.boolean().optional().describe('true deletes everything permanently. Default: false'),
+  }),
+  output: z.object({ id: z.string(), outcome: z.enum(['retired', 'purged']) }),
+  effects: { ...CHANGES, destructiveHint: true },
+  role: 'editor',
+  async run({ caller, routes }, { id, purge = false }) {
+    await routes.keywordChange.remove(caller, id, purge ? { purge: 'true' } : {});
+    return { id, outcome: purge ? ('purged' as const) : ('retired' as const) };
+  },
+});
+
+const backtest = tool({
+  name: 'backtest_rules',
+  title: 'Test rules on the past',
+  description:
+    'What rules, mutes, VIPs, a spike alert or a relevance limit would have done with the stored mentions of a keyword, up to 90 days back. Changes nothing. Free.',
+  input: z.strictObject({
+    id: keywordId,
+    rules: z.array(z.looseObject({})).optional(),
+    mute_rules: z.array(z.unknown()).optional(),
+    vip_authors: z.array(z.unknown()).optional(),
+    spike_alert: z.enum(['low', 'medium', 'high']).nullable().optional(),
+    min_relevance: z.int().min(0).max(100).nullable().optional(),
+    since: z.string().optional().describe('ISO 8601; default: 30 days ago'),
+  }),
+  output: z.looseObject({ id: z.string() }),
+  effects: { ...READS, idempotentHint: false },
+  role: 'editor',
+  run({ caller, routes }, { id, ...given }) {
+    return routes.backtests.backtestKeyword(caller, newId(), id, given);
+  },
+});
+
+export const keywordChangeTools: readonly McpTool[] = [
+  estimate,
+  create,
+  change,
+  pause,
+  resume,
+  remove,
+  backtest,
+];
+
+type Estimated =
+  | { valid: false; refusal: { code: string; message: string } }
+  | {
+      valid: true;
+      estimate: { monthlyCredits: number; firstScanCredits: number };
+      estimateToken: string;
+      estimateTokenExpiresAt: string;
+    };
+
+async function estimateOf(
+  { caller, routes }: Pick<ToolContext, 'caller' | 'routes'>,
+  keyword: object,
+): Promise<Estimated> {
+  return (await routes.keywordCreate.estimateKeyword(caller, keyword)) as Estimated;
+}
+
+function stateOf(keyword: {
+  id: string;
+  state: string;
+  pausedReason: string | null;
+  monthlyCredits: number;
+}): z.input<typeof state> {
+  return {
+    id: keyword.id,
+    state: keyword.state,
+    paused_reason: keyword.pausedReason,
+    monthly_credits: keyword.monthlyCredits,
+  };
+}

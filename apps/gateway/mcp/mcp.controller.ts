@@ -1,0 +1,83 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '#kernel';
+import { LOG } from '#platform';
+import type { Logger } from '#telemetry';
+import type { Caller } from '../auth/api-keys.js';
+import { From } from '../auth/caller.js';
+import type { ErrorAnswer } from '../http/error.filter.js';
+import { mcpServer } from './mcp-server.js';
+import { McpRoutes } from './mcp-routes.js';
+import { McpSpending } from './mcp-spending.js';
+
+const PATH = '/mcp';
+const JSON_RPC_INVALID_REQUEST = -32600;
+const JSON_RPC_SERVER_ERROR = -32000;
+
+/**
+ * The MCP server: streamable HTTP, stateless, with the API keys, quotas and limits of the HTTP interface. Each request
+ * has a server of its own, so that any gateway can answer any request.
+ */
+@Controller('mcp')
+export class McpController {
+  constructor(
+    private readonly routes: McpRoutes,
+    private readonly spending: McpSpending,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  @Post()
+  async receive(
+    @From() caller: Caller,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (caller.by.kind !== 'key')
+      throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'MCP needs an API key in the header x-api-key');
+    // One request of the quota is one message. The protocol has no batches since version 2025-06-18.
+    if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
+    const server = mcpServer({ caller, routes: this.routes, spending: this.spending }, this.log);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    try {
+      const answer = await transport.handleRequest(asked(request), { parsedBody: body });
+      for (const [name, value] of answer.headers) void reply.header(name, value);
+      void reply.status(answer.status).send(await answer.text());
+    } finally {
+      await server.close();
+    }
+  }
+
+  /** There are no sessions: nothing to listen to, and nothing to end. The protocol wants this status. */
+  @Get()
+  @Delete()
+  @HttpCode(405)
+  @Header('allow', 'POST')
+  refuse() {
+    return { error: 'POST alone: the server has no sessions and no streams', code: 'METHOD_NOT_ALLOWED' };
+  }
+}
+
+/** The request without its body, which is already parsed. */
+function asked({ headers }: FastifyRequest): Request {
+  const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
+  const kept = names.flatMap((name): [string, string][] => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return new Request(`http://localhost${PATH}`, { method: 'POST', headers: kept });
+}
+
+/** Refusals of the gateway itself (key, quota, size) under `/mcp` have the form of JSON-RPC. */
+export function answerInJsonRpc(fastify: FastifyInstance): void {
+  fastify.addHook('preSerialization', (request, reply, payload, done) => {
+    const isOurs = request.url.split('?', 1)[0] === PATH && reply.statusCode >= 400;
+    const refusal = payload as Partial<ErrorAnswer['body']> | null;
+    if (!isOurs || typeof refusal?.error !== 'string') return done(null, payload);
+    const code = reply.statusCode === 400 ? JSON_RPC_INVALID_REQUEST : JSON_RPC_SERVER_ERROR;
+    const error = { code, message: refusal.error, data: { code: refusal.code } };
+    done(null, { jsonrpc: '2.0', error, id: null });
+  });
+}
