@@ -1,5 +1,98 @@
-import { NotBuilt } from '../../parts/not-built.js';
+import { Alert, Badge, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.js';
+import type { SourceState } from '../../api/types.js';
+import { credits, duration } from '../../parts/format.js';
+import { Page } from '../../parts/page.js';
+import { sourceColour, sourceName } from '../../parts/source.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { Time } from '../../parts/time.js';
 
+const REFRESH_MS = 30_000;
+
+/** Each source: whether it works, and which setting is missing. */
 export function Component() {
-  return <NotBuilt title="Sources" />;
+  const sources = useQuery({
+    queryKey: ['/v1/sources'],
+    queryFn: ({ signal }) => api.get('/v1/sources', { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  return (
+    <Page
+      title="Sources"
+      lead="Where Earshot listens. The operator configures sources by settings of the environment."
+    >
+      <Loaded query={sources} loading={<LoadingRows rows={6} height={110} />}>
+        {({ data }) => (
+          <>
+            <Summary sources={data} />
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+              {[...data]
+                .sort((a, b) => rank(a) - rank(b))
+                .map((source) => (
+                  <SourceTile key={source.id} source={source} />
+                ))}
+            </SimpleGrid>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
+
+/** What needs somebody comes first. */
+const rank = (source: SourceState) => (isReady(source) ? (source.healthy ? 1 : 0) : 2);
+
+function Summary({ sources }: { sources: readonly SourceState[] }) {
+  const broken = sources.filter((source) => isReady(source) && !source.healthy);
+  if (broken.length === 0) return null;
+  return (
+    <Alert color="red" title={`${broken.map(({ id }) => sourceName(id)).join(', ')}: not healthy`}>
+      Checks that fail cost nothing and are tried again. What was published meanwhile is found as far back as
+      the source shows it.
+    </Alert>
+  );
+}
+
+function SourceTile({ source }: { source: SourceState }) {
+  const { id, lastSuccessAt, intervalFloorSeconds, creditsPerCheck, reason, missingSettings, firehose } =
+    source;
+  return (
+    <Stack className="card" p="md" gap={6} style={{ borderTop: `3px solid ${sourceColour(id)}` }}>
+      <Group justify="space-between">
+        <Title order={2} fz="1rem">
+          {sourceName(id)}
+        </Title>
+        <State source={source} />
+      </Group>
+      {isReady(source) && (
+        <Text size="sm" c="dimmed" component="div">
+          Last success <Time at={lastSuccessAt} none="none yet" /> · at most every{' '}
+          {duration(intervalFloorSeconds)} · {credits(creditsPerCheck)}{' '}
+          {id === 'ai_answers' ? 'for each engine' : 'a check'}
+          {firehose && ' · reads everything new'}
+        </Text>
+      )}
+      {reason && (
+        <Text size="sm" className="foreign">
+          {reason}
+        </Text>
+      )}
+      {missingSettings.length > 0 && (
+        <Group gap={6}>
+          {missingSettings.map((setting) => (
+            <Code key={setting}>{setting}</Code>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function State({ source }: { source: SourceState }) {
+  if (!source.configured) return <Badge color="gray">Not configured</Badge>;
+  if (!source.enabled) return <Badge color="gray">Off</Badge>;
+  return source.healthy ? <Badge color="teal">Healthy</Badge> : <Badge color="red">Not healthy</Badge>;
 }

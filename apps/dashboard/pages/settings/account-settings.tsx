@@ -1,0 +1,103 @@
+import { Button, Group, NativeSelect, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { readSession } from '../../api/auth.js';
+import { api } from '../../api/client.js';
+import { useIsOwner } from '../../api/session.js';
+import { showFaults } from '../../parts/faults.js';
+import { words } from '../../parts/format.js';
+import { notify } from '../../parts/notify.js';
+import { Problem } from '../../parts/problem.js';
+import { Section } from '../../parts/section.js';
+import { Loaded, LoadingRows } from '../../parts/states.js';
+import { PlanAndPacks } from './plan-and-packs.js';
+
+const ACCOUNT = ['/v1/account'] as const;
+
+/** Name, time zone, signatures, plan and packs. */
+export function AccountSettings() {
+  const account = useQuery({
+    queryKey: ACCOUNT,
+    queryFn: ({ signal }) => api.get('/v1/account', { signal }),
+  });
+  return (
+    <Loaded query={account} loading={<LoadingRows rows={2} height={180} />}>
+      {(found) => (
+        <Stack gap="lg">
+          <AccountForm account={found} />
+          <PlanAndPacks plan={found.plan} />
+          <Text size="xs" c="dimmed">
+            Account {found.id}
+          </Text>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+interface Account {
+  name: string | null;
+  timezone: string;
+  signatureVersion: 'v1' | 'legacy';
+}
+
+function AccountForm({ account }: { account: Account }) {
+  const isOwner = useIsOwner();
+  const queries = useQueryClient();
+  const form = useForm({
+    initialValues: {
+      name: account.name ?? '',
+      timezone: account.timezone,
+      signatureVersion: account.signatureVersion,
+    },
+  });
+  const save = useMutation({
+    mutationFn: () =>
+      api.patch('/v1/account', { body: { ...form.values, name: form.values.name.trim() || null } }),
+    onSuccess: async (answer) => {
+      queries.setQueryData(ACCOUNT, answer);
+      form.resetDirty();
+      await readSession();
+      void notify('The account was changed.');
+    },
+    onError: (error) => showFaults(form, error),
+  });
+  return (
+    <Section title="Account">
+      <form onSubmit={form.onSubmit(() => save.mutate())}>
+        <Stack>
+          <SimpleGrid cols={{ base: 1, sm: 3 }}>
+            <TextInput label="Name" maxLength={80} disabled={!isOwner} {...form.getInputProps('name')} />
+            <Select
+              label="Time zone"
+              description="Digests come by its clock"
+              searchable
+              allowDeselect={false}
+              disabled={!isOwner}
+              data={zones(account.timezone)}
+              {...form.getInputProps('timezone')}
+            />
+            <NativeSelect
+              label="Signatures of webhooks"
+              description="Legacy: the HMAC of the body alone"
+              disabled={!isOwner}
+              data={['v1', 'legacy'].map((value) => ({ value, label: words(value) }))}
+              {...form.getInputProps('signatureVersion')}
+            />
+          </SimpleGrid>
+          {save.error && <Problem error={save.error} shownPaths={Object.keys(form.errors)} />}
+          {isOwner && (
+            <Group justify="flex-end">
+              <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
+                Save
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+/** The zones that the browser knows, and the present one. */
+const zones = (present: string) => [...new Set([present, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
