@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { Page } from '../../parts/page.js';
+import { SOURCES } from '../../parts/source.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { draftOf, emptyDraft } from './draft.js';
 import { Editor } from './editor.js';
 
-/** Writes a new keyword, a copy (`?from=`), or changes one. */
+/** Writes a new keyword (`?name=&query=&source=` fill it in), a copy (`?from=`), or changes one. */
 export function Component() {
   const { id } = useParams();
   const [params] = useSearchParams();
@@ -22,7 +23,7 @@ export function Component() {
   if (origin === undefined)
     return (
       <Page title="New keyword" back={{ to: '/keywords', label: 'Keywords' }}>
-        <Editor stored={undefined} initial={emptyDraft()} />
+        <Editor stored={undefined} initial={suggestedDraft(params)} />
       </Page>
     );
   const back = id
@@ -37,6 +38,22 @@ export function Component() {
       </Loaded>
     </Page>
   );
+}
+
+/** What another page suggests: the words and sources of an Explore. */
+function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> {
+  const draft = emptyDraft();
+  const wanted = params.getAll('source');
+  return {
+    ...draft,
+    name: (params.get('name') ?? '').slice(0, 80),
+    globalCriteria: { ...draft.globalCriteria, query: params.get('query') ?? '' },
+    sources: SOURCES.filter((source) => wanted.includes(source)).map((source) => ({
+      source,
+      enabled: true,
+      searches: [],
+    })),
+  };
 }
 
 /** Without the ids of the searches and rules, which belong to the original. */

@@ -1,0 +1,154 @@
+import { Alert, Button, Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Sparkles } from 'lucide-react';
+import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import { useKeywordNames } from '../../api/keywords.js';
+import { useCanEdit } from '../../api/session.js';
+import type { Mention } from '../../api/types.js';
+import { showFaults } from '../../parts/faults.js';
+import { credits, plural } from '../../parts/format.js';
+import { Problem } from '../../parts/problem.js';
+import { Section } from '../../parts/section.js';
+import { AnalysisOutcome } from './analysis-outcome.js';
+
+const OPERATIONS = [
+  { value: 'summarise', label: 'Summarise, with citations' },
+  { value: 'group', label: 'Group by topic' },
+  { value: 'classify', label: 'Classify' },
+] as const;
+
+interface Values {
+  keyword: string;
+  operation: 'summarise' | 'group' | 'classify';
+  instruction: string;
+  classes: string[];
+  most: number;
+}
+
+/** What the outcome shows beside its ids. */
+export interface Analysed {
+  result: AnswerOf<'post', '/v1/analyses'>;
+  mentions: ReadonlyMap<string, Mention>;
+}
+
+/** Analyses the latest mentions of a keyword; one credit for each. */
+export function Analyses() {
+  const canEdit = useCanEdit();
+  const names = useKeywordNames();
+  const form = useForm<Values>({
+    initialValues: { keyword: '', operation: 'summarise', instruction: '', classes: [], most: 50 },
+  });
+  const { keyword, operation, most } = form.values;
+  const mentions = useQuery({
+    queryKey: ['/v1/mentions', 'analyse', keyword, most],
+    enabled: keyword !== '',
+    queryFn: async ({ signal }) => {
+      const { data } = await api.get('/v1/keywords/{id}/results', {
+        path: { id: keyword },
+        query: { limit: most },
+        signal,
+      });
+      return data;
+    },
+  });
+  const run = useMutation({
+    mutationFn: async (values: Values): Promise<Analysed> => {
+      const chosen = mentions.data ?? [];
+      const result = await api.post('/v1/analyses', {
+        body: {
+          operation: values.operation,
+          mention_ids: chosen.map(({ id }) => id),
+          ...(values.instruction ? { instruction: values.instruction } : {}),
+          ...(values.operation === 'classify' ? { classes: values.classes } : {}),
+        },
+      });
+      return { result, mentions: new Map(chosen.map((mention) => [mention.id, mention])) };
+    },
+    onError: (error) => showFaults(form, error),
+  });
+  const number = mentions.data?.length;
+  if (!canEdit) return <Text size="sm">Analyses cost credits: an editor or owner can run them.</Text>;
+  return (
+    <Stack>
+      <Section
+        title="Analyse mentions"
+        lead="The latest mentions of a keyword, of the last 30 days. One credit for each mention that is analysed."
+      >
+        <form onSubmit={form.onSubmit((values) => run.mutate(values))}>
+          <Stack gap="sm">
+            <Group align="flex-end" gap="sm">
+              <Select
+                label="Keyword"
+                required
+                searchable
+                allowDeselect={false}
+                data={[...names].map(([value, label]) => ({ value, label }))}
+                {...form.getInputProps('keyword')}
+              />
+              <Select
+                label="What to do"
+                allowDeselect={false}
+                w={230}
+                data={OPERATIONS}
+                {...form.getInputProps('operation')}
+              />
+              <NumberInput
+                label="At most this many"
+                min={1}
+                max={200}
+                w={150}
+                {...form.getInputProps('most')}
+              />
+            </Group>
+            {operation === 'classify' && (
+              <TagsInput
+                label="Classes"
+                description="The names of at least two classes"
+                placeholder="Type a class and press Enter"
+                {...form.getInputProps('classes')}
+              />
+            )}
+            {operation !== 'classify' && (
+              <TextInput
+                label="Instruction"
+                placeholder="Only what people say about the price"
+                {...form.getInputProps('instruction')}
+              />
+            )}
+            {number !== undefined && (
+              <Alert
+                role="status"
+                title={
+                  number === 0 ? 'This keyword has no mentions' : `This costs at most ${credits(number)}`
+                }
+              >
+                {number > 0 &&
+                  `${plural(number, 'mention')}, one credit each. What cannot be analysed is not charged.`}
+              </Alert>
+            )}
+            {run.error && (
+              <Problem
+                error={run.error}
+                title="The mentions were not analysed"
+                shownPaths={['instruction', 'classes']}
+              />
+            )}
+            <Group>
+              <Button
+                type="submit"
+                loading={run.isPending}
+                disabled={!number}
+                leftSection={<Sparkles size={16} aria-hidden />}
+              >
+                {number ? `Analyse for ${credits(number)}` : 'Analyse'}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Section>
+      {run.data && <AnalysisOutcome {...run.data} />}
+    </Stack>
+  );
+}

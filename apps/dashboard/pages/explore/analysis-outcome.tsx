@@ -1,0 +1,58 @@
+import { Badge, List, Stack, Text, Title } from '@mantine/core';
+import type { Mention } from '../../api/types.js';
+import { credits, percent, plural } from '../../parts/format.js';
+import { PostLink } from '../../parts/post-link.js';
+import { Section } from '../../parts/section.js';
+import type { Analysed } from './analyses.js';
+
+/** Groups, classes or a summary, each with the mentions that it is made of. */
+export function AnalysisOutcome({ result, mentions }: Analysed) {
+  const { groups, labels, summary, errors, meta } = result;
+  const listOf = (ids: readonly string[]) => ids.flatMap((id) => mentions.get(id) ?? []);
+  return (
+    <Section
+      title="Result"
+      lead={`${credits(meta.credits_used)} used${errors.length > 0 ? `; ${plural(errors.length, 'mention')} could not be analysed and cost nothing` : ''}.`}
+    >
+      <Stack>
+        {summary?.sentences.map(({ text, mentionIds }) => (
+          <div key={text}>
+            <Text className="foreign" dir="auto">
+              {text}
+            </Text>
+            <Mentions mentions={listOf(mentionIds)} />
+          </div>
+        ))}
+        {groups?.map(({ key, label, mentionIds }) => (
+          <div key={key}>
+            <Title order={3} className="foreign">
+              {label} <Badge>{mentionIds.length}</Badge>
+            </Title>
+            <Mentions mentions={listOf(mentionIds)} />
+          </div>
+        ))}
+        {labels && (
+          <List size="sm" spacing={6}>
+            {labels.map(({ mentionId, class: name, confidence }) => (
+              <List.Item key={mentionId}>
+                <Badge mr="xs" className="foreign">
+                  {name}, {percent(confidence)}
+                </Badge>
+                <Mentions mentions={listOf([mentionId])} isInline />
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
+  const links = mentions.map(({ id, url, title, excerpt }) => (
+    <Text key={id} size="sm" c="dimmed" truncate className="foreign" component={isInline ? 'span' : 'div'}>
+      <PostLink url={url}>{title ?? excerpt.slice(0, 120)}</PostLink>
+    </Text>
+  ));
+  return <>{links}</>;
+}

@@ -1,0 +1,136 @@
+import { Badge, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { BellPlus, SearchX } from 'lucide-react';
+import { Link } from 'react-router';
+import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import type { Mention } from '../../api/types.js';
+import { credits, plural, words } from '../../parts/format.js';
+import { MarkedText, spansOf } from '../../parts/marked-text.js';
+import { PostLink } from '../../parts/post-link.js';
+import { Section } from '../../parts/section.js';
+import { SourceName } from '../../parts/source.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { More } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+
+type Explore = AnswerOf<'get', '/v1/explore/{id}'>;
+const COLOURS = { queued: 'gray', running: 'blue', done: 'teal', failed: 'red' } as const;
+
+/** A run of Explore: each source as it answers, then what was found. */
+export function Run({ id }: { id: string }) {
+  const query = useQuery({
+    queryKey: ['/v1/explore', id],
+    queryFn: ({ signal }) => api.get('/v1/explore/{id}', { path: { id }, signal }),
+    refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 1000),
+  });
+  return (
+    <Loaded query={query}>
+      {(explore) => (
+        <Section
+          title={`“${explore.question}”`}
+          lead={
+            <>
+              Asked <Time at={explore.createdAt} />. {credits(explore.creditsUsed)} of{' '}
+              {credits(explore.creditsQuoted)} used: a source that failed costs nothing.
+            </>
+          }
+          actions={
+            <Button
+              component={Link}
+              to={keywordFrom(explore)}
+              variant="default"
+              leftSection={<BellPlus size={16} aria-hidden />}
+            >
+              Keep as a keyword
+            </Button>
+          }
+        >
+          <Stack>
+            <Stack gap={6} role="status" aria-label="Sources">
+              {explore.sources.map(({ source, status, items, error, warning }) => (
+                <Group key={source} gap="sm">
+                  <SourceName source={source} />
+                  <Badge color={COLOURS[status]}>{words(status)}</Badge>
+                  <Text size="sm" c="dimmed" className="foreign">
+                    {error ?? warning ?? (status === 'done' ? plural(items, 'item') : '')}
+                  </Text>
+                </Group>
+              ))}
+              {!isOver(explore) && <Loader size="sm" aria-label="The sources are being asked" />}
+            </Stack>
+            {isOver(explore) && <Items id={id} question={explore.question} />}
+          </Stack>
+        </Section>
+      )}
+    </Loaded>
+  );
+}
+
+const isOver = ({ status }: Pick<Explore, 'status'>) => status === 'done' || status === 'failed';
+
+/** The editor of a new keyword, with the words and sources of the run. */
+function keywordFrom({ question, sources }: Explore): string {
+  const params = new URLSearchParams({ name: question, query: question });
+  for (const { source } of sources) params.append('source', source);
+  return `/keywords/new?${params}`;
+}
+
+function Items({ id, question }: { id: string; question: string }) {
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/explore', id, 'items'],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/v1/explore/{id}/items', {
+        path: { id },
+        query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const items = pages.flatMap(({ data }) => data);
+        if (items.length === 0)
+          return (
+            <Empty icon={SearchX} title="Nothing was found">
+              The sources have nothing about these words now.
+            </Empty>
+          );
+        return (
+          <>
+            <Stack gap="xs">
+              {items.map((item) => (
+                <Item key={item.id} item={item} terms={question.split(/\s+/)} />
+              ))}
+            </Stack>
+            <More query={query} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Item({ item, terms }: { item: Mention; terms: readonly string[] }) {
+  const { title, excerpt, source, author, publishedAt, url } = item;
+  return (
+    <article className="card" style={{ padding: '0.7rem 0.9rem' }}>
+      <Group gap="sm">
+        <SourceName source={source} size="xs" />
+        <Text size="xs" c="dimmed" className="foreign" component="div">
+          {author} · <Time at={publishedAt} />
+        </Text>
+      </Group>
+      <Text size="sm" fw={600} className="foreign" dir="auto">
+        <PostLink url={url}>
+          <MarkedText text={title ?? url} spans={spansOf(title ?? url, terms)} />
+        </PostLink>
+      </Text>
+      <Text size="sm" lineClamp={3} className="foreign" dir="auto">
+        <MarkedText text={excerpt} spans={spansOf(excerpt, terms)} />
+      </Text>
+    </article>
+  );
+}

@@ -1,0 +1,130 @@
+import { Select, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ShoppingBag } from 'lucide-react';
+import { lazy, Suspense } from 'react';
+import { useSearchParams } from 'react-router';
+import type { components } from '../../../../clients/typescript/src/index.js';
+import { api } from '../../api/client.js';
+import { count, dayOf } from '../../parts/format.js';
+import { Section } from '../../parts/section.js';
+import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable } from '../../parts/table.js';
+
+export type MarketDay = components['schemas']['MarketDay'];
+const Chart = lazy(async () => ({ default: (await import('./market-chart.js')).Component }));
+
+/** The market of a keyword's searches, day by day. */
+export function MarketStatistics() {
+  const [params, setParams] = useSearchParams();
+  const keywords = useQuery({
+    queryKey: ['/v1/keywords', 'vinted'],
+    queryFn: async ({ signal }) => {
+      const found: { id: string; name: string }[] = [];
+      for await (const { id, name } of api.paginate('/v1/keywords', {
+        query: { source: ['vinted'], limit: 100 },
+        signal,
+      }))
+        found.push({ id, name });
+      return found;
+    },
+  });
+  const id = params.get('keyword') ?? keywords.data?.[0]?.id;
+  return (
+    <Loaded query={keywords}>
+      {(found) =>
+        found.length === 0 || !id ? (
+          <Empty icon={ShoppingBag} title="No keyword searches Vinted">
+            Add the source “Vinted” to a keyword: its listings then make the statistics. The source is off
+            until the operator sets SOURCE_VINTED_ENABLED=true.
+          </Empty>
+        ) : (
+          <Section
+            title="Prices by day"
+            lead="The last 30 days in UTC. A listing counts once a day, with its last price."
+            actions={
+              <Select
+                size="xs"
+                aria-label="Keyword"
+                allowDeselect={false}
+                data={found.map((one) => ({ value: one.id, label: one.name }))}
+                value={id}
+                onChange={(keyword) => keyword && setParams({ keyword }, { replace: true })}
+              />
+            }
+          >
+            <Days id={id} />
+          </Section>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Days({ id }: { id: string }) {
+  const query = useQuery({
+    queryKey: ['/v1/vinted/market-stats', id],
+    queryFn: ({ signal }) => api.get('/v1/vinted/market-stats', { query: { keyword_id: id }, signal }),
+  });
+  return (
+    <Loaded query={query}>
+      {({ data }) => {
+        if (data.length === 0)
+          return (
+            <Empty icon={ShoppingBag} title="No listings observed yet">
+              The first check of the search counts what is listed now.
+            </Empty>
+          );
+        const currencies = [...new Set(data.map(({ currency }) => currency))];
+        return (
+          <Stack>
+            {currencies.map((currency) => (
+              <OneCurrency
+                key={currency}
+                currency={currency}
+                days={data.filter((day) => day.currency === currency)}
+              />
+            ))}
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function OneCurrency({ currency, days }: { currency: string; days: readonly MarketDay[] }) {
+  const money = new Intl.NumberFormat(undefined, { style: 'currency', currency });
+  const price = (value: number | null) => (value === null ? '–' : money.format(value));
+  return (
+    <div>
+      <Suspense fallback={<Skeleton h={240} />}>
+        <Chart days={days} currency={currency} />
+      </Suspense>
+      <DataTable
+        framed={false}
+        label={`Prices in ${currency} by day`}
+        head={['Day', 'Listings (n)', 'Median', 'Middle half', 'New', 'Gone', 'Price changes']}
+        minWidth={680}
+      >
+        {[...days].reverse().map((day) => (
+          <Table.Tr key={day.date}>
+            <Table.Td>{dayOf(day.date)}</Table.Td>
+            <Table.Td>{count(day.n)}</Table.Td>
+            <Table.Td>
+              {day.insufficientData ? (
+                <Text size="sm" c="dimmed">
+                  too few listings
+                </Text>
+              ) : (
+                price(day.median)
+              )}
+            </Table.Td>
+            <Table.Td>{day.insufficientData ? '–' : `${price(day.p25)} – ${price(day.p75)}`}</Table.Td>
+            <Table.Td>{count(day.newListings)}</Table.Td>
+            <Table.Td>{count(day.delisted)}</Table.Td>
+            <Table.Td>{count(day.priceChanges)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+    </div>
+  );
+}
