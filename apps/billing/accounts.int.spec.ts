@@ -1,10 +1,20 @@
 import { create } from '@bufbuild/protobuf';
-import { ChangeAccountSchema, RotateSigningSecretSchema } from '#contracts';
+import {
+  AcceptInvitationSchema,
+  ChangeAccountSchema,
+  ChangePasswordSchema,
+  CreateKeySchema,
+  InviteMemberSchema,
+  RemoveMemberSchema,
+  RotateSigningSecretSchema,
+} from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
+import { rebuildProjection } from '#projections';
 import { SecretBox } from '#secrets';
 import { CommandClient } from '#transport';
+import { accountsProjection } from './projections/accounts.projection.js';
 import { startBilling, type BillingUnderTest } from './testing/billing-under-test.js';
 
 let billing: BillingUnderTest;
@@ -61,5 +71,101 @@ describe('changing the signature version', () => {
       kind: 'invalid',
       details: [{ path: 'signature_version' }],
     });
+  });
+});
+
+describe('members', () => {
+  it('are the same after a rebuild of the tables, and so are invitations and keys', async () => {
+    const commands = new CommandClient(billing.bus);
+    const accountId = await billing.open();
+    const invite = (email: string) =>
+      commands.request(
+        COMMANDS.inviteMember,
+        create(InviteMemberSchema, { commandId: newId(), accountId, email, role: 'owner' }),
+      );
+    const accept = (code: string, email: string) =>
+      commands.request(
+        COMMANDS.acceptInvitation,
+        create(AcceptInvitationSchema, { commandId: newId(), code, email, passwordHash: 'h1' }),
+      );
+    const ada = await accept((await invite('ada@example.org')).code, 'ada@example.org');
+    const bob = await accept((await invite('bob@example.org')).code, 'bob@example.org');
+    await invite('cy@example.org');
+    await commands.request(
+      COMMANDS.createKey,
+      create(CreateKeySchema, {
+        commandId: newId(),
+        accountId,
+        name: 'k',
+        scope: 'write',
+        memberId: bob.memberId,
+      }),
+    );
+    const changed = await commands.request(
+      COMMANDS.changePassword,
+      create(ChangePasswordSchema, {
+        commandId: newId(),
+        accountId,
+        memberId: ada.memberId,
+        passwordHash: 'h2',
+        previousHash: 'h1',
+      }),
+    );
+    expect(changed.passwordVersion).toBe(2);
+    await commands.request(
+      COMMANDS.removeMember,
+      create(RemoveMemberSchema, { commandId: newId(), accountId, memberId: bob.memberId }),
+    );
+    const rows = async () => {
+      const read = (table: string, id: string): Promise<object[]> =>
+        billing.database.query(`SELECT * FROM ${table} WHERE account_id = $1 ORDER BY ${id}`, [accountId]);
+      return {
+        members: await read('members', 'member_id'),
+        invitations: await read('invitations', 'invitation_id'),
+        keys: await read('api_keys', 'key_id'),
+      };
+    };
+    const before = await rows();
+    expect(before.members).toMatchObject([
+      { email: 'ada@example.org', password_hash: 'h2', password_version: 2, removed_at: null },
+      { email: 'bob@example.org', removed_at: expect.any(Date) as Date },
+    ]);
+    expect(before.keys).toMatchObject([{ member_id: null }, { revoked_at: expect.any(Date) as Date }]);
+    const { rebuild } = accountsProjection;
+    if (!rebuild) throw new Error('the tables of accounts cannot be rebuilt');
+    await rebuildProjection(billing.database, billing.bus, { ...accountsProjection, rebuild });
+    expect(await rows()).toEqual(before);
+  });
+
+  it('belong to one account: an address that is taken accepts no invitation of another', async () => {
+    const commands = new CommandClient(billing.bus);
+    const email = 'one@example.org';
+    const codes = await Promise.all(
+      [await billing.open(), await billing.open()].map(async (accountId) => {
+        const command = create(InviteMemberSchema, { commandId: newId(), accountId, email, role: 'viewer' });
+        return (await commands.request(COMMANDS.inviteMember, command)).code;
+      }),
+    );
+    const answers = await Promise.allSettled(
+      codes.map((code) =>
+        commands.request(
+          COMMANDS.acceptInvitation,
+          create(AcceptInvitationSchema, { commandId: newId(), code, email, passwordHash: 'h' }),
+        ),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('and keys have answers with secrets that a repetition of the command does not invent', async () => {
+    const commands = new CommandClient(billing.bus);
+    const accountId = await billing.open();
+    const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });
+    await commands.request(COMMANDS.createKey, key);
+    await expect(commands.request(COMMANDS.createKey, key)).rejects.toMatchObject({ kind: 'conflict' });
+    const rotation = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
+    const first = await commands.request(COMMANDS.rotateSigningSecret, rotation);
+    const second = await commands.request(COMMANDS.rotateSigningSecret, rotation);
+    expect(second.signingSecret).toBe(first.signingSecret);
   });
 });
