@@ -3,7 +3,7 @@
  * a message, or to rebuild it. A name that only its owner uses is a literal in the owner's code.
  */
 
-/** Fills `accounts` and `api_keys` from ACCOUNTS, in Postgres. */
+/** Fills `accounts`, `api_keys`, `members` and `invitations` from ACCOUNTS, in Postgres. */
 export const ACCOUNTS_PROJECTION = 'accounts-v1';
 /** Fills `keywords` and `watches` from KEYWORDS, in Postgres. */
 export const KEYWORDS_PROJECTION = 'keywords-v1';

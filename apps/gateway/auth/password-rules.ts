@@ -46,9 +46,6 @@ export function newPasswordFault(value: unknown, email?: unknown): string | unde
   if (length < min) return `must have at least ${min} characters`;
   if (length > max) return `must have at most ${max} characters`;
   const lower = text.toLowerCase();
-  const isGuessed =
-    COMMON.has(lower) ||
-    new Set(text).size < 3 ||
-    (typeof email === 'string' && lower === email.toLowerCase());
+  const isGuessed = COMMON.has(lower) || (typeof email === 'string' && lower === email.toLowerCase());
   return isGuessed ? 'is one of the passwords that are tried first; use several words' : undefined;
 }
