@@ -6,7 +6,7 @@ import { PostLink } from '../../parts/post-link.js';
 import { Section } from '../../parts/section.js';
 import { Time } from '../../parts/time.js';
 import { ENGINES } from './engine-table.js';
-import type { Answer } from './index.js';
+import type { Answer } from './rank.js';
 
 const SHOWN = 10;
 /** Comparing two texts takes time that grows with both. */

@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import { percent } from '../../parts/format.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import type { Answer } from './index.js';
+import { rankOf, type Answer } from './rank.js';
 
 /** The names of the engines for people. */
 export const ENGINES: Readonly<Record<Answer['engine'], string>> = {
@@ -32,7 +32,7 @@ export function EngineTable({ answers, brand }: { answers: readonly Answer[]; br
             <Table.Td>{ENGINES[engine]}</Table.Td>
             <Table.Td>{share(({ mentioned }) => mentioned)}</Table.Td>
             <Table.Td>{share(({ cited }) => cited)}</Table.Td>
-            <Table.Td>{seen[0]?.position ?? 'not named'}</Table.Td>
+            <Table.Td>{(own[0] && rankOf(own[0], brand)) ?? 'not named'}</Table.Td>
             <Table.Td>{own.length}</Table.Td>
             <Table.Td>
               <Time at={own[0]?.answeredAt} />

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Bot } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useSearchParams } from 'react-router';
-import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import type { Keyword } from '../../api/types.js';
 import { Page } from '../../parts/page.js';
@@ -11,8 +10,8 @@ import { Section } from '../../parts/section.js';
 import { Empty, Loaded, LoadingRows } from '../../parts/states.js';
 import { AnswerTexts } from './answer-texts.js';
 import { EngineTable } from './engine-table.js';
+import type { Answer } from './rank.js';
 
-export type Answer = RowOf<'/v1/keywords/{id}/answers'>;
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
 /** The chart of more answers would not be read. */
 const MOST = 400;
@@ -119,7 +118,7 @@ function Answers({ id }: { id: string }) {
             </Section>
             <Section
               title="Rank over time"
-              lead="The place at which the brand is named; 1 is the first. A missing point: not named."
+              lead="The place of the brand among the brands of the search, in the order in which the answer names them. No point: not named."
             >
               <Suspense fallback={<LoadingRows rows={1} height={220} />}>
                 <Chart answers={answers} brand={brand} />

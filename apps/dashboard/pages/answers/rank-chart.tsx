@@ -2,7 +2,7 @@ import { LineChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import { minuteOf } from '../../parts/format.js';
 import { ENGINES } from './engine-table.js';
-import type { Answer } from './index.js';
+import { rankOf, type Answer } from './rank.js';
 
 const COLOURS: Readonly<Record<Answer['engine'], string>> = {
   openai: 'teal.6',
@@ -16,7 +16,7 @@ export function Component({ answers, brand }: { answers: readonly Answer[]; bran
   const engines = [...new Set(answers.map(({ engine }) => engine))];
   const data = [...answers].reverse().map((answer) => ({
     at: minuteOf(answer.answeredAt),
-    [answer.engine]: answer.brands.find((one) => one.brand === brand)?.position ?? null,
+    [answer.engine]: rankOf(answer, brand),
   }));
   return (
     <LineChart

@@ -1,0 +1,13 @@
+import type { RowOf } from '../../../../clients/typescript/src/index.js';
+
+export type Answer = RowOf<'/v1/keywords/{id}/answers'>;
+
+/**
+ * The place of a brand among the brands of the search, in the order in which the answer names them; 1 is the first.
+ * @returns null if the answer does not name it
+ */
+export function rankOf({ brands }: Pick<Answer, 'brands'>, brand: string): number | null {
+  const own = brands.find((one) => one.brand === brand)?.position ?? null;
+  if (own === null) return null;
+  return 1 + brands.filter(({ position }) => position !== null && position < own).length;
+}

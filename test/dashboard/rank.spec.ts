@@ -1,0 +1,15 @@
+import { rankOf } from '../../apps/dashboard/pages/answers/rank.js';
+
+const brand = (name: string, position: number | null) => ({
+  ...{ brand: name, position },
+  ...{ mentioned: position !== null, cited: false },
+});
+
+describe('rankOf', () => {
+  it('counts the brands that the answer names before, and is null for a brand that it does not name', () => {
+    const brands = [brand('Acme', 40), brand('Globex', 7), brand('Initech', null), brand('Hooli', 40)];
+    expect(['Acme', 'Globex', 'Initech', 'Hooli', 'Other'].map((one) => rankOf({ brands }, one))).toEqual([
+      ...[2, 1, null, 2, null],
+    ]);
+  });
+});
