@@ -2,16 +2,14 @@ import { Alert, Button, Group, NumberInput, Select, Stack, TagsInput, Text, Text
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Sparkles } from 'lucide-react';
-import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { useCanEdit } from '../../api/session.js';
-import type { Mention } from '../../api/types.js';
 import { showFaults } from '../../parts/faults.js';
 import { credits, plural } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
-import { AnalysisOutcome } from './analysis-outcome.js';
+import { AnalysisOutcome, type Analysed } from './analysis-outcome.js';
 
 const OPERATIONS = [
   { value: 'summarise', label: 'Summarise, with citations' },
@@ -25,12 +23,6 @@ interface Values {
   instruction: string;
   classes: string[];
   most: number;
-}
-
-/** What the outcome shows beside its ids. */
-export interface Analysed {
-  result: AnswerOf<'post', '/v1/analyses'>;
-  mentions: ReadonlyMap<string, Mention>;
 }
 
 /** Analyses the latest mentions of a keyword; one credit for each. */

@@ -1,9 +1,15 @@
 import { Badge, List, Stack, Text, Title } from '@mantine/core';
+import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import type { Mention } from '../../api/types.js';
 import { credits, percent, plural } from '../../parts/format.js';
 import { PostLink } from '../../parts/post-link.js';
 import { Section } from '../../parts/section.js';
-import type { Analysed } from './analyses.js';
+
+/** An analysis, and the mentions that it is about, by id. */
+export interface Analysed {
+  result: AnswerOf<'post', '/v1/analyses'>;
+  mentions: ReadonlyMap<string, Mention>;
+}
 
 /** Groups, classes or a summary, each with the mentions that it is made of. */
 export function AnalysisOutcome({ result, mentions }: Analysed) {

@@ -1,7 +1,7 @@
 import { LineChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import { dayOf } from '../../parts/format.js';
-import type { MarketDay } from './market-statistics.js';
+import type { MarketDay } from './market-day.js';
 
 /** The median and the middle half by day. A day without enough listings is a gap, not a zero. */
 export function Component({ days, currency }: { days: readonly MarketDay[]; currency: string }) {

@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { ShoppingBag } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useSearchParams } from 'react-router';
-import type { components } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { count, dayOf } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
+import type { MarketDay } from './market-day.js';
 
-export type MarketDay = components['schemas']['MarketDay'];
 const Chart = lazy(async () => ({ default: (await import('./market-chart.js')).Component }));
 
 /** The market of a keyword's searches, day by day. */
