@@ -12,6 +12,7 @@ import { isolateStores, programEnv, until, type IsolatedStores } from '#testing'
 import { CommandClient } from '#transport';
 import { billingService } from '../billing/billing.module.js';
 import { readBillingConfig } from '../billing/config.js';
+import { Passwords } from '../gateway/auth/passwords.js';
 import { readKeywordsConfig } from '../keywords/config.js';
 import { keywordsService } from '../keywords/keywords.module.js';
 import { demoAccount } from './demo-account.js';
@@ -61,6 +62,16 @@ it('a second start uses the account of the first, and on another port it changes
     active: [...moved.keywordIds].sort(),
     retired: [...first.keywordIds].sort(),
   });
+});
+
+it('the demo has an owner who can sign in with the printed password', async () => {
+  const { accountId, email, password } = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
+  const [member]: { role: string; password_hash: string }[] = await database.query(
+    'SELECT role, password_hash FROM members WHERE account_id = $1 AND email = $2',
+    [accountId, email],
+  );
+  expect(member?.role).toBe('owner');
+  expect(await new Passwords().isRight(password, member?.password_hash)).toBe(true);
 });
 
 it('a later start prints the present signing secret after a rotation', async () => {

@@ -253,7 +253,17 @@ describe('the audit log', () => {
     expect(all).not.toContain(key.apiKey);
     const rest = await owner.get(`/v1/audit-log?limit=200&cursor=${page.nextCursor}`);
     expect(rest.body.data.at(-1)).toMatchObject({ route: '/v1/auth/sign-up', status: 201 });
+    for (const name of ['list_keywords', 'pause_keyword']) {
+      const params = { name, arguments: {} };
+      await owner.post(
+        '/mcp',
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+        { 'x-api-key': key.apiKey as string, accept: 'application/json, text/event-stream' },
+      );
+    }
+    const [newest, before] = (await owner.get('/v1/audit-log?limit=2')).body.data;
+    expect([newest.path, before.path]).toEqual(['/mcp#pause_keyword', '/v1/account']);
     const robots = await owner.get(`/v1/audit-log?by=${key.id}`);
-    expect(robots.body.data.length).toBe(1);
+    expect(robots.body.data.length).toBe(2);
   });
 });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import PQueue from 'p-queue';
 import { newId, Refusal, Repeated } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database, Tx } from '#postgres';
@@ -19,10 +21,19 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
 };
 const WINDOW_MINUTES = 15;
 const SWEEP_MS = 60_000;
+/** A gateway remembers for this time that no attempt is left. Not longer: one that succeeds gives its place back. */
+const FULL_MS = 2000;
+const CONNECTIONS = 2;
+const MOST_WAITING = 500;
 
 /** An attempt that has begun. It counts as failed until it has succeeded. */
 export interface Attempt {
   succeeded(): Promise<void>;
+}
+
+interface Limit {
+  subject: Buffer;
+  most: number;
 }
 
 interface Count {
@@ -38,6 +49,9 @@ interface Count {
 @Injectable()
 export class Attempts implements Loop {
   readonly name = 'auth-attempts';
+  /** Seconds to wait, by subject. */
+  private readonly full = new LRUCache<string, number>({ max: 10_000, ttl: FULL_MS });
+  private readonly queue = new PQueue({ concurrency: CONNECTIONS });
   private readonly sweeps = new Repeated({
     pauseMs: SWEEP_MS,
     run: () => this.sweep(),
@@ -71,7 +85,7 @@ export class Attempts implements Loop {
       { subject: subjectOf(kind, 'network', network), most: ofNetwork },
     ];
     const id = newId();
-    const seconds = await this.database.transaction((tx) => take(tx, id, limits));
+    const seconds = await this.secondsToWait(id, limits);
     if (seconds === undefined)
       return {
         succeeded: async () => {
@@ -83,6 +97,18 @@ export class Attempts implements Loop {
     throw new Refusal('too-many', 'TOO_MANY_REQUESTS', `too many attempts; try again in ${seconds} s`);
   }
 
+  /** A flood reaches Postgres once in some seconds, and never takes more than two connections. */
+  private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
+    const names = limits.map(({ subject }) => subject.toString('base64'));
+    const known = Math.max(0, ...names.map((name) => this.full.get(name) ?? 0));
+    if (known > 0) return known;
+    if (this.queue.size >= MOST_WAITING)
+      throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
+    const taken = await this.queue.add(() => this.database.transaction((tx) => take(tx, id, limits)));
+    for (const name of taken?.full ?? []) this.full.set(name, taken?.seconds ?? 1);
+    return taken?.seconds;
+  }
+
   private async sweep(): Promise<void> {
     await this.database.query(
       `DELETE FROM auth_attempts WHERE at < now() - interval '${WINDOW_MINUTES} minutes'`,
@@ -90,12 +116,12 @@ export class Attempts implements Loop {
   }
 }
 
-/** @returns the seconds to wait; undefined if the attempt was counted */
+/** @returns the seconds to wait, and the subjects that have no attempt left; undefined if the attempt was counted */
 async function take(
   tx: Tx,
   id: string,
-  limits: readonly { subject: Buffer; most: number }[],
-): Promise<number | undefined> {
+  limits: readonly Limit[],
+): Promise<{ seconds: number; full: string[] } | undefined> {
   const subjects = limits.map(({ subject }) => subject).sort((a, b) => a.compare(b));
   for (const subject of subjects)
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'hex'), 2))`, [subject]);
@@ -108,7 +134,11 @@ async function take(
   const full = counts.filter(({ subject, count }) =>
     limits.some((limit) => limit.subject.equals(subject) && count >= limit.most),
   );
-  if (full.length > 0) return Math.max(1, ...full.map(({ seconds }) => seconds));
+  if (full.length > 0)
+    return {
+      seconds: Math.max(1, ...full.map(({ seconds }) => seconds)),
+      full: full.map(({ subject }) => subject.toString('base64')),
+    };
   await tx.query('INSERT INTO auth_attempts (attempt_id, subject) SELECT $1, unnest($2::bytea[])', [
     id,
     subjects,

@@ -14,6 +14,10 @@ const LONGEST_PATH = 500;
 const MOST_KEYS = 50;
 const LONGEST_KEY = 100;
 
+const MCP = '/mcp';
+/** The names of MCP tools begin with what they do. */
+const READING_TOOL = /^#(search|get|explain|list|estimate|backtest)_/;
+
 /** Who made a request. */
 type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'> };
 
@@ -48,8 +52,7 @@ export class AuditLog implements Loop {
   guard(fastify: FastifyInstance): void {
     fastify.addHook('preHandler', async (request, reply) => {
       const caller = callerOf(request);
-      const route = request.routeOptions.url;
-      if (!caller || route === undefined || request.is404 || changesNothing(request.method, route)) return;
+      if (!caller || request.is404 || !isWrite(request)) return;
       this.entries.set(request, await this.write(caller, request, reply, null));
     });
     fastify.addHook('onSend', async (request, reply, payload) => {
@@ -82,7 +85,7 @@ export class AuditLog implements Loop {
         by.id,
         request.method,
         (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}'),
-        storable(request.url).slice(0, LONGEST_PATH),
+        storable(request.url + toolOf(request)).slice(0, LONGEST_PATH),
         keysOf(request.body),
         status,
         String(reply.getHeader('x-request-id') ?? ''),
@@ -104,6 +107,21 @@ export class AuditLog implements Loop {
   private async sweep(): Promise<void> {
     await this.database.query(`DELETE FROM audit_log WHERE at < now() - interval '${KEPT_DAYS} days'`);
   }
+}
+
+/** Messages to the MCP server are all POSTs: only calls of tools that change something are recorded. */
+function isWrite(request: FastifyRequest): boolean {
+  const { method, routeOptions } = request;
+  if (routeOptions.url === undefined) return false;
+  if (routeOptions.url === MCP) return toolOf(request) !== '' && !READING_TOOL.test(toolOf(request));
+  return !changesNothing(method, routeOptions.url);
+}
+
+/** `#create_keyword` for a call of this tool; empty for everything else. */
+function toolOf({ routeOptions, body }: FastifyRequest): string {
+  if (routeOptions.url !== MCP) return '';
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === 'tools/call' && typeof params?.name === 'string' ? `#${params.name}` : '';
 }
 
 function keysOf(body: unknown): string[] {

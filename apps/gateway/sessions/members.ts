@@ -29,6 +29,8 @@ export interface MemberProfile {
 /** Reads of members for sessions. */
 @Injectable()
 export class MemberReads {
+  private isInUse = false;
+
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** The member with this address in any account; an address is a member once. */
@@ -50,9 +52,11 @@ export class MemberReads {
     return row;
   }
 
-  /** Whether the installation has an account. */
+  /** Whether the installation has an account. Accounts are never deleted, so the answer yes is final. */
   async hasAccounts(): Promise<boolean> {
+    if (this.isInUse) return true;
     const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');
-    return rows.length > 0;
+    this.isInUse = rows.length > 0;
+    return this.isInUse;
   }
 }
