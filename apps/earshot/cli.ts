@@ -16,6 +16,8 @@ import { addCreditCommands } from './credits.js';
 import { addDoctorCommand } from './doctor/doctor-command.js';
 import { addEmbeddingsCommands } from './embeddings/embeddings-commands.js';
 import { addKeyCommands } from './keys.js';
+import { addKeywordCommands } from './monitoring/keyword-commands.js';
+import { addTailCommand } from './monitoring/tail-command.js';
 import { addMasterKeyCommands } from './master-key-commands.js';
 import { addMemberCommands } from './members.js';
 import { listParked, retryParked } from './parked.js';
@@ -107,6 +109,8 @@ addStreamCommands(program);
 addProjectionCommands(program);
 addDoctorCommand(program);
 addEmbeddingsCommands(program);
+addTailCommand(program);
+addKeywordCommands(program);
 
 const parked = program
   .command('parked')

@@ -71,6 +71,9 @@ async function* connection(
     );
   };
   try {
+    const ends = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+    // A reader that aborts may never come back to this generator.
+    ends.addEventListener('abort', () => clearTimeout(timer), { once: true });
     const call = {
       method: 'GET',
       path: '/v1/stream',
@@ -79,7 +82,7 @@ async function* connection(
         accept: 'text/event-stream',
         ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }),
       },
-      signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
+      signal: ends,
     };
     const response = await http.send(call, (answer) => answer);
     wait();

@@ -1,0 +1,13 @@
+import { createClient, type Client } from '#client';
+
+/**
+ * The client of the installation that `EARSHOT_URL` names, with the key in `EARSHOT_API_KEY`.
+ * @throws Error that names the setting
+ */
+export function clientOf(env: NodeJS.ProcessEnv): Client {
+  const { EARSHOT_URL: baseUrl = 'http://127.0.0.1:8080', EARSHOT_API_KEY: apiKey = '' } = env;
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
+    throw new Error('EARSHOT_URL must be an address, such as https://earshot.example.com');
+  if (apiKey === '') throw new Error('EARSHOT_API_KEY is missing: set it to an API key of the account');
+  return createClient({ baseUrl, apiKey });
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { EarshotError, type Client } from '#client';
+import { readKeywordFile, writeKeywordFile, type FileKeyword, type Keyword } from './keyword-file.js';
+import { planKeywords, type Step } from './keyword-plan.js';
+import { clientOf } from './installation-client.js';
+import { planText, type PricedStep } from './plan-text.js';
+
+const CHANGES_EXIT_CODE = 2;
+
+interface PlanOptions {
+  delete?: true;
+  json?: true;
+}
+
+/** `keywords export`, `keywords plan`, `keywords apply`: monitoring as code. */
+export function addKeywordCommands(program: Command): void {
+  const keywords = program
+    .command('keywords')
+    .description('keep the keywords of an account in a file, with EARSHOT_URL and EARSHOT_API_KEY');
+  keywords
+    .command('export')
+    .description('print the keywords of the account as YAML, without retired ones')
+    .action(async () => {
+      process.stdout.write(writeKeywordFile(await keywordsOf(clientOf(process.env))));
+    });
+  keywords
+    .command('plan')
+    .description('print what apply would change; exit code 0: nothing, 2: changes, 1: an error')
+    .argument('<file>', 'YAML file')
+    .option('--delete', 'delete (retire) keywords that are not in the file')
+    .option('--json', 'print one line of JSON')
+    .action(async (file: string, options: PlanOptions) => {
+      const steps = await priced(clientOf(process.env), file, options);
+      process.stdout.write(options.json ? `${JSON.stringify(steps)}\n` : planText(steps));
+      if (steps.some(isChange)) process.exitCode = CHANGES_EXIT_CODE;
+    });
+  keywords
+    .command('apply')
+    .description('change the keywords of the account to those of the file; exit code 0: done, 1: an error')
+    .argument('<file>', 'YAML file')
+    .option('--delete', 'delete (retire) keywords that are not in the file; they are never purged')
+    .action(async (file: string, options: PlanOptions) => {
+      const client = clientOf(process.env);
+      const steps = await priced(client, file, options);
+      process.stdout.write(planText(steps));
+      for (const step of steps.filter(isChange)) {
+        process.stdout.write(`${await apply(client, step)}\n`);
+      }
+    });
+}
+
+const isChange = ({ kind }: Step): boolean => kind === 'create' || kind === 'change' || kind === 'delete';
+
+/** Keywords that are not retired. */
+async function keywordsOf(client: Client): Promise<Keyword[]> {
+  const found = [];
+  const query = { state: ['active' as const, 'paused' as const], limit: 200 };
+  for await (const keyword of client.paginate('/v1/keywords', { query })) found.push(keyword);
+  return found;
+}
+
+/** The steps with their prices. Every keyword of the file is checked before the first one is changed. */
+async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
+  const file = readKeywordFile(readFileSync(path, 'utf8'));
+  const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
+  const found: PricedStep[] = [];
+  const faults: string[] = [];
+  for (const step of steps) {
+    const before = step.kind === 'create' ? 0 : step.keyword.monthlyCredits;
+    if (step.kind === 'same' || step.kind === 'leave') found.push({ ...step, before, after: before });
+    else if (step.kind === 'delete') found.push({ ...step, before, after: 0 });
+    else {
+      const estimate = await estimateOf(client, step.file);
+      faults.push(...faultsOf(step, estimate));
+      found.push({
+        ...step,
+        before,
+        after: estimate.valid ? estimate.monthlyCredits : null,
+        ...tokenOf(estimate),
+      });
+    }
+  }
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return found;
+}
+
+type Estimate =
+  { valid: true; monthlyCredits: number; token: string } | { valid: false; status: number; text: string };
+
+async function estimateOf(client: Client, { body }: FileKeyword): Promise<Estimate> {
+  const answer = await client.post('/v1/queries/estimate', { body });
+  if (answer.valid)
+    return { valid: true, monthlyCredits: answer.estimate.monthlyCredits, token: answer.estimateToken };
+  const { status, message, details = [] } = answer.refusal;
+  const text = details.map((fault) => [fault.path, fault.message].filter(Boolean).join(': ')).join('\n  ');
+  return { valid: false, status, text: text || message };
+}
+
+/** A plan limit counts the keyword itself, so it says nothing about a keyword that exists. */
+function faultsOf(step: Extract<Step, { file: FileKeyword }>, estimate: Estimate): string[] {
+  if (estimate.valid || (step.kind === 'change' && estimate.status !== 400)) return [];
+  return [`${JSON.stringify(step.file.body.name)} is refused:\n  ${estimate.text}`];
+}
+
+const tokenOf = (estimate: Estimate) => (estimate.valid ? { token: estimate.token } : {});
+
+/** @returns what was done, for people */
+async function apply(client: Client, step: PricedStep): Promise<string> {
+  try {
+    switch (step.kind) {
+      case 'create': {
+        const headers: Record<string, string> =
+          step.token === undefined ? {} : { 'service-estimate-token': step.token };
+        const { id } = await client.post('/v1/queries', { body: step.file.body, headers });
+        return `created ${step.file.body.name} (${id})`;
+      }
+      case 'change': {
+        const body = Object.fromEntries(
+          step.changes.map(({ key }) => [key, (step.file.body as unknown as Record<string, unknown>)[key]]),
+        );
+        const path = { id: step.keyword.id };
+        const { resetSearches } = await client.patch('/v1/queries/{id}', { path, body });
+        return `changed ${step.file.body.name}; searches started over: ${resetSearches.length}`;
+      }
+      case 'delete':
+        await client.delete('/v1/keywords/{id}', { path: { id: step.keyword.id } });
+        return `deleted ${step.keyword.name}; its mentions stay readable`;
+      default:
+        return '';
+    }
+  } catch (error) {
+    if (!(error instanceof EarshotError)) throw error;
+    const name = 'file' in step ? step.file.body.name : step.keyword.name;
+    const faults = error.details.map((fault) => `\n  ${fault.path}: ${fault.message}`).join('');
+    throw new Error(`${JSON.stringify(name)} could not be applied: ${error.message}${faults}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import { parseDocument, stringify } from 'yaml';
+import type { components } from '#client';
+
+/** A keyword as the interface returns it. */
+export type Keyword = components['schemas']['Keyword'];
+/** The body of a keyword, in camelCase. */
+export type KeywordBody = components['schemas']['KeywordBody'];
+
+/** A keyword of the file. */
+export interface FileKeyword {
+  /** Of the keyword in the installation; only needed to rename it, or if several have its name. */
+  id?: string;
+  body: KeywordBody;
+}
+
+const READ_ONLY = new Set([
+  ...['id', 'state', 'pausedReason', 'createdAt', 'updatedAt', 'version', 'monthlyCredits', 'watches'],
+  ...['resetSearches', 'warnings'],
+]);
+const LARGEST_FILE = 5_000_000;
+const HEADING =
+  ' Keywords of Earshot. Check with `keywords plan FILE`, change the installation with `keywords apply FILE`.';
+
+/**
+ * Reads `{keywords: [...]}`.
+ * @throws Error that names the line or the keyword
+ */
+export function readKeywordFile(text: string): FileKeyword[] {
+  if (text.length > LARGEST_FILE) throw new Error('the file is larger than 5 MB');
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault) throw new Error(`the file is not valid YAML: ${fault.message}`);
+  const content: unknown = document.toJS();
+  if (!isObject(content) || !Array.isArray(content['keywords']) || Object.keys(content).length > 1)
+    throw new Error('the file must have one key, keywords, with a list');
+  const keywords = content['keywords'].map(readKeyword);
+  refuseDuplicates(keywords);
+  return keywords;
+}
+
+function readKeyword(entry: unknown, index: number): FileKeyword {
+  const at = `keywords[${index}]`;
+  if (!isObject(entry)) throw new Error(`${at} must be a keyword with its keys`);
+  for (const key of ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'])
+    if (entry[key] === undefined || entry[key] === null) throw new Error(`${at}.${key} is missing`);
+  const { id, ...given } = entry;
+  if (id !== undefined && typeof id !== 'string') throw new Error(`${at}.id must be a text`);
+  const body = Object.fromEntries(Object.entries(given).filter(([key]) => !READ_ONLY.has(key)));
+  if (typeof body['name'] !== 'string') throw new Error(`${at}.name must be a text`);
+  return { ...(id === undefined ? {} : { id }), body: body as unknown as KeywordBody };
+}
+
+/** Two entries for one keyword would overwrite each other. */
+function refuseDuplicates(keywords: readonly FileKeyword[]): void {
+  const seen = new Set<string>();
+  for (const { id, body } of keywords) {
+    const key = id ?? body.name;
+    if (seen.has(key))
+      throw new Error(`the file has two keywords ${JSON.stringify(key)}; an id tells them apart`);
+    seen.add(key);
+  }
+}
+
+/**
+ * The keywords as a file. Ids of searches and rules are left out, and that of a keyword where its name is enough, so that
+ * the file also fits another installation.
+ */
+export function writeKeywordFile(keywords: readonly Keyword[]): string {
+  const count = new Map<string, number>();
+  for (const { name } of keywords) count.set(name, (count.get(name) ?? 0) + 1);
+  const entries = keywords.map((keyword) => ({
+    ...((count.get(keyword.name) ?? 0) > 1 ? { id: keyword.id } : {}),
+    ...bodyOf(keyword),
+  }));
+  return stringify({ keywords: entries }, { commentString: (text) => `#${text}`, lineWidth: 0 }).replace(
+    /^/,
+    `#${HEADING}\n`,
+  );
+}
+
+/** The keys of a keyword that a file can have, without the ids that the installation has given. */
+export function bodyOf(keyword: object): Record<string, unknown> {
+  const kept = Object.entries(keyword).filter(([key]) => !READ_ONLY.has(key));
+  return withoutGivenIds(Object.fromEntries(kept));
+}
+
+/** Searches and rules are found again by what they contain. */
+export function withoutGivenIds(body: Record<string, unknown>): Record<string, unknown> {
+  const { sources, rules, ...rest } = body;
+  return {
+    ...rest,
+    ...(Array.isArray(sources) ? { sources: sources.map(sourceWithoutIds) } : {}),
+    ...(Array.isArray(rules) ? { rules: rules.map(withoutId) } : {}),
+  };
+}
+
+function sourceWithoutIds(entry: unknown): unknown {
+  if (!isObject(entry) || !Array.isArray(entry['searches'])) return entry;
+  return { ...entry, searches: entry['searches'].map(withoutId) };
+}
+
+function withoutId(part: unknown): unknown {
+  if (!isObject(part)) return part;
+  const { id: _, ...rest } = part;
+  return rest;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
