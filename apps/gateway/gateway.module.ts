@@ -68,6 +68,8 @@ import { DashboardFiles } from './dashboard/dashboard-files.js';
 import { DashboardFilesController } from './dashboard/dashboard-files.controller.js';
 import { serveDashboard } from './dashboard/dashboard-page.js';
 import { Cursors } from './http/cursor.js';
+import { DocsController } from './docs/docs.controller.js';
+import { Guides } from './docs/guides.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { ignoreForms, malformedRequests, readJsonAlone } from './http/request-parsing.js';
@@ -186,6 +188,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AuditLogController,
           OpenApiController,
           McpController,
+          DocsController,
           DashboardFilesController,
           PurgeHandler,
         ],
@@ -202,6 +205,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordViews,
           KeywordPrices,
           McpRoutes,
+          { provide: Guides, useValue: new Guides() },
           McpSpending,
           { provide: MCP_DAILY_CREDITS, useValue: config.MCP_DAILY_CREDITS },
           ApiKeys,
