@@ -16,6 +16,7 @@ const OUTPUT_CHARACTERS = 50_000;
 const SOURCES = [
   'apps',
   'clients/typescript/src',
+  'examples',
   'libs',
   'bench',
   'proto',

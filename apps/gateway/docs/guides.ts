@@ -13,6 +13,7 @@ const OTHER_PAGES: readonly string[] = [
   'CONTRIBUTING.md',
   'deploy/README.md',
   'bench/README.md',
+  'examples/receivers/README.md',
 ];
 
 /** A guide as HTML. */

@@ -1,0 +1,43 @@
+// Receives events of Earshot: checks the signature, answers at once, and handles each event one time.
+//
+//   EARSHOT_SIGNING_SECRET=whsec_… PORT=9000 node receiver.js
+
+import { createServer } from 'node:http';
+// In a project of your own: import { verifyWebhook, WebhookVerificationError } from '@earshot/client';
+import { verifyWebhook, WebhookVerificationError, type Envelope } from '#client';
+
+const { EARSHOT_SIGNING_SECRET: secret = '', PORT = '9000' } = process.env;
+if (secret === '') throw new Error('EARSHOT_SIGNING_SECRET is missing');
+
+const LARGEST_BODY = 1024 * 1024;
+const REMEMBERED_IDS = 10_000;
+/** An event can arrive more than once. A program with several processes needs a table instead. */
+const handled = new Set<string>();
+
+function handle(event: Envelope): void {
+  if (event.type === 'hn_item.created') console.log(event.type, event.id, event.item.title);
+  else console.log(event.type, event.id);
+}
+
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size > LARGEST_BODY) return void response.writeHead(413).end();
+    chunks.push(chunk as Buffer);
+  }
+  try {
+    const event = await verifyWebhook(Buffer.concat(chunks), request.headers, secret);
+    response.writeHead(204).end();
+    if (handled.has(event.id)) return;
+    handled.add(event.id);
+    const [oldest] = handled;
+    if (handled.size > REMEMBERED_IDS && oldest !== undefined) handled.delete(oldest);
+    handle(event);
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) console.error(error);
+    if (!response.headersSent) response.writeHead(400).end();
+  }
+});
+server.listen(Number(PORT), '127.0.0.1', () => console.log(`listening on ${PORT}`));
