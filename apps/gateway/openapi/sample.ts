@@ -73,48 +73,47 @@ const USUALLY_ABSENT = new Set([
   ...['terms', 'page', 'perPage', 'sort', 'repliesTo', 'priceMin', 'priceMax', 'filters', 'match'],
 ]);
 
-const DEEPEST = 12;
-
 /**
  * An example that fits the schema: every required key, and optional ones where they are usual.
  * @param schemas `components.schemas`
  */
 export function sampleOf(schema: Schema, schemas: Readonly<Record<string, Schema>>): unknown {
-  return new Sampler(schemas).of(schema, '', 0);
+  return new Sampler(schemas).of(schema, '', new Set());
 }
 
 class Sampler {
   constructor(private readonly schemas: Readonly<Record<string, Schema>>) {}
 
-  of(schema: Schema, name: string, depth: number): unknown {
-    if (typeof schema['$ref'] === 'string')
-      return this.of(this.schemas[schema['$ref'].split('/').at(-1) ?? ''] ?? {}, name, depth);
+  /** @param within names of the schemas that contain this one: a tweet inside a tweet is not shown again */
+  of(schema: Schema, name: string, within: ReadonlySet<string>): unknown {
+    const named = nameOf(schema);
+    if (named !== undefined) return this.of(this.schemas[named] ?? {}, name, new Set(within).add(named));
     if ('const' in schema) return schema['const'];
     const [alternative] = listOf(schema['allOf']);
-    if (alternative) return this.of(alternative, name, depth);
+    if (alternative) return this.of(alternative, name, within);
     const choices = listOf(schema['anyOf'] ?? schema['oneOf']);
-    if (choices.length > 0) return this.choice(choices, name, depth);
+    if (choices.length > 0) return this.choice(choices, name, within);
     const known = VALUES[name];
     if (Array.isArray(schema['enum'])) return schema['enum'].includes(known) ? known : schema['enum'][0];
     if (known !== undefined && fits(known, schema)) return known;
     if (Array.isArray(schema['examples'])) return schema['examples'][0];
     if ('default' in schema) return schema['default'];
-    return this.ofType(schema, name, depth);
+    return this.ofType(schema, name, within);
   }
 
-  private choice(choices: readonly Schema[], name: string, depth: number): unknown {
+  private choice(choices: readonly Schema[], name: string, within: ReadonlySet<string>): unknown {
     const isNullable = choices.some(({ type }) => type === 'null');
-    if (isNullable && (USUALLY_NULL.has(name) || depth > DEEPEST)) return null;
     const [first = {}] = choices.filter(({ type }) => type !== 'null');
-    return this.of(first, name, depth);
+    if (isNullable && (USUALLY_NULL.has(name) || within.has(nameOf(first) ?? ''))) return null;
+    return this.of(first, name, within);
   }
 
-  private ofType(schema: Schema, name: string, depth: number): unknown {
+  private ofType(schema: Schema, name: string, within: ReadonlySet<string>): unknown {
     switch (schema['type']) {
       case 'object':
-        return this.object(schema, depth);
+        return this.object(schema, within);
       case 'array':
-        return this.list(schema, name, depth);
+        return this.list(schema, name, within);
       case 'integer':
       case 'number':
         return Math.min(Math.max(1, Number(schema['minimum'] ?? 0)), Number(schema['maximum'] ?? 1));
@@ -127,21 +126,27 @@ class Sampler {
     }
   }
 
-  private list(schema: Schema, name: string, depth: number): unknown[] {
-    if (depth > DEEPEST) return [];
-    const item = this.of((schema['items'] ?? {}) as Schema, singular(name), depth + 1);
+  private list(schema: Schema, name: string, within: ReadonlySet<string>): unknown[] {
+    const items = (schema['items'] ?? {}) as Schema;
+    if (within.has(nameOf(items) ?? '')) return [];
+    const item = this.of(items, singular(name), within);
     return Array.from({ length: Math.max(1, Number(schema['minItems'] ?? 1)) }, () => item);
   }
 
-  private object(schema: Schema, depth: number): unknown {
+  private object(schema: Schema, within: ReadonlySet<string>): unknown {
     const required = new Set((schema['required'] as readonly string[] | undefined) ?? []);
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
     return Object.fromEntries(
       properties
         .filter(([key]) => required.has(key) || !USUALLY_ABSENT.has(key))
-        .map(([key, value]) => [key, this.of(value, key, depth + 1)]),
+        .map(([key, value]) => [key, this.of(value, key, within)]),
     );
   }
+}
+
+/** The name of the schema that a reference means. */
+function nameOf({ $ref }: Schema): string | undefined {
+  return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
 
 function fits(value: unknown, schema: Schema): boolean {
