@@ -180,6 +180,16 @@ describe('a page of another site', () => {
     },
   );
 
+  it.each(strange)(
+    'cannot read with the session of its visitor, since lookups cost credits: %j [sessions.csrf]',
+    async (headers) => {
+      const ada = await signedIn(service, EMAIL);
+      expect((await ada.get('/v1/account', headers)).status).toBe(401);
+      expect((await ada.get('/v1/account', { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+      expect((await ada.get('/v1/account', { 'sec-fetch-site': 'none' })).status).toBe(200);
+    },
+  );
+
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
     'cannot sign in with a form: %s',
     async (type) => {

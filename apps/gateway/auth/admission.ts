@@ -25,6 +25,8 @@ const OPEN: ReadonlySet<string> = new Set([
 /** A page asks it to learn whether somebody has signed in: the answer no is not an attack. */
 const ASKS_FOR_SESSION = '/v1/auth/session';
 
+const STRANGE_PAGE = 'the request was sent by a page of another site';
+
 /** What a request shows of its sender. */
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
 
@@ -48,7 +50,7 @@ export class Admission {
       const path = pathOf(request);
       if (!isGuarded(path)) return done();
       if (OPEN.has(path)) {
-        this.refuseStrangePage(request);
+        if (request.method === 'POST') this.refuseStrangePage(request);
         return done();
       }
       this.admit(request, reply).then((isIn) => isIn && done(), done);
@@ -119,11 +121,15 @@ export class Admission {
   }
 
   /**
-   * A write with a session must come from our own page: only this page knows the token.
-   * @throws Refusal `forbidden`
+   * A request with a session must come from our own page. Also a read: a link on the page of another site carries the
+   * cookie, and lookups cost credits. A write needs the token as well, which only our page knows.
+   * @throws Refusal `forbidden`; `unauthenticated` for a read, which then counts as one without a session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {
-    if (request.method === 'GET' || request.method === 'HEAD') return;
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      if (this.cookie.isFromOwnPage(request)) return;
+      throw new Refusal('unauthenticated', 'UNAUTHORIZED', STRANGE_PAGE);
+    }
     this.refuseStrangePage(request);
     const given = request.headers['x-csrf-token'];
     if (typeof given === 'string' && isCsrfToken(token, given)) return;
@@ -136,8 +142,8 @@ export class Admission {
 
   /** @throws Refusal `forbidden` if a browser says that the page of another site sent the request */
   private refuseStrangePage(request: FastifyRequest): void {
-    if (request.method === 'GET' || request.method === 'HEAD' || this.cookie.isFromOwnPage(request)) return;
-    throw new Refusal('forbidden', 'FORBIDDEN', 'the request was sent by a page of another site');
+    if (this.cookie.isFromOwnPage(request)) return;
+    throw new Refusal('forbidden', 'FORBIDDEN', STRANGE_PAGE);
   }
 }
 
