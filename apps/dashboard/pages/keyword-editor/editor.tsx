@@ -73,7 +73,7 @@ export function Editor({ stored, initial }: Props) {
           <Grid.Col span={{ base: 12, lg: 4 }}>
             <Box pos={{ lg: 'sticky' }} top={24}>
               <Stack>
-                <EstimatePanel estimate={estimate} before={stored?.monthlyCredits} />
+                <EstimatePanel estimate={estimate} stored={stored} />
                 {save.error && !isAsking && (
                   <Problem
                     error={save.error}

@@ -10,12 +10,12 @@ type Priced = Extract<NonNullable<Found['data']>, { valid: true }>['estimate'];
 
 interface Props {
   estimate: Found;
-  /** Credits a month of the stored keyword. */
-  before?: number;
+  /** The keyword that is changed; undefined for a new one. */
+  stored: { id: string; monthlyCredits: number } | undefined;
 }
 
 /** What the keyword costs, while it is being written. */
-export function EstimatePanel({ estimate, before }: Props) {
+export function EstimatePanel({ estimate, stored }: Props) {
   const { data, error, isCurrent } = estimate;
   return (
     <Paper
@@ -33,8 +33,8 @@ export function EstimatePanel({ estimate, before }: Props) {
         <Skeleton height={180} mt="sm" />
       ) : data.valid ? (
         <Stack gap="xs" mt={4} style={{ opacity: isCurrent ? 1 : 0.6 }}>
-          <Prices estimate={data.estimate} before={before} />
-          {data.warnings.map(({ path, message }) => (
+          <Prices estimate={data.estimate} before={stored?.monthlyCredits} />
+          {warningsFor(stored?.id, data.warnings).map(({ path, message }) => (
             <Alert key={path + message} color="yellow" icon={<TriangleAlert size={16} aria-hidden />} p="xs">
               <Text size="xs" className="foreign">
                 {path ? `${path}: ${message}` : message}
@@ -48,6 +48,10 @@ export function EstimatePanel({ estimate, before }: Props) {
     </Paper>
   );
 }
+
+/** An estimate knows no keyword, so it warns that the one that is changed has the same searches as itself. */
+const warningsFor = (id: string | undefined, warnings: readonly { path: string; message: string }[]) =>
+  warnings.filter(({ message }) => id === undefined || !message.includes(`(${id})`));
 
 function Refusal({
   message,
@@ -124,7 +128,7 @@ function Prices({ estimate, before }: { estimate: Priced; before: number | undef
           For each kept mention: {perItem.map(([name, price]) => `${price} for ${name}`).join(', ')}.
         </Text>
       )}
-      {firstScanCredits > 0 && (
+      {before === undefined && firstScanCredits > 0 && (
         <Text size="xs" c="dimmed">
           First scan: at most {count(firstScanCredits)}.
         </Text>
