@@ -16,11 +16,14 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** “5 min. ago”, “in 2 hours”, “now”. */
-export function relativeTime(at: string, now: number): string {
+/**
+ * “5 min. ago”, “in 2 hours”.
+ * @param near for less than a minute, before or after
+ */
+export function relativeTime(at: string, now: number, near = 'just now'): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
+  return unit === 'second' ? near : relative.format(Math.round(seconds / size), unit);
 }
 
 /** “Sunday, 22 November 2026 at 19:28:05 CET”, in the viewer's zone. */

@@ -10,20 +10,22 @@ interface Props {
   at: string | null | undefined;
   /** Shown where there is no time. */
   none?: string;
+  /** Shown for less than a minute: “just now” fits what has happened, and nothing that is planned. */
+  near?: string;
   /** The exact time instead of “5 minutes ago”. */
   exact?: boolean;
 }
 
 /** A time, as long ago; the exact one, in the viewer's zone, on hover and focus. */
-export function Time({ at, none = '–', exact = false }: Props) {
+export function Time({ at, none = '–', near, exact = false }: Props) {
   const now = useNow();
   if (!at) return <span>{none}</span>;
   const precise = exactTime(at);
   if (exact) return <time dateTime={at}>{precise}</time>;
   return (
     <Tooltip label={precise}>
-      <time dateTime={at} tabIndex={0} aria-label={`${relativeTime(at, now)}, ${precise}`}>
-        {relativeTime(at, now)}
+      <time dateTime={at} tabIndex={0} aria-label={`${relativeTime(at, now, near)}, ${precise}`}>
+        {relativeTime(at, now, near)}
       </time>
     </Tooltip>
   );

@@ -58,7 +58,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
             `Found after ${duration(Math.round(lagSeconds.p50))} (p95 ${duration(Math.round(lagSeconds.p95))}) · `}
           {nextCheckAt ? (
             <>
-              Next check <Time at={nextCheckAt} />
+              Next check <Time at={nextCheckAt} near="within a minute" />
             </>
           ) : (
             'No check is due'

@@ -136,7 +136,7 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
         <Table.Td style={{ whiteSpace: 'nowrap' }}>
           <Time at={last?.at} />
         </Table.Td>
-        <Table.Td maw={280}>
+        <Table.Td maw={200}>
           <Text size="sm" truncate className="foreign" title={row.endpoint}>
             {row.endpoint}
           </Text>
@@ -153,7 +153,7 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
           <Badge color={COLOURS[row.state]}>{words(row.state)}</Badge>
           {row.nextAttemptAt && (
             <Text size="xs" c="dimmed" component="div">
-              next <Time at={row.nextAttemptAt} />
+              next <Time at={row.nextAttemptAt} near="within a minute" />
             </Text>
           )}
         </Table.Td>
