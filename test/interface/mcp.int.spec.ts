@@ -194,6 +194,7 @@ describe('creating a keyword', () => {
     expect(await call('create_keyword', { keyword })).toMatchObject({
       isError: true,
       code: 'ESTIMATE_REQUIRED',
+      error: expect.stringContaining('call estimate_keyword') as string,
     });
     const estimate = await call('estimate_keyword', { keyword });
     expect(estimate).toMatchObject({ valid: true, monthly_credits: 720 });

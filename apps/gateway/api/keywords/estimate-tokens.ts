@@ -51,7 +51,7 @@ export class EstimateTokens {
       throw new Refusal(
         'invalid',
         'ESTIMATE_REQUIRED',
-        'the header Service-Estimate-Token is missing; request an estimate of this body first',
+        'estimate_token is missing; call estimate_keyword with the same keyword first',
       );
     }
     const priced = this.signed.read<Priced>({ accountId }, token);
