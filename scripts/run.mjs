@@ -5,6 +5,7 @@
 //
 // Standard output is reserved for the program; progress is written to standard error.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { pathToFileURL } from 'node:url';
@@ -16,16 +17,26 @@ const TARGETS = {
   start: { program: 'dist/apps/earshot/main.js', args: [] },
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
-  test: { program: 'node_modules/jest/bin/jest.js', args: [], before: ensureNats },
+  test: { program: 'node_modules/jest/bin/jest.js', args: [], before: ensureServers },
 };
 
 const PARENT_POLL_MS = 500;
+/** Where Debian's package puts it; the browser tests start it. */
+const CHROMIUM = '/usr/bin/chromium';
 
 const tell = (message) => process.stderr.write(`${message}\n`);
 
-async function ensureNats() {
-  const { ensureNatsServer } = await import(inRoot('dist/libs/embedded/index.js'));
+/** What the tests of `args` need of the system: all of them, or those under these paths. */
+async function ensureServers(args) {
+  const { ensureNatsServer, installWithApt } = await import(inRoot('dist/libs/embedded/index.js'));
   await ensureNatsServer({ info: tell, warn: tell });
+  const paths = args.filter((arg) => !arg.startsWith('-'));
+  if (paths.length > 0 && !paths.some((path) => path.includes('browser'))) return;
+  if (existsSync(CHROMIUM)) return;
+  tell('installing chromium with apt-get (once), for the browser tests');
+  await installWithApt('chromium').catch((error) =>
+    tell(`chromium is missing, so the browser tests fail: apt-get install chromium (${error.message})`),
+  );
 }
 
 /**
@@ -56,7 +67,7 @@ async function main() {
   }
   endWithNpm();
   await prepare(tell);
-  await target.before?.();
+  await target.before?.(rest);
   // The program takes over this process instead of becoming its child. So it gets signals and sets the exit code
   // itself, and a Ctrl-C never reaches it twice.
   process.argv.splice(1, process.argv.length, join(root, target.program), ...target.args, ...rest);

@@ -1,3 +1,4 @@
+export { installWithApt } from './apt.js';
 export { readOrMakeCredentials, type Credentials } from './credentials.js';
 export * from './embedded-stores.js';
 export * from './directory-lock.js';

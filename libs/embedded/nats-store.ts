@@ -1,8 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { installWithApt } from './apt.js';
 import { childEnvironment } from './child-environment.js';
 import { readOrMakeCredentials, type Credentials } from './credentials.js';
 import { giveTo } from './system-user.js';
@@ -72,41 +73,15 @@ export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
 async function installNatsServer(log: EmbeddedLog): Promise<string> {
   const advice =
     'nats-server is missing: install it (`apt-get install nats-server`, or https://github.com/nats-io/nats-server/releases) or set NATS_URL';
-  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !isExecutable('/usr/bin/apt-get'))
-    throw new Error(advice);
   log.info('installing nats-server with apt-get (once)');
   try {
-    await apt(['update', '-qq']);
-    await apt(['install', '-y', '-qq', '--no-install-recommends', 'nats-server']);
+    await installWithApt('nats-server');
   } catch (error) {
-    throw new Error(`${advice} (apt-get failed: ${(error as Error).message})`, { cause: error });
+    throw new Error(`${advice} (${(error as Error).message})`, { cause: error });
   }
   const file = findNatsServer();
   if (!file) throw new Error(advice);
   return file;
-}
-
-function apt(args: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('apt-get', args, {
-      // Standard output may belong to a command whose output a program reads.
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
-    });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
-    child.once('error', reject);
-    child.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(said.trim() || `exit code ${code}`)),
-    );
-  });
-}
-
-/** apt-get may need a proxy to reach its servers. */
-function proxies(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
-  );
 }
 
 function natsConfig(

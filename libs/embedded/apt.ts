@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { childEnvironment } from './child-environment.js';
+
+const APT = '/usr/bin/apt-get';
+
+/**
+ * Installs a package of the system, without what it only recommends.
+ * @throws Error with the reason, such as missing rights
+ */
+export async function installWithApt(name: string): Promise<void> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !isExecutable(APT))
+    throw new Error('only root can install it, with apt-get on Linux');
+  await apt(['update', '-qq']);
+  await apt(['install', '-y', '-qq', '--no-install-recommends', name]);
+}
+
+function apt(args: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(APT, args, {
+      // Standard output may belong to a command whose output a program reads.
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`apt-get failed: ${said.trim() || `exit code ${code}`}`)),
+    );
+  });
+}
+
+/** apt-get may need a proxy to reach its servers. */
+function proxies(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
+  );
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { checkout } from '#testing';
+
+/** scripts/run.mjs installs it there. */
+const EXECUTABLE = '/usr/bin/chromium';
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--js-flags=--expose-gc'],
+];
+
+/** Screenshots, for people to look at. */
+const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
+
+export type Theme = 'light' | 'dark';
+
+/** Starts the browser. A page that does not do what a test expects fails it after 15 s. */
+export const startChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+
+/** A page in a session of its own, and what its console reported as wrong. */
+export interface BrowserPage {
+  page: Page;
+  faults: string[];
+}
+
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 860 },
+    // Nothing is measured while it moves.
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    // The browser reports each response of 400 or more; whether one is right is for the test to say.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
+  });
+  return { page, faults };
+}
+
+/** The serious and critical findings of axe in the page, as text; empty if there are none. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { axe: engine } = globalThis as unknown as { axe: typeof axe };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    return engine.run({ runOnly: tags, resultTypes: ['violations'] });
+  });
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    );
+}
+
+export async function screenshot(page: Page, name: string, fullPage = false): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage });
+}

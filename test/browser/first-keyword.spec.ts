@@ -1,0 +1,193 @@
+import type { Page } from 'playwright-core';
+import { until } from '#testing';
+import { openPage, screenshot } from './chromium.js';
+import { call, openBrowserStage, OWNER, signUp, type BrowserStage } from './installation.js';
+
+/** Fields of a post that an attacker controls, each with something that would run or mislead. */
+const HOSTILE = {
+  title: '<img src=x onerror="window.hit=1"> Umbra Lamp <script>window.hit=2</script>',
+  text: `\u202eesrever Umbra Lamp <svg onload="window.hit=3"> ${'A'.repeat(65_000)}`,
+  author: '"><img src=x onerror=window.hit=4>',
+  link: 'javascript:window.hit=5',
+};
+
+describe('a stranger with a new installation', () => {
+  let stage: BrowserStage;
+  let page: Page;
+  let faults: string[];
+
+  beforeAll(async () => {
+    stage = await openBrowserStage();
+    ({ page, faults } = await openPage(stage.browser));
+  }, 90_000);
+
+  afterAll(() => stage?.close());
+
+  const post = (text: string, more: object = {}) =>
+    stage.stage.simulator.world.publish('hackernews', { title: '', text, ...more });
+
+  it('signs up with the code that the start printed', async () => {
+    await page.goto(stage.url);
+    await page.getByRole('heading', { name: 'Welcome to Earshot' }).waitFor();
+    await screenshot(page, 'tour-1-sign-up');
+    await signUp(page, stage);
+    await page.getByRole('heading', { name: 'Watch a brand' }).waitFor();
+  }, 60_000);
+
+  it('names a brand, sees a preview with its price, and creates a keyword', async () => {
+    for (const mood of ['I love my', 'Nothing beats the', 'Never again an'])
+      post(`${mood} Umbra Lamp, honestly.`, { title: `${mood} lamp` });
+    await page.getByLabel('Brand, product or topic').fill('Umbra Lamp');
+    await page.getByText('UmbraLamp', { exact: true }).waitFor();
+    for (const source of ['X', 'Reddit', 'YouTube', 'TikTok', 'Bluesky', 'GitHub', 'Lemmy'])
+      await page.locator('label').getByText(source, { exact: true }).click();
+    await screenshot(page, 'tour-2-brand');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: /^Show me, for \d+ credits$/ }).click();
+    await page.locator('mark', { hasText: 'Umbra Lamp' }).first().waitFor();
+    await screenshot(page, 'tour-3-preview');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('Look every').selectOption('60');
+    await page.getByText('Credits a month').waitFor();
+    await screenshot(page, 'tour-4-price');
+    await page.getByRole('button', { name: 'Start listening' }).click();
+    await page.getByText(/is live: \d+ of \d+ searches/).waitFor();
+    await page.getByText(/[1-9]\d* mentions? found/).waitFor({ timeout: 30_000 });
+    await screenshot(page, 'tour-5-live');
+    await page.getByRole('link', { name: 'Open the feed' }).click();
+    await page.getByRole('article').first().waitFor();
+    expect(faults).toEqual([]);
+  }, 90_000);
+
+  it('sends a mention to a Slack channel that was set up on the page', async () => {
+    await page.goto(`${stage.url}/channels`);
+    await page
+      .getByRole('button', { name: /Add a channel|Add the first/ })
+      .first()
+      .click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Team');
+    await page.getByLabel('Webhook address').fill('https://hooks.slack.com/services/T1/B1/tour');
+    await page.getByRole('button', { name: 'Add the channel' }).click();
+    await page.getByRole('region', { name: 'Team' }).getByRole('button', { name: 'Send a test' }).click();
+    await until('the test message is in Slack', () => slackTexts().length > 0);
+    await screenshot(page, 'tour-6-channel');
+    await openEditor();
+    await page.getByRole('button', { name: 'Send to a channel' }).click();
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByText('Channels', { exact: true }).waitFor();
+    await screenshot(page, 'tour-7-review');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Umbra Lamp' }).waitFor();
+    await setShortInterval();
+    await openFeed();
+    post('The Umbra Lamp of my office has a loose switch.');
+    await page.getByText('of my office has a loose switch').waitFor({ timeout: 30_000 });
+    await until('the message is in Slack', () => slackTexts().some((text) => text.includes('loose switch')));
+    await screenshot(page, 'tour-8-feed');
+  }, 120_000);
+
+  it('shows hostile posts as text, and never makes their links clickable', async () => {
+    await openFeed();
+    post(HOSTILE.text, HOSTILE);
+    const row = page.getByRole('article').filter({ hasText: '<img src=x onerror' });
+    await row.waitFor({ timeout: 30_000 });
+    await row.getByRole('button').first().click();
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    await detail.getByRole('heading', { name: /<script>/ }).waitFor();
+    await detail.getByRole('button', { name: /^Show all/ }).click();
+    expect(await page.evaluate('window.hit')).toBeUndefined();
+    expect(await page.locator('a[href^="javascript:"], img').count()).toBe(0);
+    const rels = await page
+      .locator('a[target="_blank"]')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { rel: string }).rel));
+    expect(new Set([...rels, 'noopener noreferrer nofollow'])).toEqual(
+      new Set(['noopener noreferrer nofollow']),
+    );
+    const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(width).toBeLessThanOrEqual(0);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  it('reads and marks mentions with the keyboard alone', async () => {
+    await openFeed();
+    await page.keyboard.press('j');
+    await page
+      .getByRole('region', { name: 'Mention', exact: true })
+      .getByRole('button', { name: 'Starred' })
+      .waitFor();
+    const starred = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await page.keyboard.press('s');
+    expect(((await (await starred).json()) as { labels: string[] }).labels).toEqual(['starred']);
+    await page.keyboard.press('/');
+    await page.keyboard.type('switch');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=switch/);
+    await until(
+      'only the mention with the word is left',
+      async () => (await page.getByRole('article').count()) === 1,
+    );
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  }, 60_000);
+
+  it('corrects a reading and sees why a mention matched', async () => {
+    await openFeed();
+    await page.keyboard.press('j');
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    await detail.getByText(/in the text/).waitFor();
+    const corrected = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await detail.getByLabel('Sentiment').selectOption('mixed');
+    expect((await (await corrected).json()) as object).toMatchObject({ corrected: ['sentiment'] });
+    await detail.getByText('corrected by a person').waitFor();
+  }, 60_000);
+
+  it('asks for the password when the session ends, and keeps what was typed', async () => {
+    await openEditor();
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
+    await page.context().clearCookies();
+    await page.getByRole('textbox', { name: 'And all of this (optional)' }).fill('lamp');
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByRole('textbox').fill(OWNER.password);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe(
+      'Umbra Lamp of the evening',
+    );
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByText('These searches start over').waitFor();
+  }, 60_000);
+
+  it('comes back to the same address after a sign-in', async () => {
+    await page.context().clearCookies();
+    await page.goto(`${stage.url}/feed?q=switch&window=30d`);
+    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/feed?q=switch&window=30d');
+    await page.getByRole('article').first().waitFor();
+  }, 60_000);
+
+  const slackTexts = () => stage.stage.simulator.inbox.messages('slack').map(({ text }) => text);
+
+  async function keyword(): Promise<{ id: string; sources: { source: string }[] }> {
+    return (await call(page, 'GET', '/v1/keywords')).data[0];
+  }
+
+  const openFeed = async () => {
+    await page.goto(`${stage.url}/feed?window=30d`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('article').first().waitFor();
+  };
+
+  async function openEditor(): Promise<void> {
+    await page.goto(`${stage.url}/keywords/${(await keyword()).id}/edit`);
+    await page.getByRole('button', { name: 'Review and save' }).waitFor();
+    await page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
+  }
+
+  /** A minute would be long for a test. */
+  async function setShortInterval(): Promise<void> {
+    await call(page, 'PATCH', `/v1/keywords/${(await keyword()).id}`, { refreshIntervalSeconds: 1 });
+  }
+});
