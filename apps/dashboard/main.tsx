@@ -3,19 +3,17 @@ import './shell/base.css';
 import { MantineProvider, localStorageColorSchemeManager } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
-import { lazy, StrictMode, Suspense } from 'react';
+import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { queries } from './api/queries.js';
+import { NotificationCorner } from './parts/notify.js';
 import { router } from './routes.js';
 import { theme } from './shell/theme.js';
 
 /** The gateway puts a new nonce into each response; styles without it are refused by the browser. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
-
-/** Not needed before something is reported. */
-const Notifications = lazy(() => import('./shell/notifications.js'));
 
 const colorSchemes = localStorageColorSchemeManager({ key: 'earshot-theme' });
 
@@ -28,9 +26,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <Suspense>
-          <Notifications />
-        </Suspense>
+        <NotificationCorner />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

@@ -43,6 +43,14 @@ export async function signUp(page: Page, { url, program }: BrowserStage): Promis
   await page.waitForURL('**/start');
 }
 
+/** Signs up without the page. @returns the session */
+export async function signUpThroughApi(page: Page, { url, program }: BrowserStage): Promise<Json> {
+  const data = { ...OWNER, code: await signUpCode(program) };
+  const answer = await page.request.post(`${url}/v1/auth/sign-up`, { data });
+  await page.goto(url);
+  return answer.json();
+}
+
 /** Calls the API with the session of the page. @throws Error for a status of 400 or more */
 export async function call(page: Page, method: string, path: string, data?: object): Promise<Json> {
   const { origin } = new URL(page.url());

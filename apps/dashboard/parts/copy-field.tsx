@@ -23,12 +23,7 @@ export function CopyField({
         <CopyButton value={value}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? 'Copied' : 'Copy'}>
-              <ActionIcon
-                variant="subtle"
-                color={copied ? 'teal' : 'gray'}
-                aria-label={`Copy: ${label}`}
-                onClick={copy}
-              >
+              <ActionIcon variant="subtle" color={copied ? 'teal' : 'gray'} aria-label="Copy" onClick={copy}>
                 {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
               </ActionIcon>
             </Tooltip>

@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Hammer } from 'lucide-react';
 import { Page } from './page.js';
 import { Empty } from './states.js';
@@ -7,8 +7,16 @@ import { Empty } from './states.js';
 export function NotBuilt({ title }: { title: string }) {
   return (
     <Page title={title}>
-      <Empty icon={Hammer} title="This page is not built yet">
-        The API has all of it already: see <Anchor href="/docs">the reference</Anchor>.
+      <Empty
+        icon={Hammer}
+        title="This page is not built yet"
+        action={
+          <Button component="a" href="/docs" variant="default">
+            Open the reference of the API
+          </Button>
+        }
+      >
+        The API has all of it already.
       </Empty>
     </Page>
   );

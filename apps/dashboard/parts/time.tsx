@@ -1,6 +1,6 @@
-import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { exactTime, relativeTime } from './format.js';
+import classes from './time.module.css';
 
 /** Once a minute is enough for “5 minutes ago”. */
 const TICK_MS = 30_000;
@@ -23,11 +23,9 @@ export function Time({ at, none = '–', near, exact = false }: Props) {
   const precise = exactTime(at);
   if (exact) return <time dateTime={at}>{precise}</time>;
   return (
-    <Tooltip label={precise}>
-      <time dateTime={at} tabIndex={0} aria-label={`${relativeTime(at, now, near)}, ${precise}`}>
-        {relativeTime(at, now, near)}
-      </time>
-    </Tooltip>
+    <time dateTime={at} tabIndex={0} data-exact={precise} className={classes.time}>
+      {relativeTime(at, now, near)}
+    </time>
   );
 }
 

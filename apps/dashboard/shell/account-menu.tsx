@@ -1,18 +1,10 @@
-import {
-  Group,
-  Menu,
-  Text,
-  UnstyledButton,
-  useMantineColorScheme,
-  type MantineColorScheme,
-} from '@mantine/core';
+import { Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { Check, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
+import { Check, Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import { useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
-import { useSession } from '../api/session.js';
 import { showKeyboardHelp } from './keyboard-help.js';
-import classes from './shell.module.css';
+import { AccountCard } from './account-card.js';
 
 const THEMES = [
   { value: 'auto', label: 'As the system', icon: Monitor },
@@ -21,28 +13,15 @@ const THEMES = [
 ] as const satisfies readonly { value: MantineColorScheme; label: string; icon: unknown }[];
 
 /** Who is signed in, the theme, and the way out. */
-export function AccountMenu() {
-  const { account, member } = useSession();
+export default function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
   // A new document forgets everything that this one has read.
   const leave = useMutation({ mutationFn: signOut, onSettled: () => location.assign('/sign-in') });
   return (
-    <Menu position="top-start" width={220} withinPortal>
+    <Menu position="top-start" width={220} defaultOpened>
       <Menu.Target>
-        <UnstyledButton className={classes.account} aria-label="Account and theme">
-          <Group justify="space-between" wrap="nowrap" gap="xs">
-            <div style={{ minWidth: 0 }}>
-              <Text size="sm" fw={600} truncate>
-                {account.name ?? member.email}
-              </Text>
-              <Text size="xs" c="dimmed" truncate>
-                {member.email}
-              </Text>
-            </div>
-            <ChevronsUpDown size={15} aria-hidden style={{ flex: 'none' }} />
-          </Group>
-        </UnstyledButton>
+        <AccountCard />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Theme</Menu.Label>

@@ -1,9 +1,11 @@
 import '@mantine/notifications/styles.css';
-import { Notifications } from '@mantine/notifications';
+import { Notifications, notifications, type NotificationData } from '@mantine/notifications';
+import { useEffect } from 'react';
 
-export { notifications } from '@mantine/notifications';
-
-/** The corner in which outcomes are reported. */
-export default function NotificationCorner() {
+/** The corner in which outcomes are reported. `latest` is shown when it changes. */
+export default function Corner({ latest }: { latest: readonly NotificationData[] }) {
+  useEffect(() => {
+    for (const one of latest) notifications.show(one);
+  }, [latest]);
   return <Notifications position="bottom-right" limit={4} />;
 }

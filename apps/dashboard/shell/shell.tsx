@@ -1,8 +1,8 @@
-import { AppShell, Burger, Group, ScrollArea } from '@mantine/core';
+import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
 import { Link, Outlet, useLocation, useNavigation } from 'react-router';
-import { AccountMenu } from './account-menu.js';
+import { Account } from './account-card.js';
 import { KeyboardHelp } from './keyboard-help.js';
 import { Logo } from './logo.js';
 import { Navigation } from './navigation-links.js';
@@ -54,11 +54,11 @@ export function Shell() {
             />
           </Group>
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} px="xs">
+        <AppShell.Section grow px="xs" className={classes.entries}>
           <Navigation />
         </AppShell.Section>
         <AppShell.Section p="xs" className={classes.foot}>
-          <AccountMenu />
+          <Account />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main}>

@@ -39,7 +39,7 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
     mutationFn: () => api.delete('/v1/channels/{id}', { path: { id } }),
     onSuccess: async () => {
       setDeleting(false);
-      await notify(`${name} was deleted`);
+      notify(`${name} was deleted`);
     },
     onSettled: refresh,
   });

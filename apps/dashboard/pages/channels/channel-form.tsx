@@ -26,9 +26,7 @@ export function ChannelForm({ channel, onClose }: Props) {
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['/v1/channels'] });
-      await notify(
-        channel ? 'The channel was changed' : 'The channel was created. Send a test message to it.',
-      );
+      notify(channel ? 'The channel was changed' : 'The channel was created. Send a test message to it.');
       onClose();
     },
     onError: (error) => showFaults(form, error, fieldOf),

@@ -113,7 +113,7 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
     mutationFn: () =>
       api.post('/v1/deliveries/{eventId}/resend', { path: { eventId: row.eventId }, body: {} }),
     onSuccess: async () => {
-      await notify('The event is sent again');
+      notify('The event is sent again');
       await queries.invalidateQueries({ queryKey: ['/v1/deliveries'] });
     },
     onError: (error) => notifyFailure('The event was not sent again', error),

@@ -62,7 +62,7 @@ function EndpointRow({ row }: { row: Endpoint }) {
   const enable = useMutation({
     mutationFn: () => api.post('/v1/endpoints/enable', { body: { url: row.url } }),
     onSuccess: async () => {
-      await notify('The endpoint is enabled again');
+      notify('The endpoint is enabled again');
       await queries.invalidateQueries({ queryKey: ['/v1/endpoints'] });
     },
     onError: (error) => notifyFailure('The endpoint was not enabled', error),

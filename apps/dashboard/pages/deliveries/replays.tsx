@@ -78,7 +78,7 @@ function NewReplay() {
         },
       }),
     onSuccess: async () => {
-      await notify('The replay begins');
+      notify('The replay begins');
       await queries.invalidateQueries({ queryKey: ['/v1/replays'] });
     },
     onError: (error) => showFaults(form, error, (path) => (path.startsWith('keyword') ? 'keyword' : path)),

@@ -91,7 +91,7 @@ function PlanRow({
       api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: { channels: plans } as never }),
     onSuccess: async () => {
       setChannel(null);
-      await notify('The change was saved');
+      notify('The change was saved');
       await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
     },
     onError: (error) => notifyFailure('The change was not saved', error),

@@ -1,10 +1,10 @@
-import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ArrowRight, Download, Search, SlidersHorizontal } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, type RefObject } from 'react';
 import classes from './feed.module.css';
 import { apiFilters, isNarrowed, writeFilters, type FeedFilters } from './feed-filters.js';
-import { SavedViews } from './saved-views.js';
+import { ViewsButton } from './views-button.js';
 import type { useFeed } from './use-feed.js';
 
 const FilterFields = lazy(() => import('./filter-fields.js'));
@@ -35,12 +35,16 @@ export function FeedBar({ filters, address, change, feed, keywordNames, search, 
           <LiveDot state={feed.liveState} isOff={feed.query.mode === 'semantic' || filters.until !== ''} />
         </Group>
         <Group gap="xs">
-          <SavedViews address={address} />
-          <Tooltip label="Export what these filters show">
-            <ActionIcon variant="default" size={36} aria-label="Export" onClick={exporting.open}>
-              <Download size={17} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
+          <ViewsButton address={address} />
+          <ActionIcon
+            title="Export what these filters show"
+            variant="default"
+            size={36}
+            aria-label="Export"
+            onClick={exporting.open}
+          >
+            <Download size={17} aria-hidden />
+          </ActionIcon>
         </Group>
       </Group>
       <Group mt="sm" gap="xs" wrap="wrap">

@@ -1,4 +1,3 @@
-import { Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
@@ -15,6 +14,7 @@ import { MentionList } from './mention-list.js';
 import { toggled, useChanges } from './use-changes.js';
 import { useFeed } from './use-feed.js';
 
+const DetailDrawer = lazy(() => import('./detail-drawer.js'));
 const MentionDetail = lazy(() => import('./mention-detail.js'));
 
 /** Mentions of all keywords, live. */
@@ -86,18 +86,11 @@ function DetailPane({ chosenId, close, ...rest }: DetailProps) {
       </section>
     ) : null;
   return (
-    <Drawer
-      opened={chosenId !== undefined}
-      onClose={close}
-      position="right"
-      size="min(100%, 40rem)"
-      padding={0}
-      withCloseButton={false}
-      title={undefined}
-      aria-label="Mention"
-    >
-      {detail}
-    </Drawer>
+    <Suspense>
+      <DetailDrawer isOpen={chosenId !== undefined} close={close}>
+        {detail}
+      </DetailDrawer>
+    </Suspense>
   );
 }
 

@@ -1,19 +1,19 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { ActionIcon, Button, Group, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Bookmark, Plus, Trash2 } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { useNavigate } from 'react-router';
 import { useCanEdit } from '../../api/session.js';
-import { deleteView, listViews, saveView } from '../../api/views.js';
-import { showFaults } from '../../parts/faults.js';
+import { deleteView, listViews } from '../../api/views.js';
 import { notifyFailure } from '../../parts/notify.js';
-import { Problem } from '../../parts/problem.js';
+
+const SaveDialog = lazy(() => import('./save-view.js'));
 
 const VIEWS = ['/v1/views'] as const;
 
 /** The views that the members have saved, and the dialog that saves the present one. */
-export function SavedViews({ address }: { address: string }) {
+export default function SavedViews({ address }: { address: string }) {
   const [isSaving, saving] = useDisclosure(false);
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -27,7 +27,7 @@ export function SavedViews({ address }: { address: string }) {
   const saved = views.data?.data ?? [];
   return (
     <>
-      <Menu position="bottom-end" width={280}>
+      <Menu position="bottom-end" width={280} defaultOpened>
         <Menu.Target>
           <Button variant="default" leftSection={<Bookmark size={16} aria-hidden />}>
             Views
@@ -68,38 +68,7 @@ export function SavedViews({ address }: { address: string }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {isSaving && <SaveDialog address={address} close={saving.close} />}
+      <Suspense>{isSaving && <SaveDialog address={address} close={saving.close} />}</Suspense>
     </>
-  );
-}
-
-function SaveDialog({ address, close }: { address: string; close: () => void }) {
-  const queries = useQueryClient();
-  const form = useForm({ initialValues: { name: '' } });
-  const save = useMutation({
-    mutationFn: () => saveView({ name: form.values.name.trim(), query: address }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: VIEWS });
-      close();
-    },
-    onError: (error) => showFaults(form, error),
-  });
-  return (
-    <Modal opened onClose={close} title="Save a view">
-      <form onSubmit={form.onSubmit(() => save.mutate())}>
-        <Stack>
-          <TextInput label="Name" required maxLength={80} data-autofocus {...form.getInputProps('name')} />
-          {save.error && <Problem error={save.error} shownPaths={Object.keys(form.errors)} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
   );
 }

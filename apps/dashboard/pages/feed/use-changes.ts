@@ -33,7 +33,7 @@ export function useChanges() {
     },
     onError: (error, { mention }) => {
       put(mention);
-      void notifyFailure('The mention was not changed', error);
+      notifyFailure('The mention was not changed', error);
     },
   });
   return {

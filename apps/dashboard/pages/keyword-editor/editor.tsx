@@ -131,7 +131,7 @@ function useSave(
       isSaved.current = true;
       await queries.invalidateQueries({ queryKey: ['/v1/keywords'] });
       const { length } = keyword.resetSearches;
-      void notify(
+      notify(
         length > 0 ? `Saved. ${length} searches start over.` : stored ? 'Saved.' : 'The keyword is live.',
       );
       await navigate(`/keywords/${keyword.id}`);

@@ -22,7 +22,7 @@ export function KeywordActions({ keyword }: { keyword: Keyword }) {
         : api.post('/v1/keywords/{id}/pause', { path }),
     onSuccess: (answer) => {
       queries.setQueryData(['/v1/keywords', keyword.id], answer);
-      void notify(isPaused ? 'The keyword runs again.' : 'The keyword is paused.');
+      notify(isPaused ? 'The keyword runs again.' : 'The keyword is paused.');
     },
     onError: (error) => notifyFailure(isPaused ? 'It was not resumed' : 'It was not paused', error),
   });

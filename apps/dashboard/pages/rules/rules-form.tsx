@@ -43,7 +43,7 @@ export function RulesForm({
     mutationFn: () => api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: draft() as never }),
     onSuccess: async () => {
       setFaults(new Map());
-      await notify('The rules were saved');
+      notify('The rules were saved');
       await queries.invalidateQueries({ queryKey: ['/v1/keywords', keyword.id] });
     },
     onError: refuse,

@@ -58,7 +58,7 @@ function AccountForm({ account }: { account: Account }) {
       queries.setQueryData(ACCOUNT, answer);
       form.resetDirty();
       await readSession();
-      void notify('The account was changed.');
+      notify('The account was changed.');
     },
     onError: (error) => showFaults(form, error),
   });

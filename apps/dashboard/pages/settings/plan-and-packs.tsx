@@ -31,14 +31,14 @@ export function PlanAndPacks({ plan }: { plan: Plan }) {
     mutationFn: () => api.post('/v1/account/plan', { body: { plan: chosen } }),
     onSuccess: async () => {
       await Promise.all([refresh(), readSession()]);
-      void notify('The plan was changed.');
+      notify('The plan was changed.');
     },
   });
   const add = useMutation({
     mutationFn: () => api.post('/v1/credits/packs', { body: { credits: Number(amount) } }),
     onSuccess: async ({ granted }) => {
       await refresh();
-      void notify(`${count(granted)} credits were added.`);
+      notify(`${count(granted)} credits were added.`);
     },
   });
   const packs = credits.data?.packs ?? [];

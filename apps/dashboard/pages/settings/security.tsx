@@ -28,7 +28,7 @@ function PasswordForm() {
     mutationFn: () => api.post('/v1/auth/password', { body: form.values }),
     onSuccess: () => {
       form.reset();
-      void notify('The password was changed. All other sessions have ended.');
+      notify('The password was changed. All other sessions have ended.');
     },
     onError: (error) => showFaults(form, error),
   });

@@ -1,0 +1,39 @@
+import type { NotificationData } from '@mantine/notifications';
+import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { EarshotError } from '../api/client.js';
+
+/** Not loaded before there is something to report. */
+const Corner = lazy(() => import('../shell/notifications.js'));
+
+let reported: readonly NotificationData[] = [];
+const listeners = new Set<() => void>();
+
+function report(notification: NotificationData): void {
+  reported = [notification];
+  for (const listener of listeners) listener();
+}
+
+/** The place of the notifications; once, at the root. */
+export function NotificationCorner() {
+  const notifications = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => reported,
+  );
+  return <Suspense>{notifications.length > 0 && <Corner latest={notifications} />}</Suspense>;
+}
+
+/** Reports an outcome in the corner of the page: “The keyword was paused”. */
+export function notify(message: string): void {
+  report({ message, withBorder: true });
+}
+
+/** Reports a failure for which the page has no place of its own. */
+export function notifyFailure(title: string, error: unknown): void {
+  // The shell asks for the password then.
+  if (error instanceof EarshotError && error.status === 401) return;
+  const message = error instanceof Error ? error.message : String(error);
+  report({ title, message, color: 'red', withBorder: true, autoClose: 10_000 });
+}

@@ -1,0 +1,38 @@
+import { Group, Text, UnstyledButton, type UnstyledButtonProps } from '@mantine/core';
+import { ChevronsUpDown } from 'lucide-react';
+import { lazy, Suspense, useState, type ComponentPropsWithRef } from 'react';
+import { useSession } from '../api/session.js';
+import classes from './shell.module.css';
+
+const AccountMenu = lazy(() => import('./account-menu.js'));
+
+/** The button that shows who is signed in. */
+export function AccountCard(props: UnstyledButtonProps & ComponentPropsWithRef<'button'>) {
+  const { account, member } = useSession();
+  return (
+    <UnstyledButton title="Account and theme" aria-haspopup="menu" {...props} className={classes.account}>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <div style={{ minWidth: 0 }}>
+          <Text size="sm" fw={600} truncate>
+            {account.name ?? member.email}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {member.email}
+          </Text>
+        </div>
+        <ChevronsUpDown size={15} aria-hidden style={{ flex: 'none' }} />
+      </Group>
+    </UnstyledButton>
+  );
+}
+
+/** The account's menu, which is loaded when somebody wants it. */
+export function Account() {
+  const [isWanted, setWanted] = useState(false);
+  if (!isWanted) return <AccountCard onClick={() => setWanted(true)} />;
+  return (
+    <Suspense fallback={<AccountCard />}>
+      <AccountMenu />
+    </Suspense>
+  );
+}
