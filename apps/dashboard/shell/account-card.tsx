@@ -1,10 +1,8 @@
 import { Group, Text, UnstyledButton, type UnstyledButtonProps } from '@mantine/core';
 import { ChevronsUpDown } from 'lucide-react';
-import { lazy, Suspense, useState, type ComponentPropsWithRef } from 'react';
+import type { ComponentPropsWithRef } from 'react';
 import { useSession } from '../api/session.js';
 import classes from './shell.module.css';
-
-const AccountMenu = lazy(() => import('./account-menu.js'));
 
 /** The button that shows who is signed in. */
 export function AccountCard(props: UnstyledButtonProps & ComponentPropsWithRef<'button'>) {
@@ -23,16 +21,5 @@ export function AccountCard(props: UnstyledButtonProps & ComponentPropsWithRef<'
         <ChevronsUpDown size={15} aria-hidden style={{ flex: 'none' }} />
       </Group>
     </UnstyledButton>
-  );
-}
-
-/** The account's menu, which is loaded when somebody wants it. */
-export function Account() {
-  const [isWanted, setWanted] = useState(false);
-  if (!isWanted) return <AccountCard onClick={() => setWanted(true)} />;
-  return (
-    <Suspense fallback={<AccountCard />}>
-      <AccountMenu />
-    </Suspense>
   );
 }

@@ -2,7 +2,7 @@ import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
 import { Link, Outlet, useLocation, useNavigation } from 'react-router';
-import { Account } from './account-card.js';
+import { Account } from './account.js';
 import { KeyboardHelp } from './keyboard-help.js';
 import { Logo } from './logo.js';
 import { Navigation } from './navigation-links.js';

@@ -59,7 +59,7 @@ export function Balance() {
                   <>
                     {percent(part)} used, renewed on {dayOf(balance.periodEnd)}
                     <Progress
-                      value={part * 100}
+                      value={Math.round(part * 10_000) / 100}
                       size="sm"
                       mt={6}
                       aria-label={`${percent(part)} of the allowance used`}

@@ -1,0 +1,15 @@
+import { lazy, Suspense, useState } from 'react';
+import { AccountCard } from './account-card.js';
+
+const AccountMenu = lazy(() => import('./account-menu.js'));
+
+/** The account's menu, which is loaded when somebody wants it. */
+export function Account() {
+  const [isWanted, setWanted] = useState(false);
+  if (!isWanted) return <AccountCard onClick={() => setWanted(true)} />;
+  return (
+    <Suspense fallback={<AccountCard />}>
+      <AccountMenu />
+    </Suspense>
+  );
+}
