@@ -84,10 +84,9 @@ describe('the pages of the dashboard', () => {
   /** Skeletons are gone: what is read is there. */
   const settled = (page: Page) =>
     until('the page is loaded', async () => {
-      const waiting = await page
-        .locator('[aria-busy="true"], [role="progressbar"][aria-label="Loading the page"]')
-        .count();
-      return waiting === 0 && (await page.getByRole('heading', { level: 1 }).count()) === 1;
+      // In this order: the heading and the skeletons appear together.
+      if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) return false;
+      return (await page.locator('[aria-busy="true"], [aria-label="Loading the page"]').count()) === 0;
     });
 
   it.each(['light', 'dark'] as const)(
