@@ -5,6 +5,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 // again. In a fresh clone jest knows no durations, and one of them at the end would run alone.
 const SLOWEST = [
   'test/crash.spec.ts',
+  'test/browser/pages.spec.ts',
   'test/restore.spec.ts',
   'test/soak.spec.ts',
   'test/sources.spec.ts',
@@ -19,6 +20,12 @@ const SLOWEST = [
   'test/crash-readings.spec.ts',
   'test/waiting-readings.int.spec.ts',
   'test/explore.spec.ts',
+  'test/browser/first-keyword.spec.ts',
+  'test/crash-alerts.spec.ts',
+  'test/interface/roles.int.spec.ts',
+  'test/interface/sign-in-attacks.int.spec.ts',
+  'test/interface/channels.int.spec.ts',
+  'test/interface/labels.int.spec.ts',
   'test/purge-beside-work.spec.ts',
   'libs/messaging/durable-runner.int.spec.ts',
   'test/end-to-end.spec.ts',
