@@ -142,6 +142,70 @@ describe('a stranger with a new installation', () => {
     await detail.getByText('corrected by a person').waitFor();
   }, 60_000);
 
+  it('shows what was read of each source, and each delivery with its response', async () => {
+    const { id } = await keyword();
+    await page.goto(`${stage.url}/keywords/${id}/coverage`);
+    await page
+      .getByRole('img', { name: /of the time covered/ })
+      .first()
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Activity', exact: true })
+      .getByText('Poll completed')
+      .first()
+      .waitFor();
+    await page.goto(`${stage.url}/deliveries?state=delivered`);
+    await page.getByRole('button', { name: 'Show the attempts' }).first().click();
+    await page
+      .getByText(/Attempt 1, .*: delivered, status 200/)
+      .first()
+      .waitFor();
+    await page.getByText('"type": "hn_item.created"').first().waitFor();
+  }, 60_000);
+
+  it('builds a rule, sees in a backtest how often it would have fired, and saves it', async () => {
+    const { id } = await keyword();
+    await page.goto(`${stage.url}/keywords/${id}/rules`);
+    await page.getByRole('button', { name: 'Add a rule' }).first().click();
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.getByText(/must/).first().waitFor();
+    await page.getByRole('textbox', { name: 'Rule 1' }).fill('Broken lamps');
+    await page.getByRole('textbox', { name: 'Clause 1: value' }).fill('loose switch');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    const fired = page.getByRole('table', { name: 'How often each rule would have fired' });
+    await fired.getByRole('row', { name: /Broken lamps 1 1/ }).waitFor();
+    await page
+      .getByRole('table', { name: 'Mentions of the backtest' })
+      .getByText('Broken lamps')
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.getByText('The rules were saved').waitFor();
+    await page.reload();
+    expect(await page.getByRole('textbox', { name: 'Clause 1: value' }).inputValue()).toBe('loose switch');
+  }, 60_000);
+
+  it('asks sources once after the price, and keeps the question as a keyword', async () => {
+    await page.goto(`${stage.url}/explore`);
+    await page.getByRole('textbox', { name: 'Words to search for' }).fill('Umbra Lamp');
+    await page.getByRole('button', { name: 'Show the price' }).click();
+    await page.getByRole('button', { name: /^Ask now for \d+ credits$/ }).click();
+    await page.getByRole('link', { name: 'Keep as a keyword' }).click();
+    await page.waitForURL('**/keywords/new?**');
+    expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe('Umbra Lamp');
+  }, 60_000);
+
+  it('sees every credit, and that the ledger adds up', async () => {
+    await page.goto(`${stage.url}/credits`);
+    await page.getByText('The ledger adds up').waitFor();
+    await page.getByRole('table', { name: 'Movements of credits' }).getByText('Check').first().waitFor();
+    await page
+      .getByRole('table', { name: 'Credits by source', exact: true })
+      .getByText('Hacker News')
+      .waitFor();
+    expect(faults).toEqual([]);
+  }, 60_000);
+
   it('asks for the password when the session ends, and keeps what was typed', async () => {
     await openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
