@@ -45,7 +45,7 @@ export class Guides {
       ...OTHER_PAGES.filter((name) => this.text(name)),
     ];
     this.files = new Map(pages.map((name) => [addressOf(name), name]));
-    this.images = new Set(names.filter((name) => /\.(png|svg)$/.test(name)));
+    this.images = new Set(names.filter((name) => /\.(png|svg|webp)$/.test(name)));
     this.groups = this.grouped();
   }
 

@@ -3,6 +3,7 @@ import type { Mention } from '../../api/types.js';
 const KEPT = [
   'id',
   'keywordId',
+  'exploreId',
   'source',
   'kind',
   'url',

@@ -73,7 +73,7 @@ interface DetailProps {
 
 /** Beside the list where there is room, above it elsewhere. */
 function DetailPane({ chosenId, close, ...rest }: DetailProps) {
-  const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
+  const isWide = useMediaQuery('(min-width: 64em)', true, { getInitialValueInEffect: false });
   const detail = chosenId && (
     <Suspense>
       <MentionDetail key={chosenId} id={chosenId} close={close} {...rest} />

@@ -117,6 +117,7 @@ function RowFoot({ mention, keywordName, otherCount, isStoryOpen, onToggleStory 
           {keywordName}
         </Badge>
       )}
+      {mention.exploreId !== null && <Badge variant="default">From an Explore</Badge>}
       {analysis?.sentiment && <SentimentBadge value={analysis.sentiment} />}
       {analysis?.intent && analysis.intent !== 'other' && (
         <Badge color="indigo">{words(analysis.intent)}</Badge>
