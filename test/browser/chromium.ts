@@ -16,7 +16,7 @@ const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
 
 export type Theme = 'light' | 'dark';
 
-/** Starts the browser. A page that does not do what a test expects fails it after 15 s. */
+/** Starts the browser. A page that does not do what a test expects fails it after 30 s. */
 export const startChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 
@@ -36,7 +36,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
