@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { until } from '#testing';
 import { openPage, screenshot } from './chromium.js';
@@ -205,6 +206,32 @@ describe('a stranger with a new installation', () => {
       .waitFor();
     expect(faults).toEqual([]);
   }, 150_000);
+
+  it('exports what the filters show, and keeps the filters as a view', async () => {
+    await page.goto(`${stage.url}/feed?q=switch&window=30d`);
+    await page.getByRole('article').first().waitFor();
+    const shown = await page.getByRole('article').count();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export mentions' });
+    const download = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const lines = readFileSync(await (await download).path(), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines).toHaveLength(shown + 1);
+    expect(lines[1]).toContain('loose switch');
+    await dialog.getByText(new RegExp(`^${shown} mentions?,`)).waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save these filters' }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Switches');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await openFeed();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Switches' }).click();
+    await page.waitForURL(/q=switch/);
+    expect(faults).toEqual([]);
+  }, 60_000);
 
   it('asks for the password when the session ends, and keeps what was typed', async () => {
     await openEditor();
