@@ -7,7 +7,7 @@ interface Props {
   /** What failed: “The keyword was not saved”. */
   title?: string;
   retry?: () => void;
-  /** Faults that stand beside their fields already, and are left out here. */
+  /** Faults that are already shown beside their fields, and are left out here. */
   shownPaths?: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { Source } from '../api/types.js';
 
 interface Looks {
   name: string;
-  /** A dot of this colour stands beside the name: the page loads no logos of others. */
+  /** Colour of the dot before the name: the page loads no logos of others. */
   colour: string;
 }
 

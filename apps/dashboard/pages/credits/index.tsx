@@ -10,7 +10,7 @@ export function Component() {
   return (
     <Page
       title="Credits"
-      lead="Every check, reading and question is priced before it runs, and stands in the ledger after it."
+      lead="Every check, reading and question has a price before it runs and a line in the ledger after it."
     >
       <Balance />
       <Usage />

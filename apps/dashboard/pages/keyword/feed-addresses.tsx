@@ -29,7 +29,7 @@ export function FeedAddresses({ keywordId }: { keywordId: string }) {
   return (
     <Section
       title="Feed readers"
-      lead="Whoever has an address can read the newest 50 mentions with it."
+      lead="Anyone who has an address can read the newest 50 mentions with it."
       actions={
         canEdit && (
           <Button variant="default" size="xs" onClick={() => setAsking(true)}>

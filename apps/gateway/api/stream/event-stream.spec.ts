@@ -5,7 +5,7 @@ import type { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 import { OpenStreams } from './open-streams.js';
 
-/** A response whose client reads only when it is told to. */
+/** A response whose client reads only when the test lets it. */
 class FakeResponse extends EventEmitter {
   text = '';
   status = 0;
