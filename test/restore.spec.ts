@@ -119,10 +119,9 @@ describe('a restore', () => {
     );
     const now = await state();
     // Each way of rebuilding once; apps/earshot/projections.int.spec.ts rebuilds all.
-    for (const name of ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'])
-      expect([name, (await cli('projections', 'rebuild', name)).code]).toEqual([name, 0]);
+    const some = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'];
+    expect((await cli('projections', 'rebuild', ...some)).code).toBe(0);
     expect(await state()).toEqual(now);
-    expect((await cli('projections', 'rebuild', 'nothing')).code).toBe(1);
     const infos = (await cli('streams', 'info')).lines;
     expect(infos.find(({ stream }) => stream === 'ACCOUNTS')).toMatchObject({ messages: 1, lastSequence: 1 });
   }, 300_000);

@@ -1,4 +1,27 @@
+import type { Command } from 'commander';
 import type { Bus, StreamName } from '#messaging';
+import { print, wholeNumber } from './arguments.js';
+import { withBus } from './connection.js';
+
+/** `parked list`, `parked retry` */
+export function addParkedCommands(program: Command): void {
+  const parked = program
+    .command('parked')
+    .description('manage messages that could not be processed and were set aside');
+  parked
+    .command('list')
+    .description('print one line of JSON for each message')
+    .action(async () => {
+      for (const message of await withBus(process.env, listParked)) print(message);
+    });
+  parked
+    .command('retry')
+    .description('send a parked message to its consumer again')
+    .argument('<seq>', 'number of the message in parked list', wholeNumber)
+    .action(async (seq: number) => {
+      print(await withBus(process.env, (bus) => retryParked(bus, seq)));
+    });
+}
 
 /** A parked message. */
 export interface ParkedMessage {

@@ -53,21 +53,26 @@ export function addProjectionCommands(program: Command): void {
   projections
     .command('rebuild')
     .description(
-      'build new tables from the stream beside the old ones, then switch to them, while Earshot runs; print a line of ' +
-        'JSON every few seconds: {name, phase, applied, total, secondsLeft}',
+      'build new tables from the stream beside the old ones, then switch to them, while Earshot runs, one projection ' +
+        'after the other; print a line of JSON every few seconds: {name, phase, applied, total, secondsLeft}',
     )
-    .argument('<name>', 'name in projections list')
-    .action(async (name: string) => {
-      const all = rebuildables();
-      const found = all.find((one) => one.name === name);
-      const refusal = REFUSED[name];
-      if (refusal) throw new Error(`${name} cannot be rebuilt: ${refusal}`);
-      if (!found)
-        throw new Error(
-          `There is no projection ${name}; there are: ${all.map((one) => one.name).join(', ')}.`,
-        );
-      print({ name, ...(await withBus(process.env, (bus) => found.rebuild(bus))) });
+    .argument('<name...>', 'names in projections list')
+    .action(async (names: string[]) => {
+      const chosen = names.map(rebuildable);
+      for (const { name, rebuild } of chosen)
+        print({ name, ...(await withBus(process.env, (bus) => rebuild(bus))) });
     });
+}
+
+/** @throws Error for a name that does not exist, or that cannot be rebuilt */
+function rebuildable(name: string): Rebuildable {
+  const refusal = REFUSED[name];
+  if (refusal) throw new Error(`${name} cannot be rebuilt: ${refusal}`);
+  const all = rebuildables();
+  const found = all.find((one) => one.name === name);
+  if (!found)
+    throw new Error(`There is no projection ${name}; there are: ${all.map((one) => one.name).join(', ')}.`);
+  return found;
 }
 
 function rebuildables(): Rebuildable[] {
