@@ -27,7 +27,6 @@ import { EstimateTokens } from './api/keywords/estimate-tokens.js';
 import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
 import { KeywordCreateController } from './api/keywords/keyword-create.controller.js';
 import { KeywordInput } from './api/keywords/keyword-input.js';
-import { KeywordPrices } from './api/keywords/keyword-prices.js';
 import { KeywordQuoteController } from './api/keywords/keyword-quote.controller.js';
 import { KeywordViews } from './api/keywords/keyword-views.js';
 import { InvitationsController } from './api/invitations/invitations.controller.js';
@@ -203,7 +202,6 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },
           KeywordInput,
           KeywordViews,
-          KeywordPrices,
           McpRoutes,
           { provide: Guides, useValue: new Guides() },
           McpSpending,

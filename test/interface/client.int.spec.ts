@@ -7,7 +7,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { parse } from 'yaml';
 import { insertRows } from '#clickhouse';
 import { createClient, EarshotError, type Client } from '#client';
-import { EventSchema } from '#contracts';
+import { EventSchema, limitsOf } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
@@ -270,6 +270,35 @@ describe('keywords export, plan and apply', () => {
     expect((await cli(envOf(ada), 'keywords', 'apply', path, '--delete')).out).toContain('deleted Old');
     const retired = (await ada.api.get('/v1/keywords?state=retired')).body.data as Json[];
     expect(retired.map(({ name }) => name)).toEqual(['Old']);
+  }, 60_000);
+
+  it('check a change as the change itself is checked: at the limit of the plan, with the keys that the file leaves out [code.plan, estimate.change]', async () => {
+    const ada = await service.tenant('free');
+    const body = keywordBody({ name: 'Acme', refresh_interval_seconds: 86_400, sentiment_enabled: false });
+    const { id } = (await ada.api.post('/v1/keywords', body)).body;
+    const slots = limitsOf('free').searchSlots ?? 0;
+    const withSearches = (count: number) => `keywords:
+  - name: Acme
+    refreshIntervalSeconds: 86400
+    globalCriteria: { market: global, query: acme }
+    sources:
+      - source: hackernews
+        enabled: true
+        searches: [${Array.from({ length: count }, (_, n) => `{ overrides: { query: q${n} } }`).join(', ')}]
+`;
+    const plan = (count: number) =>
+      cli(envOf(ada), 'keywords', 'plan', file('limit.yaml', withSearches(count)));
+    expect(await plan(slots + 1)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`allows ${slots} search slots`),
+    });
+    expect((await cli(envOf(ada), 'keywords', 'apply', file('limit.yaml', withSearches(slots)))).code).toBe(
+      0,
+    );
+    const full = await plan(slots - 1);
+    expect(full).toMatchObject({ code: 2, errors: '' });
+    expect(full.out).toContain(`Acme: change, ${30 * slots} → ${30 * (slots - 1)} credits per month`);
+    expect((await ada.api.get(`/v1/keywords/${id}`)).body.sentimentEnabled).toBe(false);
   }, 60_000);
 
   it('refuse the whole file for one invalid keyword, and name it', async () => {

@@ -225,6 +225,12 @@ describe('creating a keyword', () => {
     const estimate = await call('estimate_keyword', { keyword });
     const { id } = (await call('create_keyword', { keyword, estimate_token: estimate.estimate_token }))
       .keyword;
+    const priced = await call('estimate_keyword', {
+      change_of: id,
+      keyword: { refreshIntervalSeconds: 1800 },
+    });
+    expect(priced).toMatchObject({ valid: true, monthly_credits: 1440 });
+    expect(priced).not.toHaveProperty('estimate_token');
     const changed = await call('update_keyword', {
       id,
       changes: { refreshIntervalSeconds: 1800, global_criteria: { market: 'global', query: 'acme corp' } },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { EarshotError, type Client } from '#client';
-import { readKeywordFile, writeKeywordFile, type FileKeyword, type Keyword } from './keyword-file.js';
+import { readKeywordFile, writeKeywordFile, type Keyword } from './keyword-file.js';
 import { planKeywords, type Step } from './keyword-plan.js';
 import { clientOf } from './installation-client.js';
 import { planText, type PricedStep } from './plan-text.js';
@@ -60,7 +60,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
   return found;
 }
 
-/** The steps with their prices. Every keyword of the file is checked before the first one is changed. */
+/** The steps with their prices, each against the account as it is now. Every keyword of the file is checked before the first one is changed. */
 async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(readFileSync(path, 'utf8'));
   const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
@@ -71,39 +71,34 @@ async function priced(client: Client, path: string, options: PlanOptions): Promi
     if (step.kind === 'same' || step.kind === 'leave') found.push({ ...step, before, after: before });
     else if (step.kind === 'delete') found.push({ ...step, before, after: 0 });
     else {
-      const estimate = await estimateOf(client, step.file);
-      faults.push(...faultsOf(step, estimate));
-      found.push({
-        ...step,
-        before,
-        after: estimate.valid ? estimate.monthlyCredits : null,
-        ...tokenOf(estimate),
-      });
+      const estimate = await estimateOf(client, step);
+      if (estimate.valid)
+        found.push({ ...step, before, after: estimate.monthlyCredits, token: estimate.token });
+      else faults.push(`${JSON.stringify(step.file.body.name)} is refused:\n  ${estimate.text}`);
     }
   }
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return found;
 }
 
-type Estimate =
-  { valid: true; monthlyCredits: number; token: string } | { valid: false; status: number; text: string };
+type Estimate = { valid: true; monthlyCredits: number; token: string } | { valid: false; text: string };
 
-async function estimateOf(client: Client, { body }: FileKeyword): Promise<Estimate> {
-  const answer = await client.post('/v1/queries/estimate', { body });
+type WrittenStep = Extract<Step, { kind: 'create' | 'change' }>;
+
+/** The body of the PATCH. */
+const changedKeys = ({ file, changes }: Extract<Step, { kind: 'change' }>) =>
+  Object.fromEntries(changes.map(({ key }) => [key, (file.body as unknown as Record<string, unknown>)[key]]));
+
+async function estimateOf(client: Client, step: WrittenStep): Promise<Estimate> {
+  const answer = await (step.kind === 'create'
+    ? client.post('/v1/queries/estimate', { body: step.file.body })
+    : client.post('/v1/queries/estimate', { query: { keyword: step.keyword.id }, body: changedKeys(step) }));
   if (answer.valid)
     return { valid: true, monthlyCredits: answer.estimate.monthlyCredits, token: answer.estimateToken };
-  const { status, message, details = [] } = answer.refusal;
+  const { message, details = [] } = answer.refusal;
   const text = details.map((fault) => [fault.path, fault.message].filter(Boolean).join(': ')).join('\n  ');
-  return { valid: false, status, text: text || message };
+  return { valid: false, text: text || message };
 }
-
-/** A plan limit counts the keyword itself, so it says nothing about a keyword that exists. */
-function faultsOf(step: Extract<Step, { file: FileKeyword }>, estimate: Estimate): string[] {
-  if (estimate.valid || (step.kind === 'change' && estimate.status !== 400)) return [];
-  return [`${JSON.stringify(step.file.body.name)} is refused:\n  ${estimate.text}`];
-}
-
-const tokenOf = (estimate: Estimate) => (estimate.valid ? { token: estimate.token } : {});
 
 /** @returns what was done, for people */
 async function apply(client: Client, step: PricedStep): Promise<string> {
@@ -116,11 +111,8 @@ async function apply(client: Client, step: PricedStep): Promise<string> {
         return `created ${step.file.body.name} (${id})`;
       }
       case 'change': {
-        const body = Object.fromEntries(
-          step.changes.map(({ key }) => [key, (step.file.body as unknown as Record<string, unknown>)[key]]),
-        );
         const path = { id: step.keyword.id };
-        const { resetSearches } = await client.patch('/v1/queries/{id}', { path, body });
+        const { resetSearches } = await client.patch('/v1/queries/{id}', { path, body: changedKeys(step) });
         return `changed ${step.file.body.name}; searches started over: ${resetSearches.length}`;
       }
       case 'delete':

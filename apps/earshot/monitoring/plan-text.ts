@@ -1,7 +1,7 @@
 import type { Change, Step } from './keyword-plan.js';
 
-/** A step with the credits per month before and after it; `after` is null if the installation could not price it. */
-export type PricedStep = Step & { before: number; after: number | null; token?: string };
+/** A step with the credits per month before and after it. */
+export type PricedStep = Step & { before: number; after: number; token?: string };
 
 const LONGEST_VALUE = 300;
 
@@ -9,19 +9,18 @@ const LONGEST_VALUE = 300;
 export function planText(steps: readonly PricedStep[]): string {
   const lines = steps.flatMap(linesOf);
   const before = sum(steps.map((step) => step.before));
-  const after = sum(steps.map((step) => step.after ?? step.before));
-  const unpriced = steps.filter((step) => step.after === null).length;
+  const after = sum(steps.map((step) => step.after));
   const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
   return [
     ...lines,
     `${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete, ${count('same')} unchanged`,
-    `Credits per month: ${before} before, ${after} after${unpriced > 0 ? ` (${unpriced} without a price)` : ''}`,
+    `Credits per month: ${before} before, ${after} after`,
     '',
   ].join('\n');
 }
 
 function linesOf(step: PricedStep): string[] {
-  const price = `${step.before} → ${step.after ?? '?'} credits per month`;
+  const price = `${step.before} → ${step.after} credits per month`;
   switch (step.kind) {
     case 'create':
       return [`+ ${step.file.body.name}: create, ${price}`];

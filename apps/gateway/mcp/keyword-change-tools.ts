@@ -36,8 +36,11 @@ const estimate = tool({
   name: 'estimate_keyword',
   title: 'Estimate a keyword',
   description:
-    'What a keyword would cost, or why it would be refused. Free; creates nothing. Answers the estimate_token that create_keyword needs, for this body, for 15 minutes. Show the price to the user before you create the keyword.',
-  input: z.strictObject({ keyword: body }),
+    'What a keyword would cost, or why it would be refused. Free; creates nothing. Answers the estimate_token that create_keyword needs, for this body, for 15 minutes. Show the price to the user before you create the keyword. To estimate a change of a keyword, send its id as change_of and the changed keys as keyword; update_keyword needs no token.',
+  input: z.strictObject({
+    keyword: body.partial(),
+    change_of: keywordId.optional().describe('Id of the keyword that the keys would change'),
+  }),
   output: z.object({
     valid: z.boolean(),
     refusal: z.looseObject({ code: z.string(), message: z.string() }).optional(),
@@ -49,16 +52,18 @@ const estimate = tool({
   }),
   effects: READS,
   role: 'viewer',
-  async run({ caller, routes }, { keyword }) {
-    const found = await estimateOf({ caller, routes }, keyword);
+  async run({ caller, routes }, { keyword, change_of: changed }) {
+    const found = await estimateOf({ caller, routes }, keyword, changed);
     if (!found.valid) return { valid: false, refusal: found.refusal };
     return {
       valid: true,
       monthly_credits: found.estimate.monthlyCredits,
       first_scan_credits: found.estimate.firstScanCredits,
       estimate: found.estimate,
-      estimate_token: found.estimateToken,
-      estimate_token_expires_at: found.estimateTokenExpiresAt,
+      ...(changed === undefined && {
+        estimate_token: found.estimateToken,
+        estimate_token_expires_at: found.estimateTokenExpiresAt,
+      }),
     };
   },
 });
@@ -105,7 +110,9 @@ const change = tool({
   role: 'editor',
   async run({ caller, routes, spending }, { id, changes }) {
     const before = await routes.keywords.read(caller, id);
-    const after = await routes.prices.monthlyAfter(caller.accountId, id, changes);
+    const found = await estimateOf({ caller, routes }, changes, id);
+    // A change that would be refused costs nothing: its refusal is the answer.
+    const after = found.valid ? found.estimate.monthlyCredits : 0;
     const more = Math.max(0, after - before.monthlyCredits) / DAYS_PER_MONTH;
     const changed = await spending.spend(caller.by.id, more, () =>
       routes.keywordChange.changeKeyword(caller, id, changes),
@@ -220,8 +227,9 @@ type Estimated =
 async function estimateOf(
   { caller, routes }: Pick<ToolContext, 'caller' | 'routes'>,
   keyword: object,
+  changed?: string,
 ): Promise<Estimated> {
-  return (await routes.keywordCreate.estimateKeyword(caller, keyword)) as Estimated;
+  return (await routes.keywordCreate.estimateKeyword(caller, { keyword: changed }, keyword)) as Estimated;
 }
 
 function stateOf(keyword: {

@@ -8,7 +8,6 @@ import { ExploreController } from '../api/explore/explore.controller.js';
 import { ActivityController } from '../api/keywords/activity.controller.js';
 import { KeywordChangeController } from '../api/keywords/keyword-change.controller.js';
 import { KeywordCreateController } from '../api/keywords/keyword-create.controller.js';
-import { KeywordPrices } from '../api/keywords/keyword-prices.js';
 import { KeywordsController } from '../api/keywords/keywords.controller.js';
 import { EstimateTokens } from '../api/keywords/estimate-tokens.js';
 import { MentionsController } from '../api/mentions/mentions.controller.js';
@@ -55,9 +54,6 @@ export class McpRoutes {
   }
   get sources(): SourcesController {
     return this.modules.get(SourcesController);
-  }
-  get prices(): KeywordPrices {
-    return this.modules.get(KeywordPrices);
   }
   get estimateTokens(): EstimateTokens {
     return this.modules.get(EstimateTokens);

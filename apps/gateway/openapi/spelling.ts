@@ -17,7 +17,8 @@ export class SnakeCase {
   /** A schema that accepts both spellings. */
   both(schema: Schema): Schema {
     const snake = this.turned(schema) as Schema;
-    return JSON.stringify(snake) === JSON.stringify(schema) ? schema : { anyOf: [schema, snake] };
+    if (JSON.stringify(snake) === JSON.stringify(schema)) return schema;
+    return { anyOf: [...alternativesOf(schema), ...alternativesOf(snake)] };
   }
 
   private turned(value: unknown): unknown {
@@ -59,6 +60,8 @@ export class SnakeCase {
     return own;
   }
 }
+
+const alternativesOf = (schema: Schema): Schema[] => (schema['anyOf'] as Schema[] | undefined) ?? [schema];
 
 function snake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -32,6 +32,12 @@ export interface Addressed {
   accountId: string;
 }
 
+/** Makes the domain's command from the state of its subject; undefined if there is nothing to do. */
+type CommandOf = (
+  tx: Tx,
+  state: KeywordState,
+) => KeywordCommand | undefined | Promise<KeywordCommand | undefined>;
+
 /**
  * Decides commands on one keyword, or one watch without a keyword: takes the account's lock, reads the stream, and
  * appends to the stream.
@@ -44,29 +50,24 @@ export class KeywordDecisions {
   ) {}
 
   /**
-   * @param commandOf makes the domain's command under the lock; undefined if there is nothing to do
+   * @param commandOf runs under the lock
    * @returns the state after the command
    * @throws Refusal of the domain or of `commandOf`
    */
-  run(
-    { accountId, commandId }: Addressed,
-    subjectId: string,
-    commandOf: (
-      tx: Tx,
-      state: KeywordState,
-    ) => KeywordCommand | undefined | Promise<KeywordCommand | undefined>,
-  ): Promise<KeywordState> {
-    return execute(this.database, this.store, {
-      aggregate: keywords,
-      projection: keywordsProjection,
-      accountId,
-      subjectTokens: [subjectId],
-      commandId,
-      decide: async (state, tx) => {
-        const command = await commandOf(tx, state);
-        return command ? decide(command, state) : [];
-      },
-      decisionOf: (events) => decisionOf({ commandId, accountId }, subjectId, events),
+  run(addressed: Addressed, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
+    return this.execute(addressed, subjectId, async (state, tx) => {
+      const command = await commandOf(tx, state);
+      return command ? decide(command, state) : [];
+    });
+  }
+
+  /** Decides a command on an existing subject without storing the result. @throws Refusal like `run` */
+  async tryOn(accountId: string, subjectId: string, commandOf: CommandOf): Promise<void> {
+    const addressed = { accountId, commandId: newId() };
+    await this.execute(addressed, subjectId, async (state, tx) => {
+      const command = await commandOf(tx, state);
+      if (command) keywords.encode(decisionOf(addressed, subjectId, decide(command, state)));
+      return [];
     });
   }
 
@@ -84,6 +85,21 @@ export class KeywordDecisions {
       [id, accountId],
     );
     if (rows.length === 0) throw Refusal.notFound(what);
+  }
+
+  private execute(
+    addressed: Addressed,
+    subjectId: string,
+    decideEvents: (state: KeywordState, tx: Tx) => Promise<KeywordEvent[]>,
+  ): Promise<KeywordState> {
+    return execute(this.database, this.store, {
+      aggregate: keywords,
+      projection: keywordsProjection,
+      ...addressed,
+      subjectTokens: [subjectId],
+      decide: decideEvents,
+      decisionOf: (events) => decisionOf(addressed, subjectId, events),
+    });
   }
 }
 

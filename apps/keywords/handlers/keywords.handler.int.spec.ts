@@ -1,3 +1,4 @@
+import { newId } from '#kernel';
 import { startKeywords, type KeywordsUnderTest } from '../testing/keywords-under-test.js';
 
 let keywords: KeywordsUnderTest;
@@ -44,4 +45,35 @@ it('the estimate and the create apply the same size limit, to the byte', async (
   }
   expect(await refused(keywords.keyword(accountId, searches(30, tooLarge)))).toBe(true);
   expect(await refused(keywords.keyword(accountId, searches(30, fits)))).toBe(false);
+});
+
+describe('the estimate of a change', () => {
+  it('needs no credits, as the change needs none [estimate.change]', async () => {
+    const accountId = await keywords.open('free', 1);
+    const id = await keywords.keyword(accountId);
+    await expect(keywords.estimate(accountId, searches(3, 1))).rejects.toMatchObject({
+      code: 'INSUFFICIENT_CREDITS',
+    });
+    await keywords.estimate(accountId, searches(3, 1), id);
+  });
+
+  it('refuses a keyword that is too large to store, and stores nothing', async () => {
+    const accountId = await keywords.open('unlimited');
+    const id = await keywords.keyword(accountId);
+    const before = await keywords.decisions.run({ accountId, commandId: newId() }, id, () => undefined);
+    await expect(keywords.estimate(accountId, searches(60, 15 * 1024), id)).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+    await keywords.estimate(accountId, searches(2, 1), id);
+    expect(await keywords.decisions.run({ accountId, commandId: newId() }, id, () => undefined)).toEqual(
+      before,
+    );
+  });
+
+  it('is refused for the keyword of another account and for an unknown one', async () => {
+    const id = await keywords.keyword(await keywords.open('free'));
+    const accountId = await keywords.open('free');
+    for (const unknown of [id, newId()])
+      await expect(keywords.estimate(accountId, {}, unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
 });

@@ -41,19 +41,45 @@ export class KeywordsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** Decides the same as `create`, without storing the result. */
+  /** Decides the same as `create`, or `change` if the keyword exists, without storing the result. */
   @CommandPattern(COMMANDS.estimateKeyword)
-  async estimate({ accountId, definition: given }: EstimateKeyword) {
+  async estimate({ accountId, keywordId, definition: given }: EstimateKeyword) {
     const definition = required(given);
-    const tx = this.decisions.database.manager;
-    // The ids count towards the stored size, although the estimate does not return them.
-    const named = withIds(clone(KeywordDefinitionSchema, definition));
-    const { command, admitted } = await this.creation(tx, accountId, named, 'all');
-    this.decisions.tryNew(accountId, command);
+    const admitted =
+      keywordId === ''
+        ? await this.tryCreation(accountId, definition)
+        : await this.tryChange(accountId, keywordId, definition);
     const searches = plannedSearches(definition);
     const estimate = this.admission.estimateOf({ ...admitted, searches }, definition);
-    const warnings = await this.warnings.of(tx, accountId, definition);
+    const { manager } = this.decisions.database;
+    const warnings = await this.warnings.of(manager, accountId, definition, keywordId || undefined);
     return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate), warnings });
+  }
+
+  private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<Admitted> {
+    // The ids count towards the stored size, although the estimate does not return them.
+    const named = withIds(clone(KeywordDefinitionSchema, definition));
+    const { manager } = this.decisions.database;
+    const { command, admitted } = await this.creation(manager, accountId, named, 'all');
+    this.decisions.tryNew(accountId, command);
+    return admitted;
+  }
+
+  private async tryChange(
+    accountId: string,
+    keywordId: string,
+    definition: KeywordDefinition,
+  ): Promise<Admitted> {
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    let tried: Admitted | undefined;
+    await this.decisions.tryOn(accountId, keywordId, async (tx, state) => {
+      const wanted = { accountId, keywordId, definition: clone(KeywordDefinitionSchema, definition) };
+      const { command, admitted } = await this.changing(tx, state, wanted, 'all');
+      tried = admitted;
+      return command;
+    });
+    if (!tried) throw Refusal.notFound('keyword');
+    return tried;
   }
 
   /** The command's id becomes the keyword's id, so that a repeated command finds its own subject. */
@@ -95,21 +121,37 @@ export class KeywordsHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     let resets: SearchReset[] = [];
     await this.decisions.run(command, keywordId, async (tx, state) => {
-      if (state.status !== 'keyword') throw goneOf(state);
-      const definition = withIds(required(command.definition), state.watches);
-      const admitted = await this.admission.ofChanged(tx, accountId, definition, keywordId, state.definition);
-      const searches = reconcile(admitted.watches, state.watches);
-      resets = searches.resets;
-      return {
-        kind: 'change-keyword',
-        definition,
-        searches,
-        expectedVersion,
-        scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
-        creditsRemaining: admitted.balance?.remaining ?? 0,
-      };
+      const wanted = { accountId, keywordId, definition: required(command.definition) };
+      const { command: decided } = await this.changing(tx, state, wanted);
+      resets = decided.searches.resets;
+      return { ...decided, expectedVersion };
     });
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
+  }
+
+  /** The change to a definition, on top of the present version. It gives new searches their ids. */
+  private async changing(
+    tx: Tx,
+    state: KeywordState,
+    wanted: { accountId: string; keywordId: string; definition: KeywordDefinition },
+    counted: 'limited' | 'all' = 'limited',
+  ) {
+    if (state.status !== 'keyword') throw goneOf(state);
+    const definition = withIds(wanted.definition, state.watches);
+    const { accountId, keywordId } = wanted;
+    const keyword = { keywordId, before: state.definition };
+    const admitted = await this.admission.ofChanged(tx, accountId, definition, keyword, counted);
+    return {
+      admitted,
+      command: {
+        kind: 'change-keyword' as const,
+        definition,
+        searches: reconcile(admitted.watches, state.watches),
+        expectedVersion: state.version,
+        scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
+        creditsRemaining: admitted.balance?.remaining ?? 0,
+      },
+    };
   }
 
   @CommandPattern(COMMANDS.retireKeyword)

@@ -57,17 +57,19 @@ export class Admission {
   /**
    * Admits a change of a keyword. The parts that do not change are not checked, although the plan may be smaller now:
    * they are checked when the keyword resumes.
-   * @param before the present definition
+   * @param keyword the keyword, with its present definition; it is not counted
+   * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits
    */
   async ofChanged(
     tx: Tx,
     accountId: string,
     definition: KeywordDefinition,
-    keywordId: string,
-    before: KeywordDefinition,
+    keyword: { keywordId: string; before: KeywordDefinition },
+    counted: 'limited' | 'all' = 'limited',
   ): Promise<Admitted> {
-    const use = await planUseOf(tx, accountId, keywordId);
+    const { keywordId, before } = keyword;
+    const use = await planUseOf(tx, accountId, keywordId, counted);
     const admitted = await this.admit(tx, accountId, definition, use, before);
     const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
     const had = plannedSearches(before).filter(({ enabled }) => enabled).length;

@@ -40,8 +40,8 @@ export interface KeywordsUnderTest {
   /** Opens an account without a ledger of billing. */
   open(plan: string, credits?: number): Promise<string>;
   keyword(accountId: string, more?: Definition): Promise<string>;
-  /** Estimates the keyword that `keyword` would create. */
-  estimate(accountId: string, more?: Definition): Promise<void>;
+  /** Estimates the keyword that `keyword` would create, or the change of an existing one. */
+  estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;
   loneWatch(accountId: string, query: string): Promise<string>;
   retireWatch(accountId: string, watchId: string): Promise<void>;
   /** Pauses the keyword as a user does. */
@@ -99,8 +99,9 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
       await keywords.create(command);
       return command.commandId;
     },
-    async estimate(accountId, more = {}) {
-      await keywords.estimate(create(EstimateKeywordSchema, { accountId, definition: definitionOf(more) }));
+    async estimate(accountId, more = {}, keywordId = '') {
+      const definition = definitionOf(more);
+      await keywords.estimate(create(EstimateKeywordSchema, { accountId, keywordId, definition }));
     },
     async loneWatch(accountId, query) {
       const command = create(CreateWatchSchema, {

@@ -1,18 +1,17 @@
 import { Alert, Button, Code, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
-import { api } from '../../api/client.js';
 import { count } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { changesOf, startingOver, type Change } from './changes.js';
 import type { KeywordBody } from './draft.js';
-import type { useEstimate } from './use-estimate.js';
+import { estimateQuery, type useEstimate } from './use-estimate.js';
 
 interface Props {
   before: KeywordBody;
   after: KeywordBody;
   estimate: ReturnType<typeof useEstimate>['data'];
-  monthlyCredits: number;
+  stored: { id: string; monthlyCredits: number };
   isPending: boolean;
   error: unknown;
   onSave: () => void;
@@ -20,21 +19,9 @@ interface Props {
 }
 
 /** What a save changes: keys before and after, searches that start over, and the price. */
-export function ChangesDialog({
-  before,
-  after,
-  estimate,
-  monthlyCredits,
-  isPending,
-  error,
-  onSave,
-  onClose,
-}: Props) {
+export function ChangesDialog({ before, after, estimate, stored, isPending, error, onSave, onClose }: Props) {
   const changes = changesOf(before, after);
-  const present = useQuery({
-    queryKey: ['/v1/keywords/estimate', JSON.stringify(before)],
-    queryFn: ({ signal }) => api.post('/v1/keywords/estimate', { body: before, signal }),
-  });
+  const present = useQuery(estimateQuery(JSON.stringify(before), stored.id));
   const priced = estimate?.valid ? estimate.estimate : undefined;
   const reset =
     priced && present.data?.valid
@@ -60,7 +47,7 @@ export function ChangesDialog({
         )}
         {priced && (
           <Text size="sm">
-            Credits a month: <b>{count(monthlyCredits)}</b> now, <b>{count(priced.monthlyCredits)}</b>{' '}
+            Credits a month: <b>{count(stored.monthlyCredits)}</b> now, <b>{count(priced.monthlyCredits)}</b>{' '}
             afterwards.
           </Text>
         )}

@@ -34,7 +34,7 @@ export function Editor({ stored, initial }: Props) {
   const [isAsking, setAsking] = useState(false);
   const body = useMemo(() => bodyOf(form.values), [form.values]);
   const before = useMemo(() => bodyOf(initial), [initial]);
-  const estimate = useEstimate(body);
+  const estimate = useEstimate(body, stored?.id);
   const isSaved = useRef(false);
   const save = useSave(stored, before, form, isSaved);
   useFaultsBesideFields(form, estimate.data, wasTried);
@@ -96,7 +96,7 @@ export function Editor({ stored, initial }: Props) {
           before={before}
           after={body}
           estimate={estimate.data}
-          monthlyCredits={stored.monthlyCredits}
+          stored={stored}
           isPending={save.isPending}
           error={save.error}
           onSave={() => save.mutate({ body, token: undefined })}

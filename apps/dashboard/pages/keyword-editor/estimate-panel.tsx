@@ -11,7 +11,7 @@ type Priced = Extract<NonNullable<Found['data']>, { valid: true }>['estimate'];
 interface Props {
   estimate: Found;
   /** The keyword that is changed; undefined for a new one. */
-  stored: { id: string; monthlyCredits: number } | undefined;
+  stored: { monthlyCredits: number } | undefined;
 }
 
 /** What the keyword costs, while it is being written. */
@@ -34,7 +34,7 @@ export function EstimatePanel({ estimate, stored }: Props) {
       ) : data.valid ? (
         <Stack gap="xs" mt={4} style={{ opacity: isCurrent ? 1 : 0.6 }}>
           <Prices estimate={data.estimate} before={stored?.monthlyCredits} />
-          {warningsFor(stored?.id, data.warnings).map(({ path, message }) => (
+          {data.warnings.map(({ path, message }) => (
             <Alert key={path + message} color="yellow" icon={<TriangleAlert size={16} aria-hidden />} p="xs">
               <Text size="xs" className="foreign">
                 {path ? `${path}: ${message}` : message}
@@ -48,10 +48,6 @@ export function EstimatePanel({ estimate, stored }: Props) {
     </Paper>
   );
 }
-
-/** An estimate knows no keyword, so it warns that the one that is changed has the same searches as itself. */
-const warningsFor = (id: string | undefined, warnings: readonly { path: string; message: string }[]) =>
-  warnings.filter(({ message }) => id === undefined || !message.includes(`(${id})`));
 
 function Refusal({
   message,

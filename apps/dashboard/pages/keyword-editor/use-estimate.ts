@@ -1,24 +1,37 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import type { KeywordBody } from './draft.js';
 
 const PAUSE_MS = 500;
 
-/** The price of a body, or why it would be refused; asked again when nobody has typed for half a second. */
-export function useEstimate(body: KeywordBody) {
+/**
+ * The price of a body, or why it would be refused; requested again when nobody has typed for half a second.
+ * @param keywordId of the keyword that the body changes; undefined for a new one
+ */
+export function useEstimate(body: KeywordBody, keywordId: string | undefined) {
   const text = JSON.stringify(body);
   const [settled] = useDebouncedValue(text, PAUSE_MS);
   const found = useQuery({
-    queryKey: ['/v1/keywords/estimate', settled],
-    queryFn: ({ signal }) =>
-      api.post('/v1/keywords/estimate', { body: JSON.parse(settled) as KeywordBody, signal }),
+    ...estimateQuery(settled, keywordId),
     placeholderData: keepPreviousData,
     staleTime: 5 * 60_000,
     gcTime: 60_000,
   });
   return { ...found, isCurrent: settled === text && !found.isPlaceholderData };
 }
+
+/** The request for the estimate of a body, written as JSON. */
+export const estimateQuery = (body: string, keywordId: string | undefined) =>
+  queryOptions({
+    queryKey: ['/v1/keywords/estimate', keywordId, body],
+    queryFn: ({ signal }) =>
+      api.post('/v1/keywords/estimate', {
+        query: { keyword: keywordId },
+        body: JSON.parse(body) as KeywordBody,
+        signal,
+      }),
+  });
 
 /** The faults that an estimate reports about fields. */
 export function faultsOf(estimate: ReturnType<typeof useEstimate>['data']) {

@@ -1,38 +1,41 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Headers, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post, Query } from '@nestjs/common';
 import { CreateKeywordSchema, EstimateKeywordSchema, type KeywordDefinition } from '#contracts';
-import { systemClock } from '#kernel';
+import { Refusal, systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { inSpellingOf, spelledAs, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
 import { refusedEstimate } from '../../http/refused-estimate.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
 import { EstimateTokens } from './estimate-tokens.js';
 import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** Estimates the cost of a keyword, and creates it. Both routes read and admit the body in the same way. */
+/** Estimates the cost of a keyword or of its change, and creates keywords. An estimate checks what the write checks. */
 @Controller()
 export class KeywordCreateController {
   constructor(
     private readonly commands: CommandClient,
     private readonly input: KeywordInput,
     private readonly tokens: EstimateTokens,
+    private readonly reads: KeywordReads,
     private readonly views: KeywordViews,
   ) {}
 
   @Post('v1/keywords/estimate')
   @HttpCode(200)
-  estimateKeyword(@From() caller: Caller, @Body() raw: unknown) {
-    return this.estimate(caller, raw, 'any');
+  estimateKeyword(@From() caller: Caller, @Query() query: RawQuery, @Body() raw: unknown) {
+    return this.estimate(caller, query, raw, 'any');
   }
 
   @Post('v1/queries/estimate')
   @HttpCode(200)
-  estimateQuery(@From() caller: Caller, @Body() raw: unknown) {
-    return this.estimate(caller, withoutReadOnlyKeys(raw), 'camel');
+  estimateQuery(@From() caller: Caller, @Query() query: RawQuery, @Body() raw: unknown) {
+    return this.estimate(caller, query, withoutReadOnlyKeys(raw), 'camel');
   }
 
   @Post('v1/keywords')
@@ -56,11 +59,25 @@ export class KeywordCreateController {
     return this.create(caller, commandId, withoutReadOnlyKeys(raw), 'camel', token);
   }
 
-  /** Returns the refusal of the create as the estimate's result. An outage is an error of the estimate itself. */
-  private async estimate({ accountId }: Caller, raw: unknown, spelling: Spelling) {
+  /**
+   * Returns the refusal of the write as the estimate's result. An outage is an error of the estimate itself.
+   * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`
+   */
+  private async estimate({ accountId }: Caller, rawQuery: RawQuery, raw: unknown, spelling: Spelling) {
+    const query = new QueryReader(rawQuery);
+    const keywordId = query.id('keyword');
+    query.finish();
+    const changed = keywordId === undefined ? undefined : await this.reads.keyword(accountId, keywordId);
+    if (keywordId !== undefined && !changed) throw Refusal.notFound('keyword');
     try {
-      const definition = this.input.whole(raw, spelling);
-      const command = create(EstimateKeywordSchema, { accountId, definition });
+      const definition = changed
+        ? this.input.change(raw, spelling, changed.definition)
+        : this.input.whole(raw, spelling);
+      const command = create(EstimateKeywordSchema, {
+        accountId,
+        keywordId: changed?.keywordId ?? '',
+        definition,
+      });
       const { estimateJson, warnings } = await inSpellingOf(raw, () =>
         this.commands.request(COMMANDS.estimateKeyword, command),
       );

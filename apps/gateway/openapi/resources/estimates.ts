@@ -79,7 +79,10 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       object({
         valid: { const: true },
         estimate: ref('Estimate'),
-        estimateToken: described('Value for the header `Service-Estimate-Token` of the create', TEXT),
+        estimateToken: described(
+          'Value for the header `Service-Estimate-Token` of a create with the same body. A change needs no token',
+          TEXT,
+        ),
         estimateTokenExpiresAt: INSTANT,
         warnings: described(
           'Parts of the body that would be stored but have no effect',
@@ -89,7 +92,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       object({
         valid: { const: false },
         refusal: described(
-          'The refusal that the create would return',
+          'The refusal that the create, or the change, would return',
           object({ status: INTEGER, code: nullable(TEXT), message: TEXT }, { details: listOf(ref('Fault')) }),
         ),
       }),

@@ -171,6 +171,10 @@ const EXAMPLE_IN_CAMEL_CASE = {
 };
 
 const id = inPath('id', 'Id of the keyword');
+const CHANGED = {
+  ...inQuery('keyword', 'Id of the keyword that the body would change. Without it: a new keyword', ID),
+  example: '0192f3c4-7d1e-7b3a-9c55-0a4f6f2d9b10',
+};
 const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
 type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
@@ -219,12 +223,14 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Estimate the cost of a keyword',
       description:
-        'Free; creates nothing. If the create would refuse the body, the response is 200 with `valid: false`.',
-      body: ref('KeywordBody'),
+        'Free; stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. With `keyword`, it estimates a change of that keyword: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
+      parameters: [CHANGED],
+      body: { anyOf: [ref('KeywordBody'), ref('KeywordChange')] },
       example: EXAMPLE,
       answer: ref('KeywordEstimate'),
+      refusals: [404],
     },
-    { body: ref('QueryBody'), example: EXAMPLE_IN_CAMEL_CASE },
+    { body: { anyOf: [ref('QueryBody'), ref('KeywordChange')] }, example: EXAMPLE_IN_CAMEL_CASE },
   ),
   ...underBothNames('get', '/{id}', {
     method: 'get',
