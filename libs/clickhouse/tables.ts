@@ -253,4 +253,7 @@ export const TABLES: readonly string[] = [
     ...['mentions', 'mention_vectors', 'events', 'activity', 'attempts'],
     ...['listing_observations', 'market_days', 'answers'],
   ].map((table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`),
+
+  // The lists of statements that have run here, by their hash.
+  'CREATE TABLE IF NOT EXISTS table_versions (hash String) ENGINE = ReplacingMergeTree ORDER BY hash',
 ];
