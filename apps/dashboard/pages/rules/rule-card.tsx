@@ -46,7 +46,7 @@ export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onM
             label={`Rule ${index + 1}`}
             placeholder="Loud complaints"
             required
-            maxLength={80}
+            maxLength={60}
             value={rule.name}
             error={faultAt('name')}
             onChange={({ currentTarget }) => set({ name: currentTarget.value })}
