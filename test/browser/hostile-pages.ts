@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core';
+import { hostile } from './hostile-fields.js';
+
+/** A page that shows text of strangers, and the fields that it shows. */
+interface HostilePage {
+  path: string;
+  fields: string[];
+  /** Opens what the page shows only on demand. */
+  open?: (page: Page) => Promise<void>;
+}
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+
+/** Every page with a field of a stranger, each once. */
+export const hostilePages = (ids: { keywordId: string; mentionId: string }): HostilePage[] => [
+  {
+    path: `feed?keyword=${ids.keywordId}&include=dropped&mention=${ids.mentionId}`,
+    fields: [
+      ...['title', 'text', 'term', 'community', 'author', 'authorName', 'bucket', 'mute', 'fired', 'keyword'],
+      ...[
+        'untitled',
+        'dropped by',
+        'account',
+        'field',
+        'value',
+        'seen',
+        'model',
+        'value of ai',
+        'reason',
+        'view',
+      ],
+    ],
+    async open(page) {
+      for (const name of [/^Rules: /, /^Agent step/, /^1 readings/, 'Filters', 'Views'])
+        await press(page, name);
+    },
+  },
+  { path: 'keywords', fields: ['keyword', 'charged'] },
+  { path: `keywords/${ids.keywordId}`, fields: ['keyword', 'label', 'author', 'community', 'term'] },
+  { path: `keywords/${ids.keywordId}/edit`, fields: ['keyword', 'label'] },
+  { path: `keywords/${ids.keywordId}/coverage`, fields: ['keyword', 'label', 'activity'] },
+  { path: `keywords/${ids.keywordId}/rules`, fields: ['rule', 'clause'] },
+  {
+    path: `answers?keyword=${ids.keywordId}`,
+    fields: ['keyword', 'prompt', 'answer', 'cited', 'engine model'],
+  },
+  {
+    path: 'start',
+    fields: ['found', 'poster'],
+    async open(page) {
+      await page.getByLabel('Brand, product or topic').fill('Umbra');
+      await press(page, 'Continue');
+      await press(page, /^Show me, for/);
+    },
+  },
+  {
+    path: 'explore',
+    fields: ['found', 'poster'],
+    async open(page) {
+      await page.getByRole('textbox', { name: 'Words to search for' }).fill(hostile('found'));
+      await press(page, 'Show the price');
+      await press(page, /^Ask now for/);
+    },
+  },
+  {
+    path: 'explore?tab=analyses',
+    fields: ['keyword', 'title'],
+    async open(page) {
+      await page.getByRole('combobox', { name: 'Keyword' }).click();
+      await page.getByRole('option', { name: hostile('keyword') }).click();
+      await press(page, /^Analyse for/);
+      await page.getByRole('region', { name: 'Result' }).waitFor();
+    },
+  },
+  { path: 'channels', fields: ['channel'] },
+  { path: 'digests', fields: ['keyword', 'channel'] },
+  { path: 'digests?tab=sent', fields: ['keyword', 'digest address'] },
+  {
+    path: `deliveries?keyword=${ids.keywordId}`,
+    fields: ['keyword', 'webhook address', 'response'],
+    async open(page) {
+      const closed = page.getByRole('button', { name: 'Show the attempts' });
+      await closed.nth(1).click();
+      await closed.first().click();
+    },
+  },
+  { path: 'credits', fields: ['charged'] },
+  { path: 'settings', fields: ['account'] },
+  { path: 'settings/keys', fields: ['key'] },
+  { path: 'settings/security', fields: ['browser'] },
+  { path: 'settings/audit-log', fields: ['body key'] },
+];
+
+/** The fields whose text the page does not show letter by letter, as text or as the value of an input. */
+export async function missingIn(page: Page, fields: readonly string[]): Promise<string[]> {
+  const shown = await page.evaluate<string>(
+    `[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), (one) => one.value)].join(' ')`,
+  );
+  // JSON is shown as JSON.
+  const forms = (field: string) => [hostile(field), JSON.stringify(hostile(field)).slice(1, -1)];
+  return fields.filter((field) => !forms(field).some((form) => shown.includes(form)));
+}
+
+/** What in the document would run, or leads out of the web; and whether a script of a stranger ran. */
+export const harmIn = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const addresses = ['href', 'src', 'srcset', 'action', 'formaction', 'poster', 'data', 'xlink:href'];
+    const isWeb = (address) => /^https?:$/.test(new URL(address, location).protocol);
+    const found = 'hit' in globalThis ? ['a script of a stranger ran'] : [];
+    for (const element of document.querySelectorAll('*'))
+      for (const { name, value } of element.attributes)
+        if (name.startsWith('on') || (addresses.includes(name) && !isWeb(value)))
+          found.push(element.outerHTML.slice(0, 200));
+    return found;
+  })()`);

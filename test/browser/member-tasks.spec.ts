@@ -1,0 +1,226 @@
+import type { Page } from 'playwright-core';
+import { insertRows, openClickHouse, selectRows, type AnswerRow, type ClickHouseClient } from '#clickhouse';
+import { until, type Json } from '#testing';
+import { observation, observe } from '../interface/observed-listings.js';
+import { openPage } from './chromium.js';
+import { harmIn, hostilePages, missingIn } from './hostile-pages.js';
+import { answerRow, hostile, sleepingKeyword, writeHostileFields } from './hostile-fields.js';
+import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
+
+const RECALL = { title: 'Lumora recalls its desk lamp after two fires in Denver homes' };
+
+describe('a member in the dashboard', () => {
+  let stage: BrowserStage;
+  let clickhouse: ClickHouseClient;
+  let page: Page;
+  let faults: string[];
+  let accountId: string;
+
+  beforeAll(async () => {
+    stage = await openBrowserStage();
+    clickhouse = await openClickHouse(stage.stage.stores.clickhouseUrl, 'test');
+    ({ page, faults } = await openPage(stage.browser, { userAgent: hostile('browser') }));
+    const post = (text: string, more: object = {}) =>
+      stage.stage.simulator.world.publish('hackernews', { title: '', text, ...more });
+    post('', { ...RECALL, link: 'https://news.example/lumora-recall' });
+    post('', { ...RECALL, link: 'https://www.news.example/lumora-recall?utm_source=mail' });
+    post('My Lumora is dark long before lunch, its battery hardly lasts the morning.');
+    post('Where in Vienna is a shop that sells the Lumora?');
+    ({ id: accountId } = (await signUpThroughApi(page, stage)).account);
+    await call(page, 'POST', '/v1/keywords', {
+      ...{ name: 'Lumora', refreshIntervalSeconds: 86_400, backfill: true },
+      globalCriteria: { market: 'global', query: 'lumora' },
+      sources: [{ source: 'hackernews', enabled: true }],
+    });
+    const found = 'SELECT uniqExact(event_id) AS n FROM mention_vectors';
+    await until(
+      'the posts can be searched by meaning',
+      async () => Number((await selectRows<{ n: string }>(clickhouse, found))[0]?.n) === 4,
+      90_000,
+    );
+  }, 180_000);
+
+  afterAll(async () => {
+    await clickhouse?.close();
+    await stage?.close();
+  });
+
+  const open = (path: string) => page.goto(`${stage.url}/${path}`);
+
+  it('finds mentions by their meaning, for the price on the button', async () => {
+    await open('feed');
+    await page.getByText('Meaning', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'Search mentions' }).fill('the battery is empty too early');
+    await page.getByRole('button', { name: 'Search · 2 credits' }).click();
+    await page.getByText('This search cost 2 credits.').waitFor();
+    const first = await page.getByRole('article').first().innerText();
+    expect(first).toContain('its battery hardly lasts the morning');
+  }, 90_000);
+
+  it('folds the mentions of one story into a row, and opens the story', async () => {
+    await open('feed');
+    const stories = page.getByRole('article').filter({ hasText: RECALL.title });
+    await stories.nth(1).waitFor();
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('checkbox', { name: 'One row per story' }).click();
+    await until('one row is left', async () => (await stories.count()) === 1);
+    await page.getByRole('button', { name: '1 more of this story' }).click();
+    await until('the story is open', async () => (await stories.count()) === 2);
+    expect(await page.getByRole('article').count()).toBe(4);
+  }, 90_000);
+
+  it('rotates the signing secret, and sees until when the one before still signs', async () => {
+    const before = (await call(page, 'GET', '/v1/signing-secret')).signingSecret as string;
+    await open('settings/webhooks');
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    const field = page.getByRole('textbox', { name: 'Secret' });
+    const after = await field.inputValue();
+    expect([after.length, after === before]).toEqual([before.length, false]);
+    const until24h = page
+      .getByText(/^Until .*, deliveries are also signed with the secret before/)
+      .locator('time');
+    const hours = (Date.parse((await until24h.getAttribute('datetime')) ?? '') - Date.now()) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+    await page.reload();
+    await page.getByRole('button', { name: 'Show the secret' }).waitFor();
+    expect(await field.count()).toBe(0);
+  }, 90_000);
+
+  it('adds a Discord channel and sends a test message to it', async () => {
+    await open('channels');
+    await addChannel('Discord', 'Lamp room', async (dialog) => {
+      await dialog.getByLabel('Webhook address').fill('https://discord.com/api/webhooks/1/token');
+    });
+    const card = page.getByRole('region', { name: 'Lamp room' });
+    await card.getByRole('button', { name: 'Send a test' }).click();
+    await card.getByText('The message arrived').waitFor();
+    expect(stage.stage.simulator.inbox.messages('discord')).toHaveLength(1);
+  }, 90_000);
+
+  it('adds an e-mail channel, which becomes active when its owner confirms the address', async () => {
+    await open('channels');
+    await addChannel('Email', 'Letters', async (dialog) => {
+      await dialog.getByLabel('Addresses').fill('bob@example.org');
+      await page.keyboard.press('Enter');
+    });
+    const card = page.getByRole('region', { name: 'Letters' });
+    await card.getByText('bob@example.org: unverified').waitFor();
+    const inbox = stage.stage.simulator.inbox;
+    const mail = await until('the mail is there', () => inbox.messages('smtp', 'bob@example.org')[0]);
+    const link = new URL(/https?:\S+\/channels\/verify\S+/.exec(mail.text)?.[0] ?? '');
+    await open(`${link.pathname.slice(1)}${link.search}`);
+    await page.getByRole('button').click();
+    await open('channels');
+    await card.getByText('bob@example.org: verified').waitFor();
+    await card.getByText('Active', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Send a test' }).click();
+    await card.getByText('The message arrived').waitFor();
+  }, 90_000);
+
+  it('gives a keyword a daily digest, and takes it away again', async () => {
+    await open('digests');
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Lumora' }) });
+    await row.getByRole('combobox', { name: 'Channel for Lumora' }).click();
+    await page.getByRole('option', { name: 'Lamp room' }).click();
+    await row.getByRole('button', { name: 'Add' }).click();
+    await row.getByText('Lamp room: Daily, every day at 09:00').waitFor();
+    const planned = (await call(page, 'GET', '/v1/keywords')).data[0];
+    expect(planned.channels).toMatchObject([{ mode: 'daily' }]);
+    await row.getByRole('button', { name: 'Remove Daily to Lamp room' }).click();
+    await row.getByText('No channel').waitFor();
+  }, 90_000);
+
+  it('sees how AI engines rank a brand, and which words of an answer changed', async () => {
+    const { id: keyword_id, watches } = await call(
+      page,
+      'POST',
+      '/v1/keywords',
+      sleepingKeyword('Lamps', 'Which lamp?'),
+    );
+    const { id: watch_id } = watches.find(({ source }: Json) => source === 'ai_answers');
+    const ids = { account_id: accountId, keyword_id, watch_id };
+    await insertRows<AnswerRow>(clickhouse, 'answers', [
+      answerRow(ids, {
+        text: 'Northwind is the best lamp.',
+        answered_at: new Date(Date.now() - 60_000).toISOString(),
+      }),
+      answerRow(ids, {
+        text: 'Lumora is the best lamp.',
+        citations: '[{"url":"https://lumora.example/lamps","title":"All lamps"}]',
+      }),
+    ]);
+    await open('answers');
+    await page.getByRole('row', { name: /ChatGPT \(OpenAI\) 50% 50% 1 2/ }).waitFor();
+    expect(await page.locator('ins').allInnerTexts()).toEqual(['Lumora']);
+    expect(await page.locator('del').allInnerTexts()).toEqual(['Northwind']);
+    const source = page.getByRole('link', { name: 'All lamps' });
+    expect(await source.getAttribute('href')).toBe('https://lumora.example/lamps');
+  }, 90_000);
+
+  it('sees the prices of a market by day, and the price steps of one listing', async () => {
+    const lamps = (await call(page, 'GET', '/v1/keywords?q=Lamps')).data[0] as Json;
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const see = (listing_id: string, minutes: number, event: string, price: string) =>
+      observation(accountId, {
+        ...{
+          keyword_id: lamps.id,
+          listing_id,
+          observed_at: at(minutes),
+          event,
+          price,
+          first_seen_at: at(300),
+        },
+      });
+    const listings = ['1', '2', '3', '4', '5', '6'].map((id) => see(id, 2, 'created', `${id}0.00`));
+    await observe(clickhouse, [...listings, see('1', 1, 'price_changed', '15.50')]);
+    await open('vinted');
+    await page.getByRole('row', { name: /6 €35\.00 €\S+ – €\S+ / }).waitFor();
+    await page.getByRole('tab', { name: 'One item' }).click();
+    await page.getByRole('textbox', { name: 'Item' }).fill('https://www.vinted.fr/items/1-lamp');
+    await page.getByRole('button', { name: 'Show prices' }).click();
+    await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
+  }, 90_000);
+
+  it('gets a summary of the mentions of a keyword, in which each sentence names its posts', async () => {
+    await open('explore?tab=analyses');
+    await page.getByRole('combobox', { name: 'Keyword' }).click();
+    await page.getByRole('option', { name: 'Lumora' }).click();
+    await page.getByText('This costs at most 4 credits').waitFor();
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('4 credits used.').waitFor();
+    await result.getByRole('link', { name: RECALL.title }).first().waitFor();
+  }, 90_000);
+
+  it('sees the text of strangers as text on every page, and no link of theirs that leaves the web', async () => {
+    stage.stage.simulator.world.publish('hackernews', {
+      ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },
+      link: 'javascript:hit=4',
+    });
+    const ids = await writeHostileFields(page, clickhouse, accountId);
+    for (const { path, fields, open: openMore } of hostilePages(ids)) {
+      await open(path);
+      await openMore?.(page);
+      const missing = () => missingIn(page, fields);
+      await until('every text is shown', async () => (await missing()).length === 0).catch(() => 'see below');
+      expect([path, await missing(), await harmIn(page)]).toEqual([path, [], []]);
+    }
+    expect(faults).toEqual([]);
+  }, 180_000);
+
+  async function addChannel(
+    kind: string,
+    name: string,
+    fill: (dialog: ReturnType<Page['getByRole']>) => Promise<void>,
+  ) {
+    await page.getByRole('button', { name: 'Add a channel' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Add a channel' });
+    await dialog.getByRole('combobox', { name: 'Kind' }).click();
+    await page.getByRole('option', { name: kind }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
+    await fill(dialog);
+    await dialog.getByRole('button', { name: 'Add the channel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+});
