@@ -36,6 +36,7 @@ function noWritesOf(tables) {
   return { 'no-restricted-syntax': ['error', ...selectors.map((selector) => ({ selector, message }))] };
 }
 
+// Rules that need types are in .oxlintrc.json: oxlint checks them ten times as fast.
 export default tseslint.config(
   {
     ignores: [
@@ -52,14 +53,7 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
-    languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
-      '@typescript-eslint/switch-exhaustiveness-check': [
-        'error',
-        { considerDefaultExhaustiveForUnions: true },
-      ],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',

@@ -11,6 +11,6 @@ export default {
   // One more than the cores of a small machine: many specs wait for leases and redeliveries.
   maxWorkers: 3,
   // A worker whose heap is larger than this after a spec file is replaced.
-  workerIdleMemoryLimit: '600MB',
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 20_000,
 };
