@@ -29,8 +29,8 @@ export class DashboardFilesController {
     return this.send('favicon.svg', 'public, max-age=86400', accepted, reply);
   }
 
-  private async send(name: string, caching: string, accepted: string | undefined, reply: FastifyReply) {
-    const file = await this.files.file(name, accepted);
+  private send(name: string, caching: string, accepted: string | undefined, reply: FastifyReply) {
+    const file = this.files.file(name, accepted);
     if (!file) throw new NotFoundException();
     return reply
       .type(file.type)

@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where the build writes the dashboard, relative to the compiled file. */
@@ -14,6 +13,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
+const SUFFIXES = { br: '.br', gzip: '.gz', none: '' };
+
 /** The placeholder of the nonce in index.html; the build puts it there. */
 const NONCE = /\bnonce="NONCE"/g;
 
@@ -25,14 +26,17 @@ export interface DashboardFile {
   encoding: 'br' | 'gzip' | undefined;
 }
 
-/** The built files of the dashboard. Only files that exist when the gateway starts are served. */
+/**
+ * The built files of the dashboard, as they were when the gateway started. They are kept in memory (about 3 MB), because a
+ * new build replaces them on the disk: the page and its scripts must be of the same build.
+ */
 export class DashboardFiles {
-  private readonly names: ReadonlySet<string>;
+  private readonly files: ReadonlyMap<string, Buffer>;
   private readonly html: string | undefined;
 
-  constructor(private readonly folder = BUILT) {
-    this.names = new Set(namesIn(folder));
-    this.html = this.names.has('index.html') ? readFileSync(`${folder}/index.html`, 'utf8') : undefined;
+  constructor(folder = BUILT) {
+    this.files = filesIn(folder);
+    this.html = this.files.get('index.html')?.toString();
   }
 
   /** The page, whose styles carry the nonce of this response. Undefined if the dashboard is not built. */
@@ -45,26 +49,26 @@ export class DashboardFiles {
    * @param accepted the header `accept-encoding`
    * @returns undefined if there is no such file
    */
-  async file(name: string, accepted = ''): Promise<DashboardFile | undefined> {
+  file(name: string, accepted = ''): DashboardFile | undefined {
     const type = TYPES[extname(name)];
-    if (!this.names.has(name) || type === undefined) return undefined;
+    if (type === undefined) return undefined;
     const encoding = this.encodingOf(name, accepted);
-    const suffix = { br: '.br', gzip: '.gz', none: '' }[encoding ?? 'none'];
-    return { bytes: await readFile(`${this.folder}/${name}${suffix}`), type, encoding };
+    const bytes = this.files.get(`${name}${SUFFIXES[encoding ?? 'none']}`);
+    return bytes && { bytes, type, encoding };
   }
 
   private encodingOf(name: string, accepted: string): DashboardFile['encoding'] {
-    if (/\bbr\b/.test(accepted) && this.names.has(`${name}.br`)) return 'br';
-    return /\bgzip\b/.test(accepted) && this.names.has(`${name}.gz`) ? 'gzip' : undefined;
+    if (/\bbr\b/.test(accepted) && this.files.has(`${name}.br`)) return 'br';
+    return /\bgzip\b/.test(accepted) && this.files.has(`${name}.gz`) ? 'gzip' : undefined;
   }
 }
 
-/** Names of the files, without those that begin with a dot: they are notes of the build. */
-function namesIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    return entries.map((name) => name.replaceAll('\\', '/')).filter((name) => !/(^|\/)\./.test(name));
-  } catch {
-    return [];
-  }
+/** The files by name, without those that begin with a dot: they are notes of the build. Empty if nothing is built. */
+function filesIn(folder: string): Map<string, Buffer> {
+  if (!existsSync(folder)) return new Map();
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll('\\', '/'))
+    .filter((name) => !/(^|\/)\./.test(name));
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -101,22 +101,39 @@ describe('the page of the dashboard', () => {
     await bare.close();
   });
 
-  it('sends the compressed file to those who accept it', async () => {
+  it('sends the compressed file to those who accept it', () => {
     const files = new DashboardFiles(folder);
-    const packed = await files.file('assets/a-1.js', 'gzip, deflate, br');
+    const packed = files.file('assets/a-1.js', 'gzip, deflate, br');
     expect(packed?.encoding).toBe('br');
     expect(brotliDecompressSync(packed?.bytes ?? '').toString()).toBe('plain');
-    expect(await files.file('assets/a-1.js', 'gzip')).toEqual({
+    expect(files.file('assets/a-1.js', 'gzip')).toEqual({
       bytes: Buffer.from('plain'),
       type: 'text/javascript; charset=utf-8',
       encoding: undefined,
     });
   });
 
+  it('belongs to one build, also when another build replaces the files meanwhile', () => {
+    const replaced = mkdtempSync(join(tmpdir(), 'earshot-dashboard-'));
+    try {
+      cpSync(folder, replaced, { recursive: true });
+      const running = new DashboardFiles(replaced);
+      rmSync(join(replaced, 'assets'), { recursive: true });
+      mkdirSync(join(replaced, 'assets'));
+      writeFileSync(join(replaced, 'assets/a-2.js'), 'new');
+      writeFileSync(join(replaced, 'index.html'), INDEX.replace('a-1', 'a-2'));
+      const script = /src="\/([^"]+)"/.exec(running.page('n') ?? '')?.[1] ?? '';
+      expect(running.file(script)?.bytes.toString()).toBe('plain');
+      expect(running.file('assets/a-2.js')).toBeUndefined();
+    } finally {
+      rmSync(replaced, { recursive: true });
+    }
+  });
+
   it.each(['assets/../index.html', '../package.json', '.vite/manifest.json', 'assets/b-1.js', 'assets'])(
     'has no file %s',
-    async (name) => {
-      expect(await new DashboardFiles(folder).file(name)).toBeUndefined();
+    (name) => {
+      expect(new DashboardFiles(folder).file(name)).toBeUndefined();
     },
   );
 });
