@@ -301,6 +301,21 @@ describe('keywords export, plan and apply', () => {
     expect((await ada.api.get(`/v1/keywords/${id}`)).body.sentimentEnabled).toBe(false);
   }, 60_000);
 
+  it('say why they cannot read the file, and what to do', async () => {
+    const ada = await service.tenant();
+    const missing = join(folder, 'missing.yaml');
+    for (const verb of ['plan', 'apply']) {
+      const answer = await cli(envOf(ada), 'keywords', verb, missing);
+      expect(answer).toMatchObject({ code: 1, out: '' });
+      expect(answer.errors).toContain(
+        `cannot read ${missing}: no such file; write one with \`keywords export`,
+      );
+    }
+    expect((await cli(envOf(ada), 'keywords', 'plan', folder)).errors).toContain(
+      `cannot read ${folder}: it is a folder`,
+    );
+  }, 40_000);
+
   it('refuse the whole file for one invalid keyword, and name it', async () => {
     const ada = await service.tenant();
     const valid = 'refreshIntervalSeconds: 3600, globalCriteria: { market: global, query: a }';

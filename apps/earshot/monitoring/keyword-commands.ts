@@ -62,7 +62,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
 
 /** The steps with their prices, each against the account as it is now. Every keyword of the file is checked before the first one is changed. */
 async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
-  const file = readKeywordFile(readFileSync(path, 'utf8'));
+  const file = readKeywordFile(textOf(path));
   const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
   const found: PricedStep[] = [];
   const faults: string[] = [];
@@ -80,6 +80,23 @@ async function priced(client: Client, path: string, options: PlanOptions): Promi
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return found;
 }
+
+/** @throws Error that says what is wrong with the path, and what to do */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const [reason, remedy] = UNREADABLE[code ?? ''] ?? [message, 'give the path of a YAML file'];
+    throw new Error(`cannot read ${path}: ${reason}; ${remedy}`, { cause: error });
+  }
+}
+
+const UNREADABLE: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
+  ENOENT: ['no such file', 'write one with `keywords export > keywords.yaml`, or correct the path'],
+  EISDIR: ['it is a folder', 'give the path of a YAML file'],
+  EACCES: ['permission denied', 'allow this user to read it'],
+};
 
 type Estimate = { valid: true; monthlyCredits: number; token: string } | { valid: false; text: string };
 
