@@ -7,6 +7,7 @@ import { Page } from '../../parts/page.js';
 import { sourceColour, sourceName } from '../../parts/source.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
+import { conditionOf } from './condition.js';
 
 const REFRESH_MS = 30_000;
 
@@ -59,13 +60,14 @@ function Summary({ sources }: { sources: readonly SourceState[] }) {
 function SourceTile({ source }: { source: SourceState }) {
   const { id, lastSuccessAt, intervalFloorSeconds, creditsPerCheck, reason, missingSettings, firehose } =
     source;
+  const condition = conditionOf(source);
   return (
     <Stack className="card" p="md" gap={6} style={{ borderTop: `3px solid ${sourceColour(id)}` }}>
       <Group justify="space-between">
         <Title order={2} fz="1rem">
           {sourceName(id)}
         </Title>
-        <State source={source} />
+        <Badge color={condition.colour}>{condition.text}</Badge>
       </Group>
       {isReady(source) && (
         <Text size="sm" c="dimmed" component="div">
@@ -89,10 +91,4 @@ function SourceTile({ source }: { source: SourceState }) {
       )}
     </Stack>
   );
-}
-
-function State({ source }: { source: SourceState }) {
-  if (!source.configured) return <Badge color="gray">Not configured</Badge>;
-  if (!source.enabled) return <Badge color="gray">Off</Badge>;
-  return source.healthy ? <Badge color="teal">Healthy</Badge> : <Badge color="red">Not healthy</Badge>;
 }

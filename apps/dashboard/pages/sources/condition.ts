@@ -1,0 +1,19 @@
+import type { SourceState } from '../../api/types.js';
+
+/** What a badge says about a source, and its colour. */
+export interface Condition {
+  text: string;
+  colour: 'gray' | 'teal' | 'red';
+}
+
+/** A source without any successful check has not shown yet that it works. */
+export function conditionOf(
+  source: Pick<SourceState, 'configured' | 'enabled' | 'healthy' | 'lastSuccessAt'>,
+): Condition {
+  if (!source.configured) return { text: 'Not configured', colour: 'gray' };
+  if (!source.enabled) return { text: 'Off', colour: 'gray' };
+  if (!source.healthy) return { text: 'Not healthy', colour: 'red' };
+  return source.lastSuccessAt === null
+    ? { text: 'Not asked yet', colour: 'gray' }
+    : { text: 'Healthy', colour: 'teal' };
+}
