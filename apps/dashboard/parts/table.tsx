@@ -1,7 +1,11 @@
 import { Button, Center, Table } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
+import classes from './table.module.css';
 
-/** A table in a frame that scrolls sideways on a narrow window, so that the page never does. */
+/**
+ * A table in a frame that scrolls sideways where it is too wide, so that the page never does. On a telephone each row
+ * becomes a list of its cells, each beside the name of its column.
+ */
 export function DataTable({
   label,
   head,
@@ -11,7 +15,8 @@ export function DataTable({
 }: {
   /** What the table shows, for screen readers. */
   label: string;
-  head: readonly ReactNode[];
+  /** Names of the columns; empty for a column of buttons. At most eight. */
+  head: readonly string[];
   children: ReactNode;
   minWidth?: number;
   /** False inside a section, which has a frame. */
@@ -20,10 +25,10 @@ export function DataTable({
   return (
     <Table.ScrollContainer
       minWidth={minWidth}
-      className={framed ? 'card' : undefined}
+      className={framed ? `card ${classes.frame}` : classes.frame}
       scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': label } }}
     >
-      <Table highlightOnHover aria-label={label}>
+      <Table highlightOnHover aria-label={label} className={classes.table} style={namesOf(head)}>
         <Table.Thead>
           <Table.Tr>
             {head.map((cell, index) => (
@@ -38,6 +43,12 @@ export function DataTable({
     </Table.ScrollContainer>
   );
 }
+
+/** The names of the columns as texts of CSS, which shows them beside the cells. */
+const namesOf = (head: readonly string[]) =>
+  Object.fromEntries(
+    head.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]),
+  ) as CSSProperties;
 
 /** The button below a list that has more pages. */
 export function More({

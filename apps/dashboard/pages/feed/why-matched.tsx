@@ -2,6 +2,7 @@ import { Accordion, Badge, Code, Group, Stack, Table, Text, Title } from '@manti
 import { Check, Minus } from 'lucide-react';
 import type { Mention, Why } from '../../api/types.js';
 import { words } from '../../parts/format.js';
+import { DataTable } from '../../parts/table.js';
 
 const MODES: Readonly<Record<Why['matchMode'], string>> = {
   word: 'as whole words, in any case',
@@ -120,30 +121,23 @@ function Rules({ rules }: { rules: Why['rules'] }) {
 function Readings({ why }: { why: Why }) {
   return (
     <>
-      <Table.ScrollContainer minWidth={420} type="native">
-        <Table fz="xs" verticalSpacing={4} horizontalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Reading</Table.Th>
-              <Table.Th>Result</Table.Th>
-              <Table.Th>Model</Table.Th>
-              <Table.Th ta="right">Credits</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {why.readings.map((reading, index) => (
-              <Table.Tr key={index}>
-                <Table.Td>{words(String(reading.kind))}</Table.Td>
-                <Table.Td className="foreign">{textOf(reading.result)}</Table.Td>
-                <Table.Td>
-                  {[reading.model, reading.version, reading.promptVersion].filter(Boolean).join(' · ')}
-                </Table.Td>
-                <Table.Td ta="right">{reading.costCredits}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Readings"
+        head={['Reading', 'Result', 'Model', 'Credits']}
+        minWidth={420}
+        framed={false}
+      >
+        {why.readings.map((reading, index) => (
+          <Table.Tr key={index}>
+            <Table.Td>{words(String(reading.kind))}</Table.Td>
+            <Table.Td className="foreign">{textOf(reading.result)}</Table.Td>
+            <Table.Td>
+              {[reading.model, reading.version, reading.promptVersion].filter(Boolean).join(' · ')}
+            </Table.Td>
+            <Table.Td>{reading.costCredits}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
       <Text size="xs" c="dimmed" mt="xs">
         Event {why.eventIds.join(', ')} · check {why.checkId}
       </Text>

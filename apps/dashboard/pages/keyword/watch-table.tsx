@@ -3,6 +3,7 @@ import type { Keyword } from '../../api/types.js';
 import { duration } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { SourceName } from '../../parts/source.js';
+import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 /** The searches of a keyword, and how their last check went. */
@@ -17,46 +18,38 @@ export function WatchTable({ keyword }: { keyword: Keyword }) {
           No search runs.
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={520} type="native">
-          <Table horizontalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Source</Table.Th>
-                <Table.Th>Search</Table.Th>
-                <Table.Th>Every</Table.Th>
-                <Table.Th>Last check</Table.Th>
-                <Table.Th>Outcome</Table.Th>
+        <DataTable
+          label="Searches"
+          head={['Source', 'Search', 'Every', 'Last check', 'Outcome']}
+          minWidth={520}
+          framed={false}
+        >
+          {keyword.watches.map(
+            ({ id, source, searchId, refreshIntervalSeconds, lastCheckedAt, lastStatus, isActive }) => (
+              <Table.Tr key={id}>
+                <Table.Td>
+                  <SourceName source={source} />
+                </Table.Td>
+                <Table.Td className="foreign">{labels.get(searchId ?? '') ?? 'all criteria'}</Table.Td>
+                <Table.Td>{duration(refreshIntervalSeconds)}</Table.Td>
+                <Table.Td>
+                  <Time at={lastCheckedAt} none="not yet" />
+                </Table.Td>
+                <Table.Td>
+                  {!isActive ? (
+                    <Badge color="gray">Paused</Badge>
+                  ) : lastStatus === 'failed' ? (
+                    <Badge color="red">Failed</Badge>
+                  ) : lastStatus ? (
+                    <Badge color="teal">Completed</Badge>
+                  ) : (
+                    <Badge color="gray">Waiting</Badge>
+                  )}
+                </Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {keyword.watches.map(
-                ({ id, source, searchId, refreshIntervalSeconds, lastCheckedAt, lastStatus, isActive }) => (
-                  <Table.Tr key={id}>
-                    <Table.Td>
-                      <SourceName source={source} />
-                    </Table.Td>
-                    <Table.Td className="foreign">{labels.get(searchId ?? '') ?? 'all criteria'}</Table.Td>
-                    <Table.Td>{duration(refreshIntervalSeconds)}</Table.Td>
-                    <Table.Td>
-                      <Time at={lastCheckedAt} none="not yet" />
-                    </Table.Td>
-                    <Table.Td>
-                      {!isActive ? (
-                        <Badge color="gray">Paused</Badge>
-                      ) : lastStatus === 'failed' ? (
-                        <Badge color="red">Failed</Badge>
-                      ) : lastStatus ? (
-                        <Badge color="teal">Completed</Badge>
-                      ) : (
-                        <Badge color="gray">Waiting</Badge>
-                      )}
-                    </Table.Td>
-                  </Table.Tr>
-                ),
-              )}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ),
+          )}
+        </DataTable>
       )}
     </Section>
   );

@@ -13,6 +13,7 @@ import { Page } from '../../parts/page.js';
 import { Sparkline } from '../../parts/sparkline.js';
 import { SourceName } from '../../parts/source.js';
 import { Empty, Loaded } from '../../parts/states.js';
+import { DataTable } from '../../parts/table.js';
 
 const DAYS = 14;
 const STATES = [
@@ -126,30 +127,20 @@ function NoKeyword({ isFiltered }: { isFiltered: boolean }) {
 function KeywordTable({ keywords }: { keywords: readonly Keyword[] }) {
   const counts = useDailyCounts();
   return (
-    <Table.ScrollContainer minWidth={720} className="card" type="native">
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Keyword</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Last {DAYS} days</Table.Th>
-            <Table.Th>Sources</Table.Th>
-            <Table.Th>Every</Table.Th>
-            <Table.Th ta="right">Credits a month</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {keywords.map((keyword) => (
-            <KeywordLine
-              key={keyword.id}
-              keyword={keyword}
-              counts={counts?.get(keyword.id)}
-              isCounted={counts !== undefined}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Keywords"
+      head={['Keyword', 'State', `Last ${DAYS} days`, 'Sources', 'Every', 'Credits a month']}
+      minWidth={720}
+    >
+      {keywords.map((keyword) => (
+        <KeywordLine
+          key={keyword.id}
+          keyword={keyword}
+          counts={counts?.get(keyword.id)}
+          isCounted={counts !== undefined}
+        />
+      ))}
+    </DataTable>
   );
 }
 
@@ -198,7 +189,7 @@ function KeywordLine({ keyword, counts, isCounted }: LineProps) {
         </Group>
       </Table.Td>
       <Table.Td>{duration(keyword.refreshIntervalSeconds)}</Table.Td>
-      <Table.Td ta="right">{count(keyword.monthlyCredits)}</Table.Td>
+      <Table.Td>{count(keyword.monthlyCredits)}</Table.Td>
     </Table.Tr>
   );
 }
