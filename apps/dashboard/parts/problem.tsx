@@ -1,6 +1,6 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
-import { EarshotConnectionError, EarshotError, type Fault } from '../api/client.js';
+import { described } from './described.js';
 
 interface Props {
   error: unknown;
@@ -11,7 +11,7 @@ interface Props {
   shownPaths?: readonly string[];
 }
 
-/** An error as the API states it, with every fault of the request and the id under which the operator finds it. */
+/** An error as the API states it, with every fault of the request. A failure of Earshot has the id for its operator. */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
   const { message, faults, requestId } = described(error);
   const others = faults.filter(({ path }) => !shownPaths.includes(path));
@@ -51,12 +51,4 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
       </Stack>
     </Alert>
   );
-}
-
-function described(error: unknown): { message: string; faults: readonly Fault[]; requestId?: string } {
-  if (error instanceof EarshotError)
-    return { message: error.message, faults: error.details, requestId: error.requestId };
-  if (error instanceof EarshotConnectionError)
-    return { message: 'Earshot cannot be reached. Check the connection and try again.', faults: [] };
-  return { message: error instanceof Error ? error.message : String(error), faults: [] };
 }

@@ -12,11 +12,13 @@ export function AccountCard(props: UnstyledButtonProps & ComponentPropsWithRef<'
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <div style={{ minWidth: 0 }}>
           <Text size="sm" fw={600} truncate>
-            {account.name ?? member.email}
+            {account.name || member.email}
           </Text>
-          <Text size="xs" c="dimmed" truncate>
-            {member.email}
-          </Text>
+          {account.name && (
+            <Text size="xs" c="dimmed" truncate>
+              {member.email}
+            </Text>
+          )}
         </div>
         <ChevronsUpDown size={15} aria-hidden style={{ flex: 'none' }} />
       </Group>

@@ -1,4 +1,4 @@
-import { Select, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { Select, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ShoppingBag } from 'lucide-react';
 import { lazy, Suspense } from 'react';
@@ -95,6 +95,9 @@ function OneCurrency({ currency, days }: { currency: string; days: readonly Mark
   const price = (value: number | null) => (value === null ? '–' : money.format(value));
   return (
     <div>
+      <Title order={3} mb="xs">
+        Prices in {currency}
+      </Title>
       <Suspense fallback={<Skeleton h={240} />}>
         <Chart days={days} currency={currency} />
       </Suspense>
