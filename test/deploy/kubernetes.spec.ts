@@ -141,6 +141,14 @@ describe('the Kubernetes manifests', () => {
     expect(read('deploy/kubernetes/base/services.patch.yaml')).toContain('/app/healthcheck.mjs');
     expect(read('deploy/Dockerfile')).toContain('COPY deploy/healthcheck.mjs ./');
   });
+
+  it.each(['docs', 'examples'])(
+    'has the folder %s in its image, because the guides are read at /docs',
+    (folder) => {
+      expect(read('deploy/Dockerfile')).toContain(`\nCOPY ${folder} ${folder}\n`);
+      expect(read('.dockerignore').split('\n')).toContain(`!${folder}`);
+    },
+  );
 });
 
 (hasKubectl ? describe : describe.skip)(
