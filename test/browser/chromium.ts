@@ -47,14 +47,20 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, faults };
 }
 
-/** The serious and critical findings of axe in the page, as text; empty if there are none. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** The rule of axe that depends on colours, among those of `ALL_RULES`. */
+export const COLOURS = ['color-contrast'];
+
+/**
+ * The serious and critical findings of axe in the page, as text; empty if there are none.
+ * @param rules their ids, or their tags
+ */
+export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
   await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
+  const found = await page.evaluate(async (runOnly) => {
     const { axe: engine } = globalThis as unknown as { axe: typeof axe };
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    return engine.run({ runOnly: tags, resultTypes: ['violations'] });
-  });
+    return engine.run({ runOnly, resultTypes: ['violations'] });
+  }, rules);
   return found.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>
