@@ -13,7 +13,7 @@ import { setStage, watchKeyword, welcome, type Customer, type Stage } from './sc
 // does not change.
 
 const MOST_DELAY_MS = 2_000;
-const POSTS = 8;
+const POSTS = 5;
 /** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
 const TICK_MS = 10;
 
@@ -36,6 +36,12 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
   '/title': () => title.replace('@', String(version)),
   '/text': () => text.replace('@', String(version)),
 };
+
+/** A busy machine also needs too long for the feed with many items. */
+const JUDGEMENTS = [
+  /takes more than/,
+  /130000 items left out|more than one check keeps|items: .* takes more than/,
+];
 
 let stage: Stage;
 let program: Program;
@@ -81,7 +87,7 @@ async function delayOf(name: string): Promise<{ median: number; mostBusy: number
     times.push(performance.now() - from);
     mostBusy = Math.max(mostBusy, mainThreadMs() - busyFrom);
   }
-  return { median: times.sort((a, b) => a - b)[POSTS / 2] ?? Infinity, mostBusy };
+  return { median: times.sort((a, b) => a - b)[Math.floor(POSTS / 2)] ?? Infinity, mostBusy };
 }
 
 /** User and system time of the program's first thread, which runs its event loop. */
@@ -131,9 +137,7 @@ it('delays the deliveries of other accounts by at most 2 s, and keeps the permit
     async () => {
       const { body } = await attacker.api.get(`/v1/keywords/${keywordId}/activity?limit=500`);
       const lines = body.activity as Told[];
-      const judged = [/takes more than/, /130000 items left out|more than one check keeps/].every((reason) =>
-        lines.some(({ message }) => reason.test(message)),
-      );
+      const judged = JUDGEMENTS.every((reason) => lines.some(({ message }) => reason.test(message)));
       if (!judged) throw new Error(JSON.stringify([...new Set(lines.map(({ message }) => message))]));
       return lines;
     },
