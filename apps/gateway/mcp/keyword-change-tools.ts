@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MONTH_SECONDS } from '#quotes';
 import { derivedId, newId, systemClock } from '#kernel';
 import { keywordId, keywordOf } from './keyword-tools.js';
-import { CHANGES, READS, tool, type McpTool, type ToolContext } from './tool.js';
+import { CHANGES, exists, READS, tool, type McpTool, type ToolContext } from './tool.js';
 
 const DAYS_PER_MONTH = MONTH_SECONDS / 86_400;
 
@@ -80,11 +80,13 @@ const create = tool({
   async run({ caller, routes, spending }, { keyword, estimate_token: token }) {
     const { accountId, by } = caller;
     routes.estimateTokens.check(accountId, keyword, token, systemClock.now(), true);
-    const found = await estimateOf({ caller, routes }, keyword);
+    const commandId = derivedId('mcp create', accountId, token ?? '');
+    const isRepeated = await exists(() => routes.keywords.read(caller, commandId));
+    const found = await estimateOf({ caller, routes }, keyword, isRepeated ? commandId : undefined);
     const { monthlyCredits = 0, firstScanCredits = 0 } = found.valid ? found.estimate : {};
     const backfill = keyword['backfill'] === true ? firstScanCredits : 0;
-    const commandId = derivedId('mcp create', accountId, token ?? '');
-    const made = await spending.spend(by.id, monthlyCredits / DAYS_PER_MONTH + backfill, () =>
+    const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + backfill;
+    const made = await spending.spend(by.id, credits, () =>
       keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
     );
     return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: backfill };
