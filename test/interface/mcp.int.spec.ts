@@ -285,6 +285,18 @@ describe('the daily limit of a key', () => {
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
   });
 
+  it('counts a create once that is repeated with its token [mcp.spend-limit]', async () => {
+    const { api } = await service.tenant();
+    const own = await connect(api.apiKey);
+    const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
+    const keyword = priced('Once');
+    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
+    const first = await call('create_keyword', { keyword, estimate_token }, own);
+    expect(await spent()).toBe(24);
+    expect(await call('create_keyword', { keyword, estimate_token }, own)).toEqual(first);
+    expect(await spent()).toBe(24);
+  });
+
   it('also refuses a change that makes a keyword dearer, before the change, and gives refused work back', async () => {
     const { api } = await service.tenant();
     const own = await connect(api.apiKey);
@@ -300,6 +312,31 @@ describe('the daily limit of a key', () => {
       await call('run_explore', { question: 'acme', sources: ['x'], wait_seconds: 0 }, own),
     ).toMatchObject({ isError: true, code: 'VALIDATION' });
     expect(await spent()).toBe(24);
+  });
+});
+
+describe('the audit log', () => {
+  it('has the status of a tool that fails, although the answer is 200', async () => {
+    const { accountId, api } = await service.tenant();
+    const own = await connect(api.apiKey);
+    const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
+    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
+    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
+    await call('create_keyword', { keyword: { ...keyword, name: 'Other' }, estimate_token }, own);
+    await call('pause_keyword', { id: newId() }, own);
+    await call('pause_keyword', { id, colour: 'red' }, own);
+    await own.callTool({ name: 'purge_everything', arguments: {} }).catch(() => undefined);
+    const entries = await service.database.query(
+      `SELECT path, status FROM audit_log WHERE account_id = $1 AND route = '/mcp' ORDER BY at, entry_id`,
+      [accountId],
+    );
+    expect(entries).toEqual([
+      { path: '/mcp#create_keyword', status: 200 },
+      { path: '/mcp#create_keyword', status: 409 },
+      { path: '/mcp#pause_keyword', status: 404 },
+      { path: '/mcp#pause_keyword', status: 400 },
+      { path: '/mcp#purge_everything', status: 404 },
+    ]);
   });
 });
 

@@ -29,6 +29,7 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
 export class AuditLog implements Loop {
   readonly name = 'audit-log';
   private readonly entries = new WeakMap<FastifyRequest, string>();
+  private readonly failures = new WeakMap<FastifyRequest, number>();
   private readonly sweeps = new Repeated({
     pauseMs: SWEEP_MS,
     run: () => this.sweep(),
@@ -57,9 +58,14 @@ export class AuditLog implements Loop {
     });
     fastify.addHook('onSend', async (request, reply, payload) => {
       const entryId = this.entries.get(request);
-      if (entryId !== undefined) await this.complete(entryId, reply.statusCode);
+      if (entryId !== undefined) await this.complete(entryId, this.failures.get(request) ?? reply.statusCode);
       return payload;
     });
+  }
+
+  /** Records the status of a failure that the answer does not have: the answer to an MCP tool that fails is 200. */
+  fail(request: FastifyRequest, status: number): void {
+    this.failures.set(request, status);
   }
 
   /** Records something that a route for strangers has done for a member, such as a sign-in. */

@@ -5,6 +5,7 @@ import { Refusal } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
+import { AuditLog } from '../auth/audit-log.js';
 import { From } from '../auth/caller.js';
 import type { ErrorAnswer } from '../http/error.filter.js';
 import { mcpServer } from './mcp-server.js';
@@ -24,6 +25,7 @@ export class McpController {
   constructor(
     private readonly routes: McpRoutes,
     private readonly spending: McpSpending,
+    private readonly audit: AuditLog,
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
@@ -38,7 +40,8 @@ export class McpController {
       throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'MCP needs an API key in the header x-api-key');
     // One request of the quota is one message. The protocol has no batches since version 2025-06-18.
     if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
-    const server = mcpServer({ caller, routes: this.routes, spending: this.spending }, this.log);
+    const context = { caller, routes: this.routes, spending: this.spending };
+    const server = mcpServer(context, this.log, (status) => this.audit.fail(request, status));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {

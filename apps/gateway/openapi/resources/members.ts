@@ -69,7 +69,10 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
     route: TEXT,
     path: TEXT,
     bodyKeys: described('The keys of the body. Their values are not recorded', listOf(TEXT)),
-    status: described('Of the answer; null if the outcome is unknown', nullable(INTEGER)),
+    status: described(
+      'Of the answer; of an MCP tool that failed: of the same failure in the HTTP interface; null if the outcome is unknown',
+      nullable(INTEGER),
+    ),
     requestId: TEXT,
     networkAddress: TEXT,
   }),
