@@ -97,14 +97,27 @@ export class Attempts implements Loop {
     throw new Refusal('too-many', 'TOO_MANY_REQUESTS', `too many attempts; try again in ${seconds} s`);
   }
 
-  /** A flood reaches Postgres once in some seconds, and never takes more than two connections. */
+  /**
+   * A flood reaches Postgres once in some seconds, and never takes more than two connections. Those that waited look again
+   * in memory first: an attempt before them may have been the last one, and then they delay nobody else.
+   */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));
-    const known = Math.max(0, ...names.map((name) => this.full.get(name) ?? 0));
-    if (known > 0) return known;
+    const known = this.knownSeconds(names);
+    if (known !== undefined) return known;
     if (this.queue.size >= MOST_WAITING)
       throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
-    const taken = await this.queue.add(() => this.database.transaction((tx) => take(tx, id, limits)));
+    const seconds = await this.queue.add(() => this.knownSeconds(names) ?? this.takenSeconds(id, limits));
+    return seconds || undefined;
+  }
+
+  private knownSeconds(names: readonly string[]): number | undefined {
+    const known = Math.max(0, ...names.map((name) => this.full.get(name) ?? 0));
+    return known > 0 ? known : undefined;
+  }
+
+  private async takenSeconds(id: string, limits: readonly Limit[]): Promise<number | undefined> {
+    const taken = await this.database.transaction((tx) => take(tx, id, limits));
     for (const name of taken?.full ?? []) this.full.set(name, taken?.seconds ?? 1);
     return taken?.seconds;
   }
