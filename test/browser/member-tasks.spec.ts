@@ -209,6 +209,12 @@ describe('a member in the dashboard', () => {
     expect(faults).toEqual([]);
   }, 180_000);
 
+  it('sees a price in a currency that does not exist as it came', async () => {
+    await observe(clickhouse, [observation(accountId, { listing_id: '9', currency: '<b>', price: '7.00' })]);
+    await open('vinted?item=9');
+    await page.getByRole('row', { name: /7 <b> – First seen/ }).waitFor();
+  }, 60_000);
+
   async function addChannel(
     kind: string,
     name: string,

@@ -64,6 +64,13 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
+/** “€15.50”. A currency that is not one, which a platform can write, stands beside the number. */
+export function money(value: number, currency: string): string {
+  const isCurrency = /^[A-Za-z]{3}$/.test(currency);
+  if (!isCurrency) return `${value} ${currency}`.trim();
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
+}
+
 /** `buy_intent` → “Buy intent” */
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ');

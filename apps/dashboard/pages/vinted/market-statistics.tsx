@@ -4,7 +4,7 @@ import { ShoppingBag } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
-import { count, dayOf } from '../../parts/format.js';
+import { count, dayOf, money } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
@@ -91,8 +91,7 @@ function Days({ id }: { id: string }) {
 }
 
 function OneCurrency({ currency, days }: { currency: string; days: readonly MarketDay[] }) {
-  const money = new Intl.NumberFormat(undefined, { style: 'currency', currency });
-  const price = (value: number | null) => (value === null ? '–' : money.format(value));
+  const price = (value: number | null) => (value === null ? '–' : money(value, currency));
   return (
     <div>
       <Title order={3} mb="xs">

@@ -4,7 +4,7 @@ import { Tag } from 'lucide-react';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
-import { minuteOf, words } from '../../parts/format.js';
+import { minuteOf, money, words } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
@@ -61,12 +61,7 @@ function History({ id }: { id: string }) {
   return (
     <Loaded query={query}>
       {({ points, status, currency, firstSeenAt, summary }) => {
-        const price = (value: number | null) =>
-          value === null
-            ? '–'
-            : currency
-              ? new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
-              : String(value);
+        const price = (value: number | null) => (value === null ? '–' : money(value, currency ?? ''));
         return (
           <Section
             title={`Item ${id}`}
