@@ -11,7 +11,10 @@ import { newId } from '#kernel';
 import { call } from './installation.js';
 
 /** What a stranger writes into a field: it ends every element and attribute that could hold it, and runs. */
-export const hostile = (field: string) => `${field}"'></script><img src=x onerror=hit=1><svg onload=hit=1>`;
+export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
+
+/** As long as a name of a post can be, without a place to break. */
+const long = (field: string) => hostile(field) + 'W'.repeat(900);
 
 const SCRIPT_LINK = 'javascript:hit=2';
 const DATA_LINK = 'data:text/html,<script>parent.hit=3</script>';
@@ -56,7 +59,7 @@ export async function writeHostileFields(page: Page, clickhouse: ClickHouseClien
     return { account_id: accountId, keyword_id, watch_id } as Owner;
   }) as [Owner, Owner];
   const mention = hostileMention(watch);
-  const dropped = { dropped_reason: 'muted', dropped_rule: hostile('dropped by'), text: hostile('untitled') };
+  const dropped = { dropped_reason: 'muted', dropped_rule: long('dropped by'), text: hostile('untitled') };
   await insertRows(clickhouse, 'mentions', [mention, mentionRow(watch, dropped)]);
   await insertRows(clickhouse, 'answers', [hostileAnswer(asked)]);
   await insertRows(
@@ -67,7 +70,7 @@ export async function writeHostileFields(page: Page, clickhouse: ClickHouseClien
   await insertRows<Partial<ActivityRow>>(clickhouse, 'activity', [
     {
       ...{ ...watch, activity_id: newId(), occurred_at: now(), source: 'hackernews' },
-      ...{ type: 'poll.failed', message: hostile('activity') },
+      ...{ type: 'poll.failed', message: long('activity') },
     },
   ]);
   return { keywordId: keyword_id as string, mentionId: mention.event_id ?? '' };
@@ -106,7 +109,7 @@ async function writeSettings(page: Page) {
 
 /** A listing, because it has the most fields. */
 function hostileMention(watch: Owner): Partial<MentionRow> {
-  const term = hostile('term');
+  const term = long('term');
   const clause = {
     ...{ field: hostile('field'), op: 'contains', value: hostile('value') },
     ...{ seen: hostile('seen'), holds: true },
@@ -120,8 +123,8 @@ function hostileMention(watch: Owner): Partial<MentionRow> {
   };
   return mentionRow(watch, {
     ...{ source: 'vinted', kind: 'listing', type: 'listing.created' },
-    ...{ title: hostile('title'), text: `${hostile('text')} ${term}`, community: hostile('community') },
-    ...{ author: hostile('author'), author_name: hostile('authorName'), author_url: SCRIPT_LINK },
+    ...{ title: long('title'), text: `${long('text')} ${term}`, community: long('community') },
+    ...{ author: long('author'), author_name: long('authorName'), author_url: SCRIPT_LINK },
     ...{ url: DATA_LINK, media: JSON.stringify([{ url: SCRIPT_LINK, type: 'image' }]) },
     ...{ bucket: 'b', bucket_label: hostile('bucket'), sentiment: 'mixed', reader: 'llm' },
     matched_terms: [term],
@@ -140,9 +143,9 @@ function hostileMention(watch: Owner): Partial<MentionRow> {
 
 const hostileAnswer = (watch: Owner) =>
   answerRow(watch, {
-    ...{ model: hostile('engine model'), prompt: hostile('prompt'), text: hostile('answer') },
+    ...{ model: hostile('engine model'), prompt: hostile('prompt'), text: long('answer') },
     citations: JSON.stringify([
-      { url: SCRIPT_LINK, title: hostile('cited') },
+      { url: SCRIPT_LINK, title: long('cited') },
       { url: DATA_LINK, title: '' },
     ]),
   });
@@ -150,5 +153,5 @@ const hostileAnswer = (watch: Owner) =>
 const hostileAttempt = (watch: Owner, kind: string): Partial<AttemptRow> => ({
   ...{ ...watch, event_id: newId(), attempt_id: newId(), target_id: newId(), source: 'hackernews' },
   ...{ first_at: now(), at: now(), number: 1, target_kind: kind, endpoint: hostile(`${kind} address`) },
-  ...{ duration_ms: 5, status_code: 500, message: hostile('response') },
+  ...{ duration_ms: 5, status_code: 500, message: long('response') },
 });

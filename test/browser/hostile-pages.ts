@@ -113,3 +113,46 @@ export const harmIn = (page: Page) =>
           found.push(element.outerHTML.slice(0, 200));
     return found;
   })()`);
+
+/**
+ * Texts that end outside of a window of this width, where nobody can scroll to. What ends with an ellipsis, and what
+ * scrolls on its own, is not among them.
+ */
+export async function lostAt(page: Page, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 860 });
+  return page.evaluate<string[]>(`(() => {
+    const isMeant = (element) => {
+      const { overflowX, textOverflow } = getComputedStyle(element);
+      return textOverflow === 'ellipsis' || overflowX === 'auto' || overflowX === 'scroll';
+    };
+    const lost = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls sideways'] : [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      if (range.getBoundingClientRect().right <= innerWidth + 1) continue;
+      let element = text.parentElement;
+      while (element && !isMeant(element)) element = element.parentElement;
+      if (!element) lost.push(text.data.slice(0, 60));
+    }
+    return lost;
+  })()`);
+}
+
+/** For each place of a text in the document: true if it is written from left to right. */
+export const directionsOf = (page: Page, text: string) =>
+  page.evaluate<boolean[]>(`((text) => {
+    const found = [];
+    const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+      const at = node.data.indexOf(text);
+      const leftOf = (index) => {
+        const letter = document.createRange();
+        letter.setStart(node, index);
+        letter.setEnd(node, index + 1);
+        return letter.getBoundingClientRect().left;
+      };
+      if (at >= 0) found.push(leftOf(at) < leftOf(at + text.length - 1));
+    }
+    return found;
+  })(${JSON.stringify(text)})`);

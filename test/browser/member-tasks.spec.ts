@@ -3,11 +3,14 @@ import { insertRows, openClickHouse, selectRows, type AnswerRow, type ClickHouse
 import { until, type Json } from '#testing';
 import { observation, observe } from '../interface/observed-listings.js';
 import { openPage } from './chromium.js';
-import { harmIn, hostilePages, missingIn } from './hostile-pages.js';
-import { answerRow, hostile, sleepingKeyword, writeHostileFields } from './hostile-fields.js';
+import { directionsOf, harmIn, hostilePages, lostAt, missingIn } from './hostile-pages.js';
+import { answerRow, hostile, mentionRow, sleepingKeyword, writeHostileFields } from './hostile-fields.js';
 import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
 
 const RECALL = { title: 'Lumora recalls its desk lamp after two fires in Denver homes' };
+
+/** Reverses everything up to the end of its paragraph, or of its isolation. */
+const REVERSED = '\u202e';
 
 describe('a member in the dashboard', () => {
   let stage: BrowserStage;
@@ -205,9 +208,45 @@ describe('a member in the dashboard', () => {
       const missing = () => missingIn(page, fields);
       await until('every text is shown', async () => (await missing()).length === 0).catch(() => 'see below');
       expect([path, await missing(), await harmIn(page)]).toEqual([path, [], []]);
+      for (const width of [360, 1280]) {
+        const lost = () => lostAt(page, width);
+        await until('all text can be read', async () => (await lost()).length === 0, 5000).catch(() => '');
+        expect([path, width, await lost()]).toEqual([path, width, []]);
+      }
     }
     expect(faults).toEqual([]);
   }, 180_000);
+
+  it('shows a text of a stranger that reverses the direction without reversing what stands beside it', async () => {
+    const { id: channelId } = await call(page, 'POST', '/v1/channels', {
+      ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },
+    });
+    const more = { channels: [{ channelId, mode: 'daily' }] };
+    const body = sleepingKeyword('Mirrors', 'Which mirror?', more);
+    const { id: keyword_id, watches } = await call(page, 'POST', '/v1/keywords', body);
+    const owner = { account_id: accountId, keyword_id, watch_id: watches[0].id };
+    const mention = mentionRow(owner, {
+      ...{ title: 'A mirror', author: 'plain_handle', author_name: `${REVERSED}name` },
+      community: `${REVERSED}community`,
+    });
+    const written = [
+      mention,
+      mentionRow(owner, { author: `${REVERSED}author`, title: '\u200b\u3164', text: 'Seen.' }),
+    ];
+    await insertRows(clickhouse, 'mentions', written);
+    await open(`feed?keyword=${keyword_id}&mention=${mention.event_id}`);
+    await page.getByRole('heading', { name: 'A mirror' }).waitFor();
+    expect(await directionsOf(page, 'plain_handle')).toEqual([true, true]);
+    // A title of which nothing can be seen is none.
+    await page.getByRole('button', { name: 'Seen.' }).waitFor();
+    await open(`keywords/${keyword_id}`);
+    const authors = page.getByRole('region', { name: 'Top authors' });
+    await authors.getByText('plain_handle').waitFor();
+    expect(new Set(await directionsOf(page, 'Hacker News'))).toEqual(new Set([true]));
+    await open('digests');
+    await page.getByText(`${REVERSED}room`).first().waitFor();
+    expect(await directionsOf(page, 'every day at 09:00')).not.toContain(false);
+  }, 90_000);
 
   it('sees a price in a currency that does not exist as it came', async () => {
     await observe(clickhouse, [observation(accountId, { listing_id: '9', currency: '<b>', price: '7.00' })]);

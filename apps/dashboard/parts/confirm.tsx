@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Problem } from './problem.js';
 
 interface Props {
-  title: string;
+  title: ReactNode;
   /** What will happen, and whether it can be undone. */
   children: ReactNode;
   /** The verb: “Retire”. */

@@ -71,6 +71,12 @@ export function money(value: number, currency: string): string {
   return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
 }
 
+/** The text between marks that keep its own direction from the text around it; for places without elements. */
+export const isolated = (text: string) => `\u2068${text}\u2069`;
+
+/** Whether nothing of a text can be seen: spaces, and characters of no width. */
+export const isInvisible = (text: string) => /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
+
 /** `buy_intent` → “Buy intent” */
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ');

@@ -1,5 +1,5 @@
 import type { NotificationData } from '@mantine/notifications';
-import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { EarshotError } from '../api/client.js';
 
 /** Not loaded before there is something to report. */
@@ -26,7 +26,7 @@ export function NotificationCorner() {
 }
 
 /** Reports an outcome in the corner of the page: “The keyword was paused”. */
-export function notify(message: string): void {
+export function notify(message: ReactNode): void {
   report({ message, withBorder: true });
 }
 

@@ -2,6 +2,7 @@ import { Anchor, Box, Group, Stack, Text, Title } from '@mantine/core';
 import { ChevronLeft } from 'lucide-react';
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'react-router';
+import { isolated } from './format.js';
 
 interface Props {
   title: string;
@@ -19,7 +20,7 @@ interface Props {
 /** The frame of a page: document title, heading, actions. */
 export function Page({ title, lead, actions, back, width = 'var(--page-width)', children }: Props) {
   useEffect(() => {
-    document.title = `${title} · Earshot`;
+    document.title = `${isolated(title)} · Earshot`;
   }, [title]);
   return (
     <Box px={{ base: 'md', sm: 'xl' }} py={{ base: 'md', sm: 'xl' }} maw={width} mx="auto">

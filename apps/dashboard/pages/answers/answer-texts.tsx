@@ -67,7 +67,7 @@ function AnswerText({
       <Group justify="space-between" mb="xs">
         <Title order={3}>{ENGINES[engine]}</Title>
         <Text size="xs" c="dimmed" component="div">
-          {model} · <Time at={answeredAt} />
+          <bdi className="foreign">{model}</bdi> · <Time at={answeredAt} />
         </Text>
       </Group>
       <Text size="sm" c="dimmed" mb="xs" className="foreign" dir="auto">

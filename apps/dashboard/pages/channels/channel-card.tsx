@@ -31,7 +31,12 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
   });
   const enable = useMutation({
     mutationFn: () => api.post('/v1/channels/{id}/enable', { path: { id } }),
-    onSuccess: () => notify(`${name} is enabled again`),
+    onSuccess: () =>
+      notify(
+        <>
+          <bdi>{name}</bdi> is enabled again
+        </>,
+      ),
     onSettled: refresh,
     onError: (error) => notifyFailure('The channel was not enabled', error),
   });
@@ -39,7 +44,11 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
     mutationFn: () => api.delete('/v1/channels/{id}', { path: { id } }),
     onSuccess: async () => {
       setDeleting(false);
-      notify(`${name} was deleted`);
+      notify(
+        <>
+          <bdi>{name}</bdi> was deleted
+        </>,
+      );
     },
     onSettled: refresh,
   });
@@ -127,7 +136,11 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
       </Stack>
       {isDeleting && (
         <Confirm
-          title={`Delete ${name}?`}
+          title={
+            <>
+              Delete <bdi>{name}</bdi>?
+            </>
+          }
           action="Delete"
           isPending={remove.isPending}
           error={remove.error}

@@ -33,7 +33,20 @@ export function ChannelForm({ channel, onClose }: Props) {
   });
   const { kind } = form.values;
   return (
-    <Modal opened onClose={onClose} title={channel ? `Change ${channel.name}` : 'Add a channel'} size="lg">
+    <Modal
+      opened
+      onClose={onClose}
+      title={
+        channel ? (
+          <>
+            Change <bdi>{channel.name}</bdi>
+          </>
+        ) : (
+          'Add a channel'
+        )
+      }
+      size="lg"
+    >
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack>
           <Select

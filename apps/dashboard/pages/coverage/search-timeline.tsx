@@ -73,8 +73,8 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           title="Earshot is blind here"
           role="status"
         >
-          Since {minuteOf(last.from)} this source could not be read: {last.reason}. New posts may be missing
-          until a check succeeds again.
+          Since {minuteOf(last.from)} this source could not be read:{' '}
+          <bdi className="foreign">{last.reason}</bdi>. New posts may be missing until a check succeeds again.
         </Alert>
       )}
       <Line windows={windows} since={since} until={until} covered={whole === 0 ? 0 : covered / whole} />

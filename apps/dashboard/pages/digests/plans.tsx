@@ -111,7 +111,8 @@ function PlanRow({
         {keyword.channels.map((plan) => (
           <Group key={`${plan.channelId} ${plan.mode}`} gap="xs">
             <Text size="sm" className="foreign">
-              <b>{nameOf(plan.channelId)}</b>: {words(plan.mode)}, {WHEN[plan.mode]}
+              <bdi style={{ fontWeight: 700 }}>{nameOf(plan.channelId)}</bdi>: {words(plan.mode)},{' '}
+              {WHEN[plan.mode]}
             </Text>
             {canEdit && (
               <ActionIcon

@@ -32,7 +32,7 @@ export function AnalysisOutcome({ result, mentions }: Analysed) {
         {groups?.map(({ key, label, mentionIds }) => (
           <div key={key}>
             <Title order={3} className="foreign">
-              {label} <Badge>{mentionIds.length}</Badge>
+              <bdi>{label}</bdi> <Badge>{mentionIds.length}</Badge>
             </Title>
             <Mentions mentions={listOf(mentionIds)} />
           </div>
@@ -42,7 +42,7 @@ export function AnalysisOutcome({ result, mentions }: Analysed) {
             {labels.map(({ mentionId, class: name, confidence }) => (
               <List.Item key={mentionId}>
                 <Badge mr="xs" className="foreign">
-                  {name}, {percent(confidence)}
+                  <bdi>{name}</bdi>, {percent(confidence)}
                 </Badge>
                 <Mentions mentions={listOf([mentionId])} isInline />
               </List.Item>

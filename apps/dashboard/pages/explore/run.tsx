@@ -120,7 +120,7 @@ function Item({ item, terms }: { item: Mention; terms: readonly string[] }) {
       <Group gap="sm">
         <SourceName source={source} size="xs" />
         <Text size="xs" c="dimmed" className="foreign" component="div">
-          {author} · <Time at={publishedAt} />
+          <bdi>{author}</bdi> · <Time at={publishedAt} />
         </Text>
       </Group>
       <Text size="sm" fw={600} className="foreign" dir="auto">

@@ -1,4 +1,5 @@
 import type { Mention } from '../../api/types.js';
+import { isInvisible } from '../../parts/format.js';
 
 const KEPT = [
   'id',
@@ -37,7 +38,13 @@ export function feedMention(mention: Mention): FeedMention {
   >;
   return {
     ...kept,
-    title: (mention.title ?? '').slice(0, TITLE),
-    excerpt: mention.excerpt.slice(0, EXCERPT),
+    title: shownPart(mention.title ?? '', TITLE),
+    excerpt: shownPart(mention.excerpt, EXCERPT),
   };
+}
+
+/** Empty if nothing of it can be seen: a row without visible text could not be chosen. */
+function shownPart(text: string, length: number): string {
+  const part = text.slice(0, length);
+  return isInvisible(part) ? '' : part;
 }

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Mention, Why } from '../../api/types.js';
-import { short, words } from '../../parts/format.js';
+import { isInvisible, short, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink, webAddress } from '../../parts/post-link.js';
 import { LABELS } from '../../parts/readings.js';
@@ -78,18 +78,22 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
   const { title, author, authorName, authorUrl, community, publishedAt, occurredAt, url } = mention;
   return (
     <div>
-      <Title order={2} className="foreign" dir="auto">
-        {title || `${words(mention.kind)} without a title`}
+      <Title order={2} className="foreign" dir="auto" lineClamp={8}>
+        {title && !isInvisible(title) ? title : `${words(mention.kind)} without a title`}
       </Title>
       <Text size="sm" c="dimmed" mt={4} component="div">
         <Group gap={8}>
           {(authorName ?? author) && (
             <PostLink url={authorUrl}>
-              <span className="foreign">{authorName ? `${authorName} (${author ?? ''})` : author}</span>
+              <Author name={authorName} handle={author} />
             </PostLink>
           )}
           {mention.vip && <Badge color="grape">VIP</Badge>}
-          {community && <span className="foreign">{community}</span>}
+          {community && (
+            <Text span inherit className="foreign" lineClamp={2}>
+              {community}
+            </Text>
+          )}
           {keywordName && <Badge variant="default">{keywordName}</Badge>}
         </Group>
         <Group gap="xs" mt={2}>
@@ -109,6 +113,22 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
         </PostLink>
       )}
     </div>
+  );
+}
+
+/** Neither the name nor the handle can change the direction of the other, or push the post out of the window. */
+function Author({ name, handle }: { name: string | null; handle: string | null }) {
+  const isNamed = name !== null && !isInvisible(name);
+  return (
+    <Text span inherit className="foreign" lineClamp={2}>
+      <bdi>{isNamed ? name : handle}</bdi>
+      {isNamed && handle && (
+        <>
+          {' '}
+          (<bdi>{handle}</bdi>)
+        </>
+      )}
+    </Text>
   );
 }
 

@@ -88,7 +88,9 @@ function RowHead({ mention }: { mention: FeedMention }) {
       <Group gap={8} wrap="nowrap" miw={0}>
         <SourceName source={mention.source} size="xs" />
         <Text size="xs" c="dimmed" truncate className="foreign">
-          {[mention.community, mention.author].filter(Boolean).join(' · ')}
+          <bdi>{mention.community}</bdi>
+          {mention.community && mention.author && ' · '}
+          <bdi>{mention.author}</bdi>
         </Text>
         {mention.vip && (
           <Badge size="xs" color="grape">

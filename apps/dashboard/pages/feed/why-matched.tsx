@@ -22,7 +22,7 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
             <>
               {why.matchedTerms.map(({ term, field }) => (
                 <Badge key={term + field} mr={4} className="foreign">
-                  {term} in the {field}
+                  <bdi>{term}</bdi> in the {field}
                 </Badge>
               ))}
               matched {MODES[why.matchMode]}.
@@ -107,8 +107,8 @@ function Rules({ rules }: { rules: Why['rules'] }) {
             const Icon = holds ? Check : Minus;
             return (
               <Text key={index} size="xs" className="foreign">
-                <Icon size={12} aria-label={holds ? 'holds' : 'does not hold'} /> {field} {op} {textOf(value)}{' '}
-                – it has {textOf(seen)}
+                <Icon size={12} aria-label={holds ? 'holds' : 'does not hold'} /> <bdi>{field}</bdi> {op}{' '}
+                <bdi>{textOf(value)}</bdi> – it has <bdi>{textOf(seen)}</bdi>
               </Text>
             );
           })}
@@ -131,7 +131,7 @@ function Readings({ why }: { why: Why }) {
           <Table.Tr key={index}>
             <Table.Td>{words(String(reading.kind))}</Table.Td>
             <Table.Td className="foreign">{textOf(reading.result)}</Table.Td>
-            <Table.Td>
+            <Table.Td className="foreign">
               {[reading.model, reading.version, reading.promptVersion].filter(Boolean).join(' · ')}
             </Table.Td>
             <Table.Td>{reading.costCredits}</Table.Td>

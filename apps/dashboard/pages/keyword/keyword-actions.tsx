@@ -91,7 +91,11 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
   });
   return (
     <Confirm
-      title={purge ? `Purge ${keyword.name}?` : `Retire ${keyword.name}?`}
+      title={
+        <>
+          {purge ? 'Purge' : 'Retire'} <bdi>{keyword.name}</bdi>?
+        </>
+      }
       action={purge ? 'Purge for ever' : 'Retire'}
       isPending={remove.isPending}
       error={remove.error}
@@ -104,7 +108,11 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
           The keyword, its mentions and its events are deleted from every store. This cannot be undone.
           <TextInput
             mt="sm"
-            label={`Type ${keyword.name} to go on`}
+            label={
+              <>
+                Type <bdi>{keyword.name}</bdi> to go on
+              </>
+            }
             value={typed}
             onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           />

@@ -59,10 +59,10 @@ function TopList({ by, keywordId, days }: { by: By; keywordId: string; days: num
                           component={Link}
                           to={`/feed?keyword=${keywordId}&window=90d&author=${encodeURIComponent(value)}`}
                         >
-                          {value}
+                          <bdi>{value}</bdi>
                         </Anchor>
                       ) : (
-                        value
+                        <bdi>{value}</bdi>
                       )}
                       {source && (
                         <Text span size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
-import { words } from '../../parts/format.js';
+import { isolated, words } from '../../parts/format.js';
 import { PostLink } from '../../parts/post-link.js';
 import { SourceName } from '../../parts/source.js';
 import { Loaded } from '../../parts/states.js';
@@ -73,8 +73,8 @@ export function BacktestItems({
                   </Table.Td>
                   <Table.Td className="foreign">
                     {[
-                      ...item.added.map((id) => `+ ${names.get(id) ?? id}`),
-                      ...item.removed.map((id) => `− ${names.get(id) ?? 'a removed rule'}`),
+                      ...item.added.map((id) => `+ ${isolated(names.get(id) ?? id)}`),
+                      ...item.removed.map((id) => `− ${isolated(names.get(id) ?? 'a removed rule')}`),
                     ].join(', ')}
                   </Table.Td>
                 </Table.Tr>

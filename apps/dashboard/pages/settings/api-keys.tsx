@@ -83,7 +83,14 @@ function NewKey() {
         </form>
         {create.error && <Problem error={create.error} shownPaths={Object.keys(form.errors)} />}
         {create.data && (
-          <Alert color="teal" title={`The key “${create.data.name}” exists`}>
+          <Alert
+            color="teal"
+            title={
+              <>
+                The key “<bdi>{create.data.name}</bdi>” exists
+              </>
+            }
+          >
             <CopyField label="Copy it now: it is shown only once" value={create.data.apiKey} />
           </Alert>
         )}
@@ -144,7 +151,11 @@ function KeyTable() {
       </Loaded>
       {revoking && (
         <Confirm
-          title={`Revoke ${revoking.name}?`}
+          title={
+            <>
+              Revoke <bdi>{revoking.name}</bdi>?
+            </>
+          }
           action="Revoke"
           isPending={revoke.isPending}
           error={revoke.error}
