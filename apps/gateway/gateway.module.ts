@@ -79,6 +79,7 @@ import { PurgeHandler } from './idempotency/purge.handler.js';
 import { answerInJsonRpc, McpController } from './mcp/mcp.controller.js';
 import { McpRoutes } from './mcp/mcp-routes.js';
 import { MCP_DAILY_CREDITS, McpSpending } from './mcp/mcp-spending.js';
+import { OldRows } from './old-rows.loop.js';
 import { methodsAt, nearestPath } from './openapi/document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
@@ -224,6 +225,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AccountMails,
           AccountLetters,
           RequestQuota,
+          OldRows,
           Admission,
           Idempotency,
           KeywordReads,
@@ -255,7 +257,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [MAIL, RequestQuota, Idempotency, OpenStreams, Sessions, Attempts, AccountMails, AuditLog],
+        inject: [MAIL, RequestQuota, OpenStreams, AccountMails, OldRows],
         list: (mail: OutboundMail | null, ...loops: Loop[]) => ({
           loops,
           async afterStop() {

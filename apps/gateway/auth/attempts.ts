@@ -3,8 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
-import { newId, Refusal, Repeated } from '#kernel';
-import { DATABASE, LOG, type Loop } from '#platform';
+import { newId, Refusal } from '#kernel';
+import { DATABASE, LOG } from '#platform';
 import type { Database, Tx } from '#postgres';
 import type { Logger } from '#telemetry';
 import { networkOf } from './bad-keys.js';
@@ -20,7 +20,6 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
   mail: { address: 3, network: 60 },
 };
 const WINDOW_MINUTES = 15;
-const SWEEP_MS = 60_000;
 /** A gateway remembers for this time that no attempt is left. Not longer: one that succeeds gives its place back. */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;
@@ -47,29 +46,15 @@ interface Count {
  * address is known. An attempt counts from its beginning, so that many at the same time get no further.
  */
 @Injectable()
-export class Attempts implements Loop {
-  readonly name = 'auth-attempts';
+export class Attempts {
   /** Seconds to wait, by subject. */
   private readonly full = new LRUCache<string, number>({ max: 10_000, ttl: FULL_MS });
   private readonly queue = new PQueue({ concurrency: CONNECTIONS });
-  private readonly sweeps = new Repeated({
-    pauseMs: SWEEP_MS,
-    run: () => this.sweep(),
-    failed: (error) => this.log.warn({ err: error }, 'old attempts to sign in could not be deleted'),
-  });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(LOG) private readonly log: Logger,
   ) {}
-
-  start(): void {
-    this.sweeps.start();
-  }
-
-  stop(): Promise<void> {
-    return this.sweeps.stop();
-  }
 
   /** @throws Refusal `too-many`; the reply then has `Retry-After` */
   async begin(
@@ -122,7 +107,8 @@ export class Attempts implements Loop {
     return taken?.seconds;
   }
 
-  private async sweep(): Promise<void> {
+  /** Deletes attempts that count no more. */
+  async deleteOld(): Promise<void> {
     await this.database.query(
       `DELETE FROM auth_attempts WHERE at < now() - interval '${WINDOW_MINUTES} minutes'`,
     );

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { newId, Repeated } from '#kernel';
-import { DATABASE, LOG, type Loop } from '#platform';
+import { newId } from '#kernel';
+import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Caller } from './api-keys.js';
@@ -9,7 +9,6 @@ import { callerOf } from './caller.js';
 import { changesNothing } from './permissions.js';
 
 const KEPT_DAYS = 365;
-const SWEEP_MS = 3_600_000;
 const LONGEST_PATH = 500;
 const MOST_KEYS = 50;
 const LONGEST_KEY = 100;
@@ -26,28 +25,14 @@ type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'
  * secrets, so only their keys are recorded.
  */
 @Injectable()
-export class AuditLog implements Loop {
-  readonly name = 'audit-log';
+export class AuditLog {
   private readonly entries = new WeakMap<FastifyRequest, string>();
   private readonly failures = new WeakMap<FastifyRequest, number>();
-  private readonly sweeps = new Repeated({
-    pauseMs: SWEEP_MS,
-    run: () => this.sweep(),
-    failed: (error) => this.log.warn({ err: error }, 'old entries of the audit log could not be deleted'),
-  });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(LOG) private readonly log: Logger,
   ) {}
-
-  start(): void {
-    this.sweeps.start();
-  }
-
-  stop(): Promise<void> {
-    return this.sweeps.stop();
-  }
 
   /** Adds the hooks: after a body is read and before anything is changed, and before a response is sent. */
   guard(fastify: FastifyInstance): void {
@@ -110,7 +95,8 @@ export class AuditLog implements Loop {
       );
   }
 
-  private async sweep(): Promise<void> {
+  /** Deletes entries after a year. */
+  async deleteOld(): Promise<void> {
     await this.database.query(`DELETE FROM audit_log WHERE at < now() - interval '${KEPT_DAYS} days'`);
   }
 }

@@ -149,7 +149,7 @@ export class IdempotencyRecords {
   }
 
   /** Deletes some expired records. @returns whether there may be more */
-  async sweep(now: number): Promise<boolean> {
+  async deleteSome(now: number): Promise<boolean> {
     const [, deleted]: [unknown, number] = await this.database.query(
       `DELETE FROM idempotency_records WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM idempotency_records WHERE expires_at <= $1

@@ -68,7 +68,7 @@ function gateway(on: Database = database) {
   });
   open.push(app);
   return {
-    sweep: () => idempotency.sweep(),
+    deleteOld: () => idempotency.deleteOld(),
     async post(key: string | undefined, body: unknown = { a: 1 }, url = '/v1/things') {
       const answer = await app.inject({
         method: 'POST',
@@ -259,17 +259,17 @@ describe('a POST with an Idempotency-Key', () => {
     expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
   });
 
-  it('is kept for 24 hours, then its key is free and the sweep deletes it [limits.key-24h]', async () => {
-    const { post, sweep } = gateway();
+  it('is kept for 24 hours, then its key is free and its record is deleted [limits.key-24h]', async () => {
+    const { post, deleteOld } = gateway();
     await post('k');
     clock.at += 24 * HOUR_MS - 1;
-    await sweep();
+    await deleteOld();
     expect((await post('k')).headers['idempotency-replayed']).toBe('true');
     clock.at += 1;
     expect((await post('k', { quite: 'another' })).status).toBe(200);
     expect(new Set(commands).size).toBe(2);
     clock.at += 24 * HOUR_MS;
-    await sweep();
+    await deleteOld();
     const left: unknown[] = await database.query('SELECT 1 FROM idempotency_records WHERE account_id = $1', [
       accountId,
     ]);

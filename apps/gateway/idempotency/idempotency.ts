@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { canonicalize } from 'json-canonicalize';
-import { newId, Refusal, Repeated, systemClock, type Clock } from '#kernel';
-import { DATABASE, LOG, type Loop } from '#platform';
+import { newId, Refusal, systemClock, type Clock } from '#kernel';
+import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
@@ -19,7 +19,6 @@ export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 const RENEW_MS = 5000;
 /** Longer than any request may take. A request that hangs is given up after this time, so that it can be repeated. */
 const LONGEST_MS = 120_000;
-const SWEEP_MS = 60_000;
 /** Outcomes without an effect, which another attempt may change. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
@@ -41,15 +40,9 @@ interface Running {
  * response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one effect.
  */
 @Injectable()
-export class Idempotency implements Loop {
-  readonly name = 'idempotency-records';
+export class Idempotency {
   private readonly records: IdempotencyRecords;
   private readonly running = new WeakMap<FastifyRequest, Running>();
-  private readonly sweeps = new Repeated({
-    pauseMs: SWEEP_MS,
-    run: () => this.sweep(),
-    failed: (error) => this.log.warn({ err: error }, 'expired idempotency records could not be deleted'),
-  });
 
   constructor(
     @Inject(DATABASE) database: Database,
@@ -58,14 +51,6 @@ export class Idempotency implements Loop {
     @Optional() @Inject(IDEMPOTENCY_CLOCK) private readonly clock: Clock = systemClock,
   ) {
     this.records = new IdempotencyRecords(database);
-  }
-
-  start(): void {
-    this.sweeps.start();
-  }
-
-  stop(): Promise<void> {
-    return this.sweeps.stop();
   }
 
   /** Adds the hooks: after a body is read and before the route, and before a response is sent. */
@@ -85,8 +70,8 @@ export class Idempotency implements Loop {
   }
 
   /** Deletes expired records. */
-  async sweep(): Promise<void> {
-    while (await this.records.sweep(this.now()));
+  async deleteOld(): Promise<void> {
+    while (await this.records.deleteSome(this.now()));
   }
 
   private async begin(request: FastifyRequest, reply: FastifyReply, { accountId, by }: Caller, key: string) {

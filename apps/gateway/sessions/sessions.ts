@@ -2,17 +2,15 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { isMemberRole } from '#contracts';
-import { newId, Repeated } from '#kernel';
-import { DATABASE, LOG, type Loop } from '#platform';
+import { newId } from '#kernel';
+import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
-import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
 
 /** A session ends after this time without a request, */
 const IDLE_DAYS = 30;
 /** and in any case after this time. */
 export const LONGEST_SESSION_DAYS = 90;
-const SWEEP_MS = 10 * 60_000;
 const TOKEN = /^[\w-]{43}$/;
 const LONGEST_USER_AGENT = 300;
 
@@ -39,28 +37,11 @@ const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_vers
 
 /** The sessions of people, shared by all gateways. Only the SHA-256 of a session's token is stored. */
 @Injectable()
-export class Sessions implements Loop {
-  readonly name = 'sessions';
+export class Sessions {
   /** Hashes of tokens that were valid when they were last used. */
   private readonly good = new LRUCache<string, true>({ max: 50_000 });
-  private readonly sweeps = new Repeated({
-    pauseMs: SWEEP_MS,
-    run: () => this.sweep(),
-    failed: (error) => this.log.warn({ err: error }, 'ended sessions could not be deleted'),
-  });
 
-  constructor(
-    @Inject(DATABASE) private readonly database: Database,
-    @Inject(LOG) private readonly log: Logger,
-  ) {}
-
-  start(): void {
-    this.sweeps.start();
-  }
-
-  stop(): Promise<void> {
-    return this.sweeps.stop();
-  }
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** @returns the token of a new session; it is stored nowhere */
   async begin({ memberId, passwordVersion, userAgent, networkAddress }: NewSession): Promise<string> {
@@ -153,7 +134,8 @@ export class Sessions implements Loop {
     ]);
   }
 
-  private async sweep(): Promise<void> {
+  /** Deletes sessions that have ended. */
+  async deleteOld(): Promise<void> {
     await this.database.query(
       `DELETE FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM members m WHERE m.member_id = s.member_id AND ${VALID})`,
     );
