@@ -1,7 +1,6 @@
 import { Badge, Group, Select, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ReceiptText } from 'lucide-react';
-import { useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
@@ -12,15 +11,17 @@ import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { useAddressParam } from '../../parts/use-address-param.js';
 
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Every movement of credits, newest first. */
 export function Ledger() {
-  const [params, setParams] = useSearchParams();
-  const kind = KINDS.find((one) => one === params.get('kind'));
-  const source = SOURCES.find((one) => one === params.get('source'));
+  const [givenKind, setKind] = useAddressParam('kind');
+  const [givenSource, setSource] = useAddressParam('source');
+  const kind = KINDS.find((one) => one === givenKind);
+  const source = SOURCES.find((one) => one === givenSource);
   const query = useInfiniteQuery({
     queryKey: ['/v1/credits/ledger', kind, source],
     queryFn: ({ signal, pageParam }) =>
@@ -28,16 +29,6 @@ export function Ledger() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor,
   });
-  const set = (key: string) => (value: string | null) =>
-    setParams(
-      (old) => {
-        const next = new URLSearchParams(old);
-        if (value) next.set(key, value);
-        else next.delete(key);
-        return next;
-      },
-      { replace: true },
-    );
   return (
     <Section
       title="Ledger"
@@ -51,7 +42,7 @@ export function Ledger() {
             w={150}
             data={KINDS.map((value) => ({ value, label: words(value) }))}
             value={kind ?? null}
-            onChange={set('kind')}
+            onChange={setKind}
           />
           <Select
             size="xs"
@@ -61,7 +52,7 @@ export function Ledger() {
             w={160}
             data={SOURCES.map((value) => ({ value, label: sourceName(value) }))}
             value={source ?? null}
-            onChange={set('source')}
+            onChange={setSource}
           />
         </Group>
       }

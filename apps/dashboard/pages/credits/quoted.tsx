@@ -1,6 +1,5 @@
 import { Select, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { count, credits } from '../../parts/format.js';
@@ -8,14 +7,13 @@ import { SourceName } from '../../parts/source.js';
 import { Section } from '../../parts/section.js';
 import { Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
+import { useAddressParam } from '../../parts/use-address-param.js';
 
 /** What a keyword was quoted, and what it was charged. */
 export function Quoted() {
   const names = useKeywordNames();
-  const [params, setParams] = useSearchParams();
-  const id = params.get('keyword') ?? [...names.keys()][0];
-  const choose = (keyword: string | null) =>
-    keyword && setParams((old) => ({ ...Object.fromEntries(old), keyword }), { replace: true });
+  const [chosen, choose] = useAddressParam('keyword');
+  const id = chosen ?? [...names.keys()][0];
   if (!id) return null;
   return (
     <Section

@@ -1,7 +1,7 @@
 import { Group, Progress, SegmentedControl, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CreditCard } from 'lucide-react';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import type { Source } from '../../api/types.js';
@@ -10,19 +10,19 @@ import { SourceName } from '../../parts/source.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
+import { useAddressParam } from '../../parts/use-address-param.js';
 
 const GROUPS = ['source', 'keyword', 'operation'] as const;
 type Group = (typeof GROUPS)[number];
 
 /** Where the credits of the last 30 days went. */
 export function Usage() {
-  const [params, setParams] = useSearchParams();
-  const group = GROUPS.find((one) => one === params.get('by')) ?? 'source';
+  const [by, choose] = useAddressParam('by');
+  const group = GROUPS.find((one) => one === by) ?? 'source';
   const query = useQuery({
     queryKey: ['/v1/credits/usage', group],
     queryFn: ({ signal }) => api.get('/v1/credits/usage', { query: { group }, signal }),
   });
-  const choose = (by: string) => setParams((old) => ({ ...Object.fromEntries(old), by }), { replace: true });
   return (
     <Section
       title="Last 30 days"

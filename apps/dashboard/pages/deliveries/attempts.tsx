@@ -2,7 +2,6 @@ import { ActionIcon, Badge, Button, Group, Select, Table, Text } from '@mantine/
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, RotateCw, Send } from 'lucide-react';
 import { Fragment, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
@@ -13,6 +12,7 @@ import { notify, notifyFailure } from '../../parts/notify.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { useAddressParam } from '../../parts/use-address-param.js';
 import { EventDetail } from './event-detail.js';
 
 type Delivery = RowOf<'/v1/deliveries'>;
@@ -22,9 +22,9 @@ const COLOURS = { delivered: 'teal', retrying: 'yellow', given_up: 'red' } as co
 /** Deliveries by event and target, newest first, each with all attempts. */
 export function Attempts() {
   const names = useKeywordNames();
-  const [params, setParams] = useSearchParams();
-  const state = STATES.find((one) => one === params.get('state'));
-  const keyword = params.get('keyword') ?? undefined;
+  const [givenState, setState] = useAddressParam('state');
+  const [keyword, setKeyword] = useAddressParam('keyword');
+  const state = STATES.find((one) => one === givenState);
   const query = useInfiniteQuery({
     queryKey: ['/v1/deliveries', state, keyword],
     queryFn: ({ signal, pageParam }) =>
@@ -40,16 +40,6 @@ export function Attempts() {
     getNextPageParam: (last) => last.nextCursor,
     refetchInterval: 15_000,
   });
-  const set = (key: string) => (value: string | null) =>
-    setParams(
-      (old) => {
-        const next = new URLSearchParams(old);
-        if (value) next.set(key, value);
-        else next.delete(key);
-        return next;
-      },
-      { replace: true },
-    );
   return (
     <>
       <Group mb="sm" gap="xs">
@@ -60,7 +50,7 @@ export function Attempts() {
           clearable
           data={STATES.map((value) => ({ value, label: words(value) }))}
           value={state ?? null}
-          onChange={set('state')}
+          onChange={setState}
         />
         <Select
           size="xs"
@@ -69,8 +59,8 @@ export function Attempts() {
           clearable
           searchable
           data={[...names].map(([value, label]) => ({ value, label }))}
-          value={keyword ?? null}
-          onChange={set('keyword')}
+          value={keyword}
+          onChange={setKeyword}
         />
       </Group>
       <Loaded query={query}>

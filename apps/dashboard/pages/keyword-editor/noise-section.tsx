@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { Plus, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Section } from '../../parts/section.js';
 import { SOURCES, sourceName } from '../../parts/source.js';
 import { useDraft } from './draft.js';
@@ -18,15 +19,12 @@ const MATCHES = [
   { value: 'exact', label: 'exactly' },
 ];
 
+const WORDS = { size: 'xs', flex: 1, miw: 140 };
+
 /** What is dropped, and whose posts count more. */
 export function NoiseSection() {
   const form = useDraft();
   const { muteRules, vipAuthors } = form.values;
-  const orNull = (path: string) => ({
-    value: (form.getInputProps(path).value as string | null) ?? '',
-    onChange: ({ currentTarget }: React.ChangeEvent<HTMLSelectElement>) =>
-      form.setFieldValue(path, currentTarget.value || null),
-  });
   return (
     <Section
       title="Mutes and VIPs"
@@ -34,11 +32,9 @@ export function NoiseSection() {
     >
       <Stack gap="xs">
         {muteRules.map((_, index) => (
-          <Group key={index} gap="xs" align="flex-start" wrap="wrap">
+          <Entry key={index} list="muteRules" index={index} name={`mute ${index + 1}`}>
             <TextInput
-              size="xs"
-              flex={1}
-              miw={140}
+              {...WORDS}
               maxLength={60}
               aria-label={`Mute ${index + 1}`}
               placeholder="giveaway"
@@ -56,21 +52,7 @@ export function NoiseSection() {
               data={MATCHES}
               {...form.getInputProps(`muteRules.${index}.match`)}
             />
-            <NativeSelect
-              size="xs"
-              aria-label="Source"
-              data={ANY_SOURCE}
-              {...orNull(`muteRules.${index}.source`)}
-            />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove mute ${index + 1}`}
-              onClick={() => form.removeListItem('muteRules', index)}
-            >
-              <Trash2 size={15} aria-hidden />
-            </ActionIcon>
-          </Group>
+          </Entry>
         ))}
         <Add
           label="Mute something"
@@ -80,41 +62,23 @@ export function NoiseSection() {
           }
         />
         {vipAuthors.map((vip, index) => (
-          <Group key={index} gap="xs" align="flex-start" wrap="wrap">
+          <Entry key={index} list="vipAuthors" index={index} name={`VIP ${index + 1}`}>
             <TextInput
-              size="xs"
-              flex={1}
-              miw={140}
+              {...WORDS}
               maxLength={60}
               aria-label={`VIP ${index + 1}`}
               placeholder="handle"
               {...form.getInputProps(`vipAuthors.${index}.handle`)}
             />
             <TextInput
-              size="xs"
-              flex={1}
-              miw={140}
+              {...WORDS}
               maxLength={120}
               aria-label="Note"
               placeholder="note"
               {...form.getInputProps(`vipAuthors.${index}.note`)}
               value={vip.note ?? ''}
             />
-            <NativeSelect
-              size="xs"
-              aria-label="Source"
-              data={ANY_SOURCE}
-              {...orNull(`vipAuthors.${index}.source`)}
-            />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove VIP ${index + 1}`}
-              onClick={() => form.removeListItem('vipAuthors', index)}
-            >
-              <Trash2 size={15} aria-hidden />
-            </ActionIcon>
-          </Group>
+          </Entry>
         ))}
         <Add
           label="Add a VIP"
@@ -123,6 +87,41 @@ export function NoiseSection() {
         />
       </Stack>
     </Section>
+  );
+}
+
+interface EntryProps {
+  list: 'muteRules' | 'vipAuthors';
+  index: number;
+  /** For screen readers, such as “mute 1”. */
+  name: string;
+  children: ReactNode;
+}
+
+/** One mute or VIP: its own fields, the source for which it counts, and the button that removes it. */
+function Entry({ list, index, name, children }: EntryProps) {
+  const form = useDraft();
+  const { value, onChange, ...source } = form.getInputProps(`${list}.${index}.source`);
+  return (
+    <Group gap="xs" align="flex-start" wrap="wrap">
+      {children}
+      <NativeSelect
+        size="xs"
+        aria-label="Source"
+        data={ANY_SOURCE}
+        {...source}
+        value={(value as string | null) ?? ''}
+        onChange={({ currentTarget }) => onChange(currentTarget.value || null)}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`Remove ${name}`}
+        onClick={() => form.removeListItem(list, index)}
+      >
+        <Trash2 size={15} aria-hidden />
+      </ActionIcon>
+    </Group>
   );
 }
 
