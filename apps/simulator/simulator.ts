@@ -174,7 +174,9 @@ function excerptOf(body: string): string {
     const envelope = JSON.parse(body) as Record<string, unknown>;
     for (const key of ['item', 'post', 'article', 'tweet', 'video', 'listing', 'answer', 'data']) {
       const about = envelope[key] as
-        { title?: unknown; text?: unknown; summary?: unknown } | null | undefined;
+        | { title?: unknown; text?: unknown; summary?: unknown }
+        | null
+        | undefined;
       const text = [about?.title, about?.text, about?.summary].find(
         (each) => typeof each === 'string' && each !== '',
       );

@@ -5,7 +5,14 @@
  * `too_large`: the answer is longer than any valid one.
  */
 export type LlmErrorKind =
-  'rate_limited' | 'server_error' | 'network' | 'timeout' | 'deadline' | 'no_turn' | 'refused' | 'too_large';
+  | 'rate_limited'
+  | 'server_error'
+  | 'network'
+  | 'timeout'
+  | 'deadline'
+  | 'no_turn'
+  | 'refused'
+  | 'too_large';
 
 /** Kinds after which the same request may succeed. */
 const TEMPORARY: ReadonlySet<LlmErrorKind> = new Set(['rate_limited', 'server_error', 'network', 'timeout']);

@@ -3,7 +3,9 @@
  * time. `park`: it is set aside with its reason; `npm run -s cli -- parked` lists it and sends it again.
  */
 export type Outcome =
-  { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'park'; reason: string };
+  | { kind: 'done' }
+  | { kind: 'retry'; afterMs: number }
+  | { kind: 'park'; reason: string };
 
 export const done: Outcome = { kind: 'done' };
 

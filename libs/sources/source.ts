@@ -112,7 +112,8 @@ export interface LookupContext {
  * charged as well.
  */
 export type LookupAnswer =
-  { kind: 'found'; body: JsonObject; found: number } | { kind: 'refused'; code: string; message: string };
+  | { kind: 'found'; body: JsonObject; found: number }
+  | { kind: 'refused'; code: string; message: string };
 
 /** The result of a read. */
 export interface Fetched {

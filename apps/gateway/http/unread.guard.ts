@@ -32,7 +32,8 @@ export class UnreadGuard implements CanActivate {
  */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
   const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) as
-    Record<string, unknown> | undefined;
+    | Record<string, unknown>
+    | undefined;
   return new Set(Object.keys(handed ?? {}).map((key) => Number(key.split(':')[0])));
 }
 

@@ -10,7 +10,8 @@ export class WebhookVerificationError extends Error {
 
 /** The headers of a request: of `fetch`, or of Node's `http`, or a plain object, in any case. */
 export type HeadersLike =
-  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const LONGEST_HEADER = 1000;
 /** During a rotation of the secret there are two. */

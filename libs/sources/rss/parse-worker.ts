@@ -12,7 +12,8 @@ export interface ParseTask {
 
 /** The result of a task. It is plain data, because errors lose their fields between threads. */
 export type ParseOutcome =
-  { feed: StoredFeed } | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
+  | { feed: StoredFeed }
+  | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
 
 // Lowers the priority of this thread, which only Linux supports for single threads.
 if (!isMainThread && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);

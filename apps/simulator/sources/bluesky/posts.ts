@@ -90,7 +90,9 @@ function embedView(post: SimPost): object | undefined {
 
 interface Facet {
   features: (
-    { $type: string; tag: string } | { $type: string; uri: string } | { $type: string; did: string }
+    | { $type: string; tag: string }
+    | { $type: string; uri: string }
+    | { $type: string; did: string }
   )[];
   /** Offsets in UTF-8 bytes. */
   index: { byteStart: number; byteEnd: number };
