@@ -94,7 +94,7 @@ function OneCurrency({ currency, days }: { currency: string; days: readonly Mark
   const price = (value: number | null) => (value === null ? '–' : money(value, currency));
   return (
     <div>
-      <Title order={3} mb="xs">
+      <Title order={3} mb="xs" className="foreign">
         Prices in {currency}
       </Title>
       <Suspense fallback={<Skeleton h={240} />}>
