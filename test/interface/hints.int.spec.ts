@@ -48,6 +48,13 @@ describe('a contradictory body', () => {
       'reads the agent step, but the keyword has none: add an aiStep',
     ],
     ['a blank name', { name: ' \t' }, 'name', 'must not be blank'],
+    ['a name that cannot be seen', { name: '\u200b\u3164' }, 'name', 'must not be blank'],
+    [
+      'a term that cannot be seen',
+      { global_criteria: { market: 'global', terms: ['lamp', '\u200b'] } },
+      'global_criteria.terms[1]',
+      'must not be blank',
+    ],
     [
       'page 0',
       { global_criteria: { market: 'global', query: 'a', page: 0 } },

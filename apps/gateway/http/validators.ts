@@ -14,6 +14,7 @@ import {
 } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
 import { isTimeZone } from '#kernel';
+import { foldTerm } from '#matching';
 import { INSTANT_SENT, nullable, type Schema } from '../openapi/schema.js';
 
 // The `context` of our own rules contains their part of the key's schema, which `openapi/body-schemas.ts` reads.
@@ -36,11 +37,11 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
 
-/** A text with at least one character that is not white space. */
+/** A text with at least one character that can be seen: other texts would be links without a name. */
 export function NotBlank(): PropertyDecorator {
   return Check(
     (value) =>
-      typeof value === 'string' && value !== '' && value.trim() === '' ? 'must not be blank' : undefined,
+      typeof value === 'string' && value !== '' && foldTerm(value) === '' ? 'must not be blank' : undefined,
     { pattern: '\\S' },
   );
 }

@@ -88,9 +88,9 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
   const seen = new Map<string, number>();
   (criteria.terms ?? []).forEach((term, index) => {
     if (typeof term !== 'string') return;
-    const folded = foldTerm(term.trim());
+    const folded = foldTerm(term);
     const twin = seen.get(folded);
-    if (term.trim() === '') faults.push({ path: `${path}.terms[${index}]`, message: 'must not be blank' });
+    if (folded === '') faults.push({ path: `${path}.terms[${index}]`, message: 'must not be blank' });
     else if (twin !== undefined)
       faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${twin}]` });
     else seen.set(folded, index);
