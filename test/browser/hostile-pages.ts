@@ -31,7 +31,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
       ],
     ],
     async open(page) {
-      for (const name of [/^Rules: /, /^Agent step/, /^1 readings/, 'Filters', 'Views'])
+      for (const name of [/^Rules: /, /^Agent step/, /^1 reading,/, 'Filters', 'Views'])
         await press(page, name);
     },
   },

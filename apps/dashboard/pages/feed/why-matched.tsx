@@ -1,7 +1,7 @@
 import { Accordion, Badge, Code, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { Check, Minus } from 'lucide-react';
 import type { Mention, Why } from '../../api/types.js';
-import { words } from '../../parts/format.js';
+import { plural, words } from '../../parts/format.js';
 import { DataTable } from '../../parts/table.js';
 
 const MODES: Readonly<Record<Why['matchMode'], string>> = {
@@ -69,7 +69,7 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
             <Code block>{JSON.stringify(ai.output, null, 2)}</Code>
           </Part>
         )}
-        <Part name="readings" label={`${why.readings.length} readings, and where they come from`}>
+        <Part name="readings" label={`${plural(why.readings.length, 'reading')}, and where they come from`}>
           <Readings why={why} />
         </Part>
       </Accordion>
