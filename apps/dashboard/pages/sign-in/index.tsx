@@ -14,7 +14,7 @@ export function Component() {
   const form = useForm({ initialValues: { email: search.get('email') ?? '', password: '' } });
   const entry = useMutation({
     mutationFn: () => signIn(form.values.email.trim(), form.values.password),
-    onSuccess: () => navigate(addressToReturnTo(search.get('to')), { replace: true }),
+    onSuccess: () => navigate(addressToReturnTo(search.get('to'), location.origin), { replace: true }),
   });
   const options = useQuery(signUpOptions);
   // Nobody can sign in to an installation without an account.

@@ -1,6 +1,12 @@
-/** The page to return to. Addresses of other sites are refused: a link could name one. */
-export function addressToReturnTo(given: string | null): string {
-  if (!given?.startsWith('/')) return '/feed';
-  const url = new URL(given, location.origin);
-  return url.origin === location.origin ? url.pathname + url.search + url.hash : '/feed';
+const USUAL = '/feed';
+
+/**
+ * The page to return to, as a path of this site. Addresses of other sites are refused: a link could name one.
+ * @param origin of this site, such as `https://earshot.example`
+ */
+export function addressToReturnTo(given: string | null, origin: string): string {
+  if (!given?.startsWith('/') || !URL.canParse(given, origin)) return USUAL;
+  const { pathname, search, hash, origin: its } = new URL(given, origin);
+  // `/.//example.net` has the path `//example.net`, which would be another site if it was read again.
+  return its === origin && !pathname.startsWith('//') ? pathname + search + hash : USUAL;
 }

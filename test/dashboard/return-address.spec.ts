@@ -1,0 +1,24 @@
+import { addressToReturnTo } from '../../apps/dashboard/pages/sign-in/return-address.js';
+
+const ORIGIN = 'https://earshot.example';
+
+describe('addressToReturnTo', () => {
+  it('is the page that was asked for, with its filters', () => {
+    expect(addressToReturnTo('/feed?q=lamp&window=30d#top', ORIGIN)).toBe('/feed?q=lamp&window=30d#top');
+  });
+
+  it.each([
+    [null],
+    ['feed'],
+    ['https://example.net/'],
+    ['//example.net/'],
+    ['/\\example.net/'],
+    ['/\t/example.net/'],
+    ['/.//example.net/'],
+    ['/feed/..//example.net/'],
+    ['//['],
+    ['javascript:alert(1)'],
+  ])('is the feed for %j, which is no page of this site', (given) => {
+    expect(addressToReturnTo(given, ORIGIN)).toBe('/feed');
+  });
+});
