@@ -58,6 +58,11 @@ export async function writeHostileFields(page: Page, clickhouse: ClickHouseClien
     const { id: watch_id } = watches.find(({ source }: { source: string }) => source === wanted);
     return { account_id: accountId, keyword_id, watch_id } as Owner;
   }) as [Owner, Owner];
+  await call(page, 'POST', '/v1/replays', {
+    keyword_id,
+    since: now(),
+    url: `https://example.org/${hostile('path')}`,
+  });
   const mention = hostileMention(watch);
   const dropped = { dropped_reason: 'muted', dropped_rule: long('dropped by'), text: hostile('untitled') };
   await insertRows(clickhouse, 'mentions', [mention, mentionRow(watch, dropped)]);

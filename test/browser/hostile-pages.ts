@@ -84,6 +84,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
       await closed.first().click();
     },
   },
+  { path: 'deliveries?tab=replays', fields: ['keyword'] },
   { path: 'credits', fields: ['charged'] },
   { path: 'settings', fields: ['account'] },
   { path: 'settings/keys', fields: ['key'] },
