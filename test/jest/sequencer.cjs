@@ -6,6 +6,8 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const SLOWEST = [
   'test/crash.spec.ts',
   'test/browser/pages.spec.ts',
+  'test/browser/first-keyword.spec.ts',
+  'test/browser/member-tasks.spec.ts',
   'test/restore.spec.ts',
   'test/soak.spec.ts',
   'test/sources.spec.ts',
@@ -20,7 +22,6 @@ const SLOWEST = [
   'test/crash-readings.spec.ts',
   'test/waiting-readings.int.spec.ts',
   'test/explore.spec.ts',
-  'test/browser/first-keyword.spec.ts',
   'test/crash-alerts.spec.ts',
   'test/interface/roles.int.spec.ts',
   'test/interface/sign-in-attacks.int.spec.ts',
