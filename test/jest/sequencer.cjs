@@ -4,10 +4,10 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 // They take from half a minute to three minutes each, and mostly wait: for leases to expire, for messages to be delivered
 // again. In a fresh clone jest knows no durations, and one of them at the end would run alone.
 const SLOWEST = [
-  'test/crash.spec.ts',
   'test/browser/pages.spec.ts',
   'test/browser/first-keyword.spec.ts',
   'test/browser/member-tasks.spec.ts',
+  'test/crash.spec.ts',
   'test/restore.spec.ts',
   'test/soak.spec.ts',
   'test/sources.spec.ts',
