@@ -162,12 +162,11 @@ describe('projections rebuild', () => {
     'exchanges the tables of several projections, one after the other',
     async () => {
       const names = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'replays-v1', 'labels-v1'];
-      const { code, output } = await cli(['rebuild', ...names]);
+      const { code, output } = await cli(['rebuild', ...names, 'labels-v1']);
       expect(code).toBe(0);
       const lines = output.trim().split('\n');
-      expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
-        names.map((name) => expect.objectContaining({ name, phase: 'done' })),
-      );
+      const done = lines.map((line) => JSON.parse(line)).filter(({ phase }) => phase === 'done');
+      expect(done.map(({ name }) => name)).toEqual(names);
     },
     TWO_PROCESSES_MS,
   );

@@ -58,7 +58,7 @@ export function addProjectionCommands(program: Command): void {
     )
     .argument('<name...>', 'names in projections list')
     .action(async (names: string[]) => {
-      const chosen = names.map(rebuildable);
+      const chosen = [...new Set(names)].map(rebuildable);
       for (const { name, rebuild } of chosen)
         print({ name, ...(await withBus(process.env, (bus) => rebuild(bus))) });
     });
