@@ -77,9 +77,9 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
   it('delays the next request if the wait is short, and no check fails', async () => {
     const upstream = new Upstream();
     const lane = laneOn(upstream);
+    const startedAt = Date.now();
     lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
     expect([lane.blockedForMs, lane.heldForMs > 0]).toEqual([0, true]);
-    const startedAt = Date.now();
     await lane.http.request(REQUEST);
     // Timers fire a little early on some platforms.
     expect((upstream.requests[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(48);
