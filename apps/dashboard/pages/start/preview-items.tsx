@@ -10,8 +10,10 @@ import { Empty } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 
 const SHOWN = 12;
+/** What a keyword would have brought lately. */
+const RECENT_DAYS = 7;
 
-/** The items that the sources returned, those with a term first. */
+/** The items that the sources returned: those with a term first, with their number per source, newest first. */
 export function PreviewItems({
   mentions,
   terms,
@@ -26,13 +28,29 @@ export function PreviewItems({
         That can be right for a new name. Otherwise go back and add spellings.
       </Empty>
     );
-  const matching = mentions.filter((mention) => reasonOf(mention, terms) !== undefined);
+  const matching = newestFirst(mentions.filter((mention) => reasonOf(mention, terms) !== undefined));
   const sorted = [...matching, ...mentions.filter((mention) => !matching.includes(mention))];
+  const sources = [...new Set(mentions.map(({ source }) => source))];
   return (
     <Stack gap="xs">
       <Text size="sm" fw={600}>
-        {plural(matching.length, 'match', 'matches')} in {plural(mentions.length, 'result')} of the sources
+        {plural(matching.length, 'match', 'matches')} in {plural(mentions.length, 'result')} of the sources,{' '}
+        {matching.filter(isRecent).length} of the last {RECENT_DAYS} days
       </Text>
+      <Group component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
+        {sources.map((source) => {
+          const own = matching.filter((mention) => mention.source === source);
+          return (
+            <Group component="li" key={source} gap={6}>
+              <SourceName source={source} size="xs" />
+              <Text size="xs" c="dimmed">
+                {plural(own.length, 'match', 'matches')}, {own.filter(isRecent).length} of the last{' '}
+                {RECENT_DAYS} days
+              </Text>
+            </Group>
+          );
+        })}
+      </Group>
       {(isWhole ? sorted : sorted.slice(0, SHOWN)).map((mention) => (
         <Item key={mention.id} mention={mention} terms={terms} />
       ))}
@@ -78,6 +96,15 @@ function Item({ mention, terms }: { mention: Mention; terms: readonly string[] }
       </Badge>
     </div>
   );
+}
+
+function isRecent({ publishedAt }: Mention): boolean {
+  return publishedAt !== null && Date.now() - Date.parse(publishedAt) < RECENT_DAYS * 86_400_000;
+}
+
+/** Posts without a time last. */
+function newestFirst(mentions: readonly Mention[]): Mention[] {
+  return [...mentions].sort((a, b) => (b.publishedAt ?? '').localeCompare(a.publishedAt ?? ''));
 }
 
 /** The first term that the post has. */
