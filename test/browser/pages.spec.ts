@@ -189,6 +189,18 @@ describe('the pages of the dashboard', () => {
     expect(times.every((ms) => ms > 0)).toBe(true);
   }, 150_000);
 
+  it('change a criterion of all sources of a keyword', async () => {
+    const { page } = await open('keywords/$/edit');
+    await page.getByRole('button', { name: 'More criteria for all sources' }).click();
+    await page.getByRole('textbox', { name: 'Sort' }).fill('new');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.waitForURL(addressOf('keywords/$'));
+    const { globalCriteria } = await call(page, 'GET', `/v1/keywords/${keywordId}`);
+    expect(globalCriteria).toMatchObject({ query: 'umbra lamp', sort: 'new' });
+    await page.context().close();
+  }, 60_000);
+
   it('create a key that works, and invite a member who signs up with the link', async () => {
     const { page } = await open('settings/keys');
     await page.getByRole('textbox', { name: 'Name' }).fill('Reports');

@@ -12,7 +12,7 @@ import {
 import { useState } from 'react';
 import type { Source } from '../../api/types.js';
 import { useDraft, type DraftSearch } from './draft.js';
-import { MATCHES } from './what-section.js';
+import { MATCHES } from './matches.js';
 
 interface Props {
   source: Source;
@@ -64,35 +64,45 @@ export function SearchFields({ source, path, search }: Props) {
         />
         <TextInput label="Market" miw={100} {...text(form.getInputProps(`${own}.market`))} />
       </Group>
+      <MoreCriteria path={own} sources={[source]} />
+    </Stack>
+  );
+}
+
+/** Criteria that only some sources have, of a search or of the keyword. */
+export function MoreCriteria({ path, sources }: { path: string; sources: readonly Source[] }) {
+  const form = useDraft();
+  return (
+    <>
       <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
-        {source === 'vinted' && (
+        {sources.includes('vinted') && (
           <>
             <NumberInput
               label="Price from"
               miw={110}
               min={0}
-              {...text(form.getInputProps(`${own}.priceMin`))}
+              {...text(form.getInputProps(`${path}.priceMin`))}
             />
             <NumberInput
               label="Price to"
               miw={110}
               min={0}
-              {...text(form.getInputProps(`${own}.priceMax`))}
+              {...text(form.getInputProps(`${path}.priceMax`))}
             />
           </>
         )}
-        {source === 'x' && (
+        {sources.includes('x') && (
           <TextInput
             label="Replies to"
             miw={130}
             maxLength={16}
-            {...text(form.getInputProps(`${own}.repliesTo`))}
+            {...text(form.getInputProps(`${path}.repliesTo`))}
           />
         )}
-        <TextInput label="Sort" miw={110} {...text(form.getInputProps(`${own}.sort`))} />
+        <TextInput label="Sort" miw={110} {...text(form.getInputProps(`${path}.sort`))} />
       </Group>
-      <OtherFilters path={own} />
-    </Stack>
+      <OtherFilters path={path} />
+    </>
   );
 }
 
@@ -162,8 +172,8 @@ function OtherFilters({ path }: { path: string }) {
   const shown = typed ?? stored;
   return (
     <JsonInput
-      label="Filters of the source (JSON)"
-      description="The page of each source lists its keys."
+      label="Filters of the sources (JSON)"
+      description="The documentation of each source lists its keys."
       autosize
       minRows={1}
       maxRows={10}

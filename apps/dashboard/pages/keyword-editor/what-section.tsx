@@ -1,13 +1,11 @@
-import { Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Button, Collapse, Group, NativeSelect, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { ChevronDown, ChevronRight } from 'lucide-react';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 import { IntervalField } from './interval-field.js';
-
-export const MATCHES = [
-  { value: 'word', label: 'whole words' },
-  { value: 'contains', label: 'part of a word too' },
-  { value: 'platform', label: 'as the source’s own search' },
-];
+import { MATCHES } from './matches.js';
+import { MoreCriteria } from './search-fields.js';
 
 /** Name, terms and how they match. */
 export function WhatSection() {
@@ -56,7 +54,43 @@ export function WhatSection() {
             {...form.getInputProps('globalCriteria.market')}
           />
         </Group>
+        <CriteriaOfAllSources />
       </Stack>
     </Section>
+  );
+}
+
+const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'filters'] as const;
+
+/** Closed unless the keyword has such criteria, or one of them is refused. */
+function CriteriaOfAllSources() {
+  const form = useDraft();
+  const { globalCriteria, sources } = form.values;
+  const isUsed = RARE_CRITERIA.some(
+    (name) =>
+      globalCriteria[name] !== undefined ||
+      Object.keys(form.errors).some((path) => path.startsWith(`globalCriteria.${name}`)),
+  );
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const isShown = isOpen || isUsed;
+  const Chevron = isShown ? ChevronDown : ChevronRight;
+  return (
+    <div>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        leftSection={<Chevron size={14} aria-hidden />}
+        aria-expanded={isShown}
+        onClick={toggle}
+      >
+        More criteria for all sources
+      </Button>
+      <Collapse expanded={isShown}>
+        <Stack gap="sm" mt="xs">
+          <MoreCriteria path="globalCriteria" sources={sources.map(({ source }) => source)} />
+        </Stack>
+      </Collapse>
+    </div>
   );
 }

@@ -1,0 +1,6 @@
+/** The modes in which a term is compared with a text. */
+export const MATCHES = [
+  { value: 'word', label: 'whole words' },
+  { value: 'contains', label: 'part of a word too' },
+  { value: 'platform', label: 'as the source’s own search' },
+];
