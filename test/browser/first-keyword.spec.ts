@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { until } from '#testing';
 import { openPage, screenshot } from './chromium.js';
 import { call, openBrowserStage, OWNER, signUp, type BrowserStage } from './installation.js';
@@ -11,6 +11,10 @@ const HOSTILE = {
   author: '"><img src=x onerror=window.hit=4>',
   link: 'javascript:window.hit=5',
 };
+
+const STREAM = '**/v1/stream*';
+const unavailable = (route: Route) =>
+  route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } });
 
 describe('a stranger with a new installation', () => {
   let stage: BrowserStage;
@@ -108,6 +112,40 @@ describe('a stranger with a new installation', () => {
     expect(width).toBeLessThanOrEqual(0);
     expect(faults).toEqual([]);
   }, 150_000);
+
+  it('shows the mentions of the time in which the live connection failed', async () => {
+    await page.route(STREAM, unavailable);
+    await page.goto(`${stage.url}/feed?window=30d`);
+    await page.getByRole('article').first().waitFor();
+    await page.getByText('Reconnecting', { exact: true }).waitFor();
+    post('An Umbra Lamp that came during the outage.');
+    await until('the mention is found', async () => isFound(page, 'outage'), 30_000);
+    expect(await page.getByText('came during the outage').count()).toBe(0);
+    await page.unroute(STREAM);
+    await page.getByText('came during the outage').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+  }, 90_000);
+
+  it('shows the mentions of the time between the end of the session and the new sign-in', async () => {
+    await openFeed();
+    post('An Umbra Lamp that came before the end.');
+    await page.getByText('came before the end').waitFor();
+    const { page: other } = await openPage(stage.browser);
+    await other.goto(stage.url);
+    await other.request.post(`${stage.url}/v1/auth/sign-in`, { data: OWNER });
+    await page.route(STREAM, unavailable);
+    await call(page, 'POST', '/v1/auth/sign-out');
+    await page.getByText('Reconnecting', { exact: true }).waitFor();
+    for (const n of [1, 2]) post(`Umbra Lamp number ${n} after the end.`);
+    await until('the mentions are found', async () => isFound(other, 'after', 2), 30_000);
+    await other.context().close();
+    await page.unroute(STREAM);
+    await signInAgain();
+    for (const n of [1, 2]) await page.getByText(`number ${n} after the end`).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await page.getByText('came before the end').count()).toBe(1);
+    expect(faults).toEqual([]);
+  }, 120_000);
 
   it('reads and marks mentions with the keyboard alone', async () => {
     await openFeed();
@@ -226,6 +264,7 @@ describe('a stranger with a new installation', () => {
     await page.getByRole('menuitem', { name: 'Save these filters' }).click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Switches');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await openFeed();
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Switches' }).click();
@@ -238,10 +277,7 @@ describe('a stranger with a new installation', () => {
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
     await page.context().clearCookies();
     await page.getByRole('textbox', { name: 'And all of this (optional)' }).fill('lamp');
-    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.getByRole('textbox').fill(OWNER.password);
-    await dialog.getByRole('button', { name: 'Sign in' }).click();
-    await dialog.waitFor({ state: 'detached' });
+    await signInAgain();
     expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe(
       'Umbra Lamp of the evening',
     );
@@ -258,6 +294,16 @@ describe('a stranger with a new installation', () => {
     await page.waitForURL('**/feed?q=switch&window=30d');
     await page.getByRole('article').first().waitFor();
   }, 150_000);
+
+  const isFound = async (of: Page, word: string, times = 1) =>
+    (await call(of, 'GET', `/v1/mentions?q=${word}`)).data.length === times;
+
+  async function signInAgain(): Promise<void> {
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByRole('textbox').fill(OWNER.password);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  }
 
   const slackTexts = () => stage.stage.simulator.inbox.messages('slack').map(({ text }) => text);
 

@@ -10,7 +10,11 @@ export default function SessionEnded({ email }: { email: string }) {
   const form = useForm({ initialValues: { password: '' } });
   const entry = useMutation({
     mutationFn: () => signIn(email, form.values.password),
-    onSuccess: () => queries.invalidateQueries(),
+    // A live list continues by its stream: read again, its rows would move under the eyes.
+    onSuccess: () =>
+      queries.invalidateQueries({
+        predicate: ({ meta, state }) => !meta?.isLive || state.status !== 'success',
+      }),
   });
   return (
     <Modal opened onClose={() => undefined} withCloseButton={false} title="Your session has ended">

@@ -255,11 +255,13 @@ describe('stream', () => {
       events('id: begin\n\n'),
       events('id: a\nevent: mention\ndata: {"id":"1"}\n\n', false),
     );
-    for await (const { id } of client.stream()) {
+    const opened: string[] = [];
+    for await (const { id } of client.stream({}, { onOpen: (id) => opened.push(id) })) {
       expect(id).toBe('a');
       break;
     }
     expect(seen[1]?.headers['last-event-id']).toBe('begin');
+    expect(opened).toEqual(['begin', 'begin']);
   });
 
   it('throws if the API refuses it', async () => {

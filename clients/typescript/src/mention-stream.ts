@@ -15,6 +15,8 @@ export interface StreamOptions {
   signal?: AbortSignal;
   /** Called after each loss of the connection, before the next attempt. */
   onReconnect?: (error: unknown) => void;
+  /** Called when a connection is open, with the `id` behind which it begins: the `lastEventId` of a later stream. */
+  onOpen?: (lastEventId: string) => void;
 }
 
 export interface StreamedMention {
@@ -33,12 +35,15 @@ const SILENCE_MS = 45_000;
 export async function* mentionStream(
   http: Http,
   filters: StreamFilters = {},
-  { lastEventId = '', signal, onReconnect }: StreamOptions = {},
+  { lastEventId = '', signal, onReconnect, onOpen }: StreamOptions = {},
 ): AsyncGenerator<StreamedMention, void, undefined> {
   let last = lastEventId;
   for (let losses = 0; ; losses++) {
+    let isOpen = false;
     try {
       for await (const { id, event, data } of connection(http, filters, last, signal)) {
+        if (!isOpen) onOpen?.(event === 'mention' ? last : id);
+        isOpen = true;
         losses = 0;
         last = id;
         if (event === 'mention') yield { id, mention: JSON.parse(data) as StreamedMention['mention'] };

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ArrowRight, Download, Search, SlidersHorizontal } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState, type RefObject } from 'react';
+import { lazy, Suspense, useState, type RefObject } from 'react';
 import classes from './feed.module.css';
 import { apiFilters, isNarrowed, writeFilters, type FeedFilters } from './feed-filters.js';
 import { ViewsButton } from './views-button.js';
@@ -139,22 +139,16 @@ function SearchField({ filters, change, search, onAgree }: SearchProps) {
 const STATES = {
   connecting: 'Connecting',
   live: 'Live',
-  lost: 'Connecting again',
+  lost: 'Reconnecting',
 } as const;
 
 function LiveDot({ state, isOff }: { state: keyof typeof STATES; isOff: boolean }) {
-  const [shown, setShown] = useState(state);
-  // A short break is not worth a word.
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(state), state === 'lost' ? 2500 : 0);
-    return () => clearTimeout(timer);
-  }, [state]);
   if (isOff) return null;
   return (
     <Group gap={6} role="status">
-      <span className={classes.dot} data-state={shown} />
+      <span className={classes.dot} data-state={state} />
       <Text size="xs" c="dimmed">
-        {STATES[shown]}
+        {STATES[state]}
       </Text>
     </Group>
   );

@@ -1,6 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/client.js';
+import { queries } from '../../api/queries.js';
 import type { ApiFilters } from './feed-filters.js';
 import { feedMention } from './feed-mention.js';
 
@@ -10,8 +11,9 @@ const LATER_PAGE = 200;
 
 /** The mentions of the filters, page by page. */
 export function useMentions(query: ApiFilters, isEnabled: boolean) {
+  const queryKey = ['/v1/mentions', 'feed', query];
   const found = useInfiniteQuery({
-    queryKey: ['/v1/mentions', 'feed', query],
+    queryKey,
     queryFn: async ({ pageParam, signal }) => {
       const limit = pageParam ? LATER_PAGE : FIRST_PAGE;
       const cursor = pageParam ? { cursor: pageParam } : {};
@@ -26,10 +28,22 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     structuralSharing: false,
-    gcTime: 30_000,
+    // A list that was left would miss what came since.
+    gcTime: 0,
+    meta: { isLive: true },
   });
   const { data } = found;
   const mentions = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const creditsUsed = data?.pages[0]?.meta.credits_used ?? 0;
-  return { ...found, mentions, creditsUsed };
+  /** Reads the first page again; the later ones are read when somebody scrolls to them. */
+  const readAgain = async () => {
+    queries.setQueryData<InfiniteData<unknown>>(queryKey, (list) => list && firstPageOf(list));
+    return (await found.refetch()).isSuccess;
+  };
+  return { ...found, mentions, creditsUsed, readAgain };
 }
+
+const firstPageOf = ({ pages, pageParams }: InfiniteData<unknown>) => ({
+  pages: pages.slice(0, 1),
+  pageParams: pageParams.slice(0, 1),
+});
