@@ -5,7 +5,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { RouterProvider } from 'react-router';
+import { RouterProvider } from 'react-router/dom';
 import { queries } from './api/queries.js';
 import { NotificationCorner } from './parts/notify.js';
 import { router } from './routes.js';

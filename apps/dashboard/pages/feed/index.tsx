@@ -106,7 +106,8 @@ function useChosen() {
         else next.set('mention', id);
         return next;
       },
-      { replace: chosenId !== undefined, preventScrollReset: true },
+      // At once: the next key belongs to the new choice, however soon it comes.
+      { replace: chosenId !== undefined, flushSync: true },
     );
   return { chosenId, choose };
 }
