@@ -1,7 +1,7 @@
 import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Suspense, useEffect } from 'react';
-import { Link, Outlet, useLocation, useNavigation } from 'react-router';
+import { Suspense, useEffect, useLayoutEffect } from 'react';
+import { Link, Outlet, useLocation, useNavigation, useNavigationType } from 'react-router';
 import { Account } from './account.js';
 import { KeyboardHelp } from './keyboard-help.js';
 import { Logo } from './logo.js';
@@ -15,6 +15,7 @@ export function Shell() {
   const { state } = useNavigation();
   const { close } = menu;
   useEffect(close, [pathname, close]);
+  useTopOfNewPage(pathname);
   return (
     <AppShell
       layout="alt"
@@ -72,4 +73,13 @@ export function Shell() {
       <KeyboardHelp />
     </AppShell>
   );
+}
+
+/** A new page begins at its top. Back and forward return to the place, and a filter of the same page keeps it. */
+function useTopOfNewPage(pathname: string): void {
+  const type = useNavigationType();
+  useLayoutEffect(() => {
+    if (type !== 'POP') window.scrollTo(0, 0);
+    // Only another page changes the place, not another way to it.
+  }, [pathname]);
 }
