@@ -82,7 +82,9 @@ describe('a stranger with a new installation', () => {
     await page.getByRole('dialog').getByText('Channels', { exact: true }).waitFor();
     await screenshot(page, 'tour-7-review');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Umbra Lamp' }).waitFor();
+    expect(await page.evaluate('window.scrollY')).toBe(0);
     await setShortInterval();
     await openFeed();
     post('The Umbra Lamp of my office has a loose switch.');
@@ -157,6 +159,10 @@ describe('a stranger with a new installation', () => {
     const starred = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
     await page.keyboard.press('s');
     expect(((await (await starred).json()) as { labels: string[] }).labels).toEqual(['starred']);
+    const flagged = page.waitForRequest((request) => request.method() === 'PATCH');
+    for (const key of ['j', 'j', 'k', 'f']) await page.keyboard.press(key);
+    const chosen = new URL(page.url()).searchParams.get('mention') ?? '?';
+    expect((await flagged).url()).toContain(chosen);
     await page.keyboard.press('/');
     await page.keyboard.type('switch');
     await page.keyboard.press('Enter');
@@ -207,8 +213,11 @@ describe('a stranger with a new installation', () => {
     await page.goto(`${stage.url}/keywords/${id}/rules`);
     await page.getByRole('button', { name: 'Add a rule' }).first().click();
     await page.getByRole('button', { name: 'Save the rules' }).click();
-    await page.getByText(/must/).first().waitFor();
+    await page.getByText('Give the rule a name').waitFor();
+    await page.getByText('Enter a value').waitFor();
+    expect(await page.getByText(/rules\[/).count()).toBe(0);
     await page.getByRole('textbox', { name: 'Rule 1' }).fill('Broken lamps');
+    await page.getByText('Give the rule a name').waitFor({ state: 'detached' });
     await page.getByRole('textbox', { name: 'Clause 1: value' }).fill('loose switch');
     await page.getByRole('button', { name: 'Run the backtest' }).click();
     const fired = page.getByRole('table', { name: 'How often each rule would have fired' });
@@ -222,6 +231,7 @@ describe('a stranger with a new installation', () => {
     await page.getByText('The rules were saved').waitFor();
     await page.reload();
     expect(await page.getByRole('textbox', { name: 'Clause 1: value' }).inputValue()).toBe('loose switch');
+    expect(await page.getByRole('button', { name: 'Save the rules' }).isDisabled()).toBe(true);
   }, 150_000);
 
   it('asks sources once after the price, and keeps the question as a keyword', async () => {

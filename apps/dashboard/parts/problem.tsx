@@ -1,6 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
-import { described } from './described.js';
+import { described, type Described } from './described.js';
+import { words } from './format.js';
 
 interface Props {
   error: unknown;
@@ -25,13 +26,13 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
     >
       <Stack gap="xs">
         <Text size="sm" className="foreign">
-          {faults.length > 0 && others.length < faults.length ? 'Correct the marked fields.' : message}
+          {summaryOf(message, faults, others)}
         </Text>
         {others.length > 0 && faults.length > 1 && (
           <List size="sm">
             {others.map(({ path, message: fault }) => (
               <List.Item key={path + fault} className="foreign">
-                {path ? `${path}: ${fault}` : fault}
+                {inWords({ path, message: fault })}
               </List.Item>
             ))}
           </List>
@@ -51,4 +52,31 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
       </Stack>
     </Alert>
   );
+}
+
+type Fault = Described['faults'][number];
+
+/** With several faults the list says them; a single one is the sentence itself. */
+function summaryOf(message: string, faults: readonly Fault[], others: readonly Fault[]): string {
+  const [only] = faults;
+  if (!only) return message;
+  if (others.length < faults.length) return 'Correct the marked fields.';
+  return faults.length > 1
+    ? 'The request has these faults:'
+    : message === describedAt(only)
+      ? inWords(only)
+      : message;
+}
+
+/** How the API begins its sentence about a fault. */
+const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
+
+/** `rules[0].when.all[1]` → “Rules 1, when, all 2”: a path for people. */
+function inWords({ path, message }: Fault): string {
+  if (path === '') return message;
+  const place = path
+    .replace(/\[(\d+)\]/g, (_, index: string) => ` ${Number(index) + 1}`)
+    .replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
+    .replaceAll('.', ', ');
+  return `${words(place)}: ${message}`;
 }

@@ -21,6 +21,7 @@ import { Section } from '../../parts/section.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { BacktestItems } from './backtest-items.js';
+import { shownPathsOf } from './rule-faults.js';
 
 type Schemas = components['schemas'];
 type Backtest = AnswerOf<'post', '/v1/keywords/{id}/backtest'>;
@@ -31,11 +32,13 @@ interface Props {
   keywordId: string;
   /** The rules of the form, saved or not. */
   draft: () => { rules: Schemas['Rule'][]; spikeAlert: Schemas['BacktestBody']['spikeAlert'] };
+  /** Marks what is missing in the form, and returns whether nothing is. */
+  isComplete: () => boolean;
   onError: (error: unknown) => void;
 }
 
 /** What the rules of the form would have done, without saving them. */
-export function Backtest({ keywordId, draft, onError }: Props) {
+export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   const [days, setDays] = useState<string>('30');
   const run = useMutation({
     mutationFn: () => {
@@ -64,14 +67,16 @@ export function Backtest({ keywordId, draft, onError }: Props) {
             size="xs"
             leftSection={<FlaskConical size={14} aria-hidden />}
             loading={run.isPending}
-            onClick={() => run.mutate()}
+            onClick={() => isComplete() && run.mutate()}
           >
             Run the backtest
           </Button>
         </Group>
       }
     >
-      {Boolean(run.error) && <Problem error={run.error} title="The backtest was refused" />}
+      {Boolean(run.error) && (
+        <Problem error={run.error} title="The backtest was refused" shownPaths={shownPathsOf(run.error)} />
+      )}
       {run.data && <Outcome keywordId={keywordId} backtest={run.data} />}
       {!run.data && !run.error && (
         <Text size="sm" c="dimmed">

@@ -11,7 +11,7 @@ const SUGGESTIONS: Readonly<Record<string, readonly string[]>> = {
 interface Props {
   clause: ClauseDraft;
   index: number;
-  /** The message of the API, if it refused the clause. */
+  /** What is wrong with the clause. */
   error: string | undefined;
   canRemove: boolean;
   onChange: (clause: ClauseDraft) => void;

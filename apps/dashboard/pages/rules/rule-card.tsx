@@ -26,7 +26,7 @@ interface Props {
   index: number;
   isLast: boolean;
   channels: readonly { id: string; name: string }[];
-  /** Message of the API for a path inside of the rule: `name`, `when.all[0].value`. */
+  /** What is wrong at a path inside of the rule: `name`, `when.all[0]`. */
   faultAt: (path: string) => string | undefined;
   onChange: (rule: RuleDraft) => void;
   onMove: (by: number) => void;
@@ -107,12 +107,7 @@ export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onM
         ) : (
           <WindowFields rule={rule} faultAt={faultAt} set={set} />
         )}
-        <Actions
-          rule={rule}
-          channels={channels}
-          error={faultAt('then') ?? faultAt('then[0]') ?? faultAt('then[0].type')}
-          set={set}
-        />
+        <Actions rule={rule} channels={channels} error={faultAt('then')} set={set} />
       </Stack>
     </Paper>
   );
@@ -146,9 +141,7 @@ function Clauses({
             key={n}
             clause={clause}
             index={n}
-            error={['', '.field', '.op', '.value', '.value.text']
-              .map((end) => faultAt(`when.all[${n}]${end}`))
-              .find(Boolean)}
+            error={faultAt(`when.all[${n}]`)}
             canRemove={clauses.length > 1}
             onChange={(changed) => onChange(clauses.map((one, at) => (at === n ? changed : one)))}
             onRemove={() => onChange(clauses.filter((_, at) => at !== n))}

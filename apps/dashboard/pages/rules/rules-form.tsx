@@ -1,8 +1,8 @@
-import { Button, Group, Select, Stack } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Plus, Workflow } from 'lucide-react';
-import { useState } from 'react';
-import { api, EarshotError } from '../../api/client.js';
+import { useMemo, useState } from 'react';
+import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
@@ -13,6 +13,7 @@ import { Empty } from '../../parts/states.js';
 import { Backtest } from './backtest.js';
 import { draftOf, newRule, ruleOf, type RuleDraft } from './clauses.js';
 import { RuleCard } from './rule-card.js';
+import { faultsOf, faultsOfRefusal, faultWithin, shownPathsOf, type Faults } from './rule-faults.js';
 
 const LEVELS = [
   { value: 'low', label: 'Low: only the strongest spikes' },
@@ -31,31 +32,45 @@ export function RulesForm({
   const canEdit = useCanEdit();
   const [rules, setRules] = useState<RuleDraft[]>(() => keyword.rules.map(draftOf));
   const [spikeAlert, setSpikeAlert] = useState(keyword.spikeAlert);
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
-  const refuse = (error: unknown) =>
-    setFaults(
-      new Map(
-        error instanceof EarshotError ? error.details.map(({ path, message }) => [camel(path), message]) : [],
-      ),
-    );
+  const [wasTried, setTried] = useState(false);
+  const [refused, setRefused] = useState<Faults>(new Map());
+  const missing = faultsOf(rules);
+  // A fault of the form ends when its field is corrected; one of the API, when its rule is changed.
+  const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
+  const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
   const draft = () => ({ rules: rules.map(ruleOf), spikeAlert });
+  const stored = useMemo(
+    () => JSON.stringify({ rules: keyword.rules.map(draftOf).map(ruleOf), spikeAlert: keyword.spikeAlert }),
+    [keyword],
+  );
+  const isChanged = JSON.stringify(draft()) !== stored;
+  const isComplete = () => {
+    setTried(true);
+    return missing.size === 0;
+  };
   const save = useMutation({
     mutationFn: () => api.patch('/v1/keywords/{id}', { path: { id: keyword.id }, body: draft() as never }),
     onSuccess: async () => {
-      setFaults(new Map());
+      setRefused(new Map());
+      setTried(false);
       notify('The rules were saved');
       await queries.invalidateQueries({ queryKey: ['/v1/keywords', keyword.id] });
     },
     onError: refuse,
   });
   const change = (index: number, rule: RuleDraft) => {
-    setFaults(new Map());
+    setRefused(new Map([...refused].filter(([path]) => !path.startsWith(`rules[${index}]`))));
     setRules(rules.map((one, at) => (at === index ? rule : one)));
+  };
+  /** The places of the rules change, and so the faults of the API are at other rules. */
+  const replace = (next: RuleDraft[]) => {
+    setRefused(new Map());
+    setRules(next);
   };
   const move = (index: number, by: number) => {
     const next = [...rules];
     next.splice(index + by, 0, ...next.splice(index, 1));
-    setRules(next);
+    replace(next);
   };
   const add = canEdit && (
     <Button
@@ -80,10 +95,10 @@ export function RulesForm({
             index={index}
             isLast={index === rules.length - 1}
             channels={channels}
-            faultAt={(path) => faults.get(`rules[${index}].${path}`)}
+            faultAt={(path) => faultWithin(faults, `rules[${index}].${path}`)}
             onChange={(changed) => change(index, changed)}
             onMove={(by) => move(index, by)}
-            onRemove={() => setRules(rules.filter((_, at) => at !== index))}
+            onRemove={() => replace(rules.filter((_, at) => at !== index))}
           />
         ))
       )}
@@ -103,11 +118,22 @@ export function RulesForm({
           disabled={!canEdit}
         />
       </Section>
-      <Backtest keywordId={keyword.id} draft={draft} onError={refuse} />
-      {Boolean(save.error) && <Problem error={save.error} title="The rules were not saved" />}
+      <Backtest keywordId={keyword.id} draft={draft} isComplete={isComplete} onError={refuse} />
+      {Boolean(save.error) && (
+        <Problem error={save.error} title="The rules were not saved" shownPaths={shownPathsOf(save.error)} />
+      )}
+      {wasTried && missing.size > 0 && (
+        <Text size="sm" c="var(--mantine-color-error)" ta="right" role="alert">
+          Correct the marked fields.
+        </Text>
+      )}
       {canEdit && (
         <Group justify="flex-end">
-          <Button loading={save.isPending} onClick={() => save.mutate()}>
+          <Button
+            disabled={!isChanged}
+            loading={save.isPending}
+            onClick={() => isComplete() && save.mutate()}
+          >
             Save the rules
           </Button>
         </Group>
@@ -115,5 +141,3 @@ export function RulesForm({
     </Stack>
   );
 }
-
-const camel = (path: string) => path.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,38 @@
+import { newClause, newRule, type RuleDraft } from '../../apps/dashboard/pages/rules/clauses.js';
+import { faultsOf, faultWithin } from '../../apps/dashboard/pages/rules/rule-faults.js';
+
+const faults = (more: Partial<RuleDraft>) => [
+  ...faultsOf([{ ...newRule(), name: 'One', clauses: [{ ...newClause(), value: 'x' }], ...more }]),
+];
+const clause = (field: string, op: RuleDraft['clauses'][number]['op'], value: string) => ({
+  clauses: [{ ...newClause(), field, op, value }],
+});
+
+describe('the faults of rules in the form', () => {
+  it.each<[string, Partial<RuleDraft>]>([
+    ['a complete rule', {}],
+    ['a clause that needs no value', clause('author', 'exists', '')],
+    ['a list of numbers', clause('likes', 'in', '1, 2')],
+    ['an empty clause of a rule about volume', { kind: 'volume', ...clause('text', 'eq', '') }],
+  ])('has none for %s', (_, more) => {
+    expect(faults(more)).toEqual([]);
+  });
+
+  it.each<[string, Partial<RuleDraft>, string, string]>([
+    ['an empty name', { name: ' ' }, 'rules[0].name', 'Give the rule a name'],
+    ['an empty value', clause('text', 'contains', ''), 'rules[0].when.all[0]', 'Enter a value'],
+    ['an empty list', clause('text', 'in', ' , '), 'rules[0].when.all[0]', 'Enter at least one value'],
+    ['a text for a number', clause('likes', 'gte', 'many'), 'rules[0].when.all[0]', 'Enter a number'],
+    ['no field', clause('', 'eq', 'x'), 'rules[0].when.all[0]', 'Choose a field'],
+    ['no action', { actions: [] }, 'rules[0].then', 'Choose at least one action'],
+    ['no label', { actions: ['mark'], labels: [] }, 'rules[0].then', 'Choose a label to set'],
+  ])('names %s in plain words', (_, more, path, message) => {
+    expect(faults(more)).toEqual([[path, message]]);
+  });
+
+  it('finds the fault inside of a field, and not that of another with a longer number', () => {
+    const known = new Map([['rules[0].when.all[10].value', 'wrong']]);
+    expect(faultWithin(known, 'rules[0].when.all[10]')).toBe('wrong');
+    expect(faultWithin(known, 'rules[0].when.all[1]')).toBeUndefined();
+  });
+});
