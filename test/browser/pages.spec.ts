@@ -9,6 +9,7 @@ import { writeMentions } from './many-mentions.js';
 
 const MENTIONS = 100_000;
 const SCROLLED = 10_000;
+const LONGEST_CHECK_MS = 60_000;
 const MOST_HEAP_BYTES = 100_000_000;
 const MOST_FIRST_VIEW_BYTES = 200_000;
 
@@ -187,6 +188,43 @@ describe('the pages of the dashboard', () => {
     }
     say(`first row of the feed after ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`);
     expect(times.every((ms) => ms > 0)).toBe(true);
+  }, 150_000);
+
+  it('send a delivery again, replay a window, and enable an address that was gone', async () => {
+    const { simulator } = stage.stage;
+    const { page } = await open('deliveries?tab=replays');
+    const webhookUrl = `${simulator.url}/hooks/pages`;
+    await call(page, 'PATCH', `/v1/keywords/${keywordId}`, { refreshIntervalSeconds: 1, webhookUrl });
+    const received = (count: number) =>
+      until(
+        `${count} deliveries`,
+        () => simulator.receiver.deliveries('pages').length === count,
+        LONGEST_CHECK_MS,
+      );
+    const publish = () => simulator.world.publish('hackernews', { title: '', text: 'An umbra lamp, found.' });
+    await until('the first check is over', async () => {
+      const { watches } = await call(page, 'GET', `/v1/keywords/${keywordId}`);
+      return watches[0].lastStatus === 'completed';
+    });
+    publish();
+    await received(1);
+    await page.getByLabel('Keyword').first().click();
+    await page.getByRole('option', { name: 'Umbra Lamp' }).click();
+    await page.getByLabel('From').fill('2026-01-01T00:00');
+    await page.getByRole('button', { name: 'Start the replay' }).click();
+    await page.getByText('1 of 1 sent').waitFor();
+    await received(2);
+    await page.getByRole('tab', { name: 'Deliveries' }).click();
+    await page.getByRole('button', { name: 'Send again' }).first().click();
+    await received(3);
+    simulator.receiver.setBehaviour('pages', { kind: 'status', status: 410 });
+    publish();
+    await received(4);
+    await page.getByRole('tab', { name: 'Endpoints' }).click();
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByText('The endpoint is enabled again').waitFor();
+    await page.getByText('disabled', { exact: true }).waitFor({ state: 'detached' });
+    await page.context().close();
   }, 150_000);
 
   it('change a criterion of all sources of a keyword', async () => {
