@@ -68,6 +68,17 @@ export async function execute<S, E, D extends Decision<E>>(
   throw Refusal.conflict('somebody else changed it at the same time; read it again and repeat the request');
 }
 
+/** Reads the present state of one subject from its stream, without a lock: for answers that store nothing. */
+export async function readState<S, E, D extends Decision<E>>(
+  store: EventStore,
+  { stream, initial, evolve, decode }: Aggregate<S, E, D>,
+  accountId: string,
+  subjectTokens: readonly string[],
+): Promise<S> {
+  const stored = await store.read(stream, subjectOf(stream, accountId, ...subjectTokens));
+  return stored.flatMap(({ data }) => decode(data).events).reduce(evolve, initial);
+}
+
 /**
  * @param guess true: assumes that a subject without rows in the projection is new, and does not read its stream. The append
  *   fails if that is wrong.

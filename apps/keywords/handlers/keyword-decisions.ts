@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeywordDecisionSchema, type KeywordDecision, type KeywordEvent } from '#contracts';
-import { execute, type Aggregate } from '#decisions';
+import { execute, readState, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, refuseOversize, systemClock } from '#kernel';
 import { DATABASE, STORE } from '#platform';
@@ -61,14 +61,20 @@ export class KeywordDecisions {
     });
   }
 
-  /** Decides a command on an existing subject without storing the result. @throws Refusal like `run` */
-  async tryOn(accountId: string, subjectId: string, commandOf: CommandOf): Promise<void> {
+  /**
+   * Decides a command on an existing subject without storing the result. Does not take the account's lock: estimates
+   * are free, and many of them must not keep connections to Postgres waiting.
+   * @throws Refusal like `run`
+   */
+  async tryOn<C extends KeywordCommand>(
+    accountId: string,
+    subjectId: string,
+    commandOf: (tx: Tx, state: KeywordState) => Promise<C>,
+  ): Promise<void> {
+    const state = await readState(this.store, keywords, accountId, [subjectId]);
+    const command = await commandOf(this.database.manager, state);
     const addressed = { accountId, commandId: newId() };
-    await this.execute(addressed, subjectId, async (state, tx) => {
-      const command = await commandOf(tx, state);
-      if (command) keywords.encode(decisionOf(addressed, subjectId, decide(command, state)));
-      return [];
-    });
+    keywords.encode(decisionOf(addressed, subjectId, decide(command, state)));
   }
 
   /** Decides a command on a new subject without storing the result. @throws Refusal like `run` */

@@ -1,4 +1,5 @@
 import { newId } from '#kernel';
+import { lockAccount } from '#postgres';
 import { startKeywords, type KeywordsUnderTest } from '../testing/keywords-under-test.js';
 
 let keywords: KeywordsUnderTest;
@@ -68,6 +69,15 @@ describe('the estimate of a change', () => {
     expect(await keywords.decisions.run({ accountId, commandId: newId() }, id, () => undefined)).toEqual(
       before,
     );
+  });
+
+  it('is answered while a command holds the lock of the account', async () => {
+    const accountId = await keywords.open('unlimited');
+    const id = await keywords.keyword(accountId);
+    await keywords.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      await keywords.estimate(accountId, searches(2, 1), id);
+    });
   });
 
   it('is refused for the keyword of another account and for an unknown one', async () => {
