@@ -45,6 +45,12 @@ describe('/docs', () => {
         ]);
   }, 60_000);
 
+  it('is the same with a slash at the end', async () => {
+    const [index, slashed] = [await get('/docs'), await get('/docs/')];
+    expect([slashed.status, slashed.text]).toEqual([200, index.text]);
+    expect((await get('/docs/nowhere/')).status).toBe(404);
+  });
+
   it('runs only its own scripts and styles, and cannot be framed', async () => {
     for (const path of ['/docs', '/docs/reference']) {
       const { headers, text } = await get(path);

@@ -56,7 +56,7 @@ export class DocsController {
 
   @Get('*')
   guide(@Param('*') name: string, @Res() reply: FastifyReply) {
-    return this.page(`/docs/${name.replace(/\.md$|\/$/, '')}`, reply);
+    return this.page(`/docs/${name}`.replace(/\.md$|\/$/, ''), reply);
   }
 
   private page(address: string, reply: FastifyReply) {
