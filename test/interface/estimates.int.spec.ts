@@ -110,6 +110,7 @@ describe('an estimate', () => {
         ],
         // x: 100 tweets for each search; the others: one check each.
         firstScanCredits: 200 + 1 + 14,
+        startCredits: 200 + 1 + 14,
         normalized: {
           refreshIntervalSeconds: 600,
           sentimentEnabled: false,

@@ -258,7 +258,7 @@ describe('the daily limit of a key', () => {
     const { accountId, api } = await service.tenant();
     const second = await service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
     const agents = [await connect(api.apiKey), await connect(api.apiKey, second)];
-    // 60 credits a day each: three fit into 200.
+    // 60 credits a day and one first check each: three fit into 200.
     const bodies = Array.from({ length: 8 }, (_, n) => dear(`Spend ${n}`));
     const tokens = await Promise.all(
       bodies.map((keyword) => call('estimate_keyword', { keyword }, agents[0])),
@@ -277,12 +277,68 @@ describe('the daily limit of a key', () => {
     });
     expect((await api.get('/v1/keywords')).body.data).toHaveLength(3);
     expect((await call('get_credits', {}, agents[1])).mcp_today).toEqual({
-      credits_spent: 180,
+      credits_spent: 183,
       daily_limit: 200,
     });
     // Another key of the account has its own day.
     const other = await connect((await key('write', accountId)).apiKey);
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
+  });
+
+  it('counts the checks that a change or a resume causes at once: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
+    const own = await connect((await service.tenant()).api.apiKey);
+    const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
+    const first = [{ label: 'a' }, { label: 'b', overrides: { query: 'b' } }];
+    const on = (enabled: boolean, searches: object[]) => [{ source: 'hackernews', enabled, searches }];
+    // With one check in a year, the credits of one day are almost 0.
+    const keyword = {
+      ...priced('Over and over'),
+      refresh_interval_seconds: 31_536_000,
+      sources: on(true, first),
+    };
+    const { estimate_token, estimate } = await call('estimate_keyword', { keyword }, own);
+    expect(estimate.startCredits).toBe(2);
+    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
+    const counted = async (name: string, args: object = {}) => {
+      const before = await spent();
+      expect(await call(name, { id, ...args }, own)).not.toHaveProperty('isError');
+      return (await spent()) - before;
+    };
+    const change = (changes: object) => counted('update_keyword', { changes });
+    // Rounded up: two checks, and a part of a credit for the day.
+    expect(await spent()).toBe(3);
+    for (const query of ['one', 'two', 'three'])
+      expect(await change({ global_criteria: { market: 'global', query } })).toBe(1);
+    expect(await change({ name: 'Renamed' })).toBe(0);
+    const { searches } = (await call('get_keyword', { id }, own)).keyword.sources[0];
+    const more = [...searches, { label: 'c', overrides: { query: 'c' } }];
+    expect(await change({ sources: on(true, more) })).toBe(2);
+    expect(await change({ sources: on(false, more) })).toBe(0);
+    expect(await change({ sources: on(true, more) })).toBe(4);
+    expect(await counted('pause_keyword')).toBe(0);
+    expect(await counted('resume_keyword')).toBe(3);
+    expect(await counted('resume_keyword')).toBe(0);
+  });
+
+  it('does not try a change whose estimate is refused, and returns its refusal', async () => {
+    const own = await connect((await service.tenant()).api.apiKey);
+    const keyword = priced('Refused');
+    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
+    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
+    const spent = (await call('get_credits', {}, own)).mcp_today;
+    const changes = { sources: [{ source: 'usenet', enabled: true }] };
+    const { refusal } = await call('estimate_keyword', { change_of: id, keyword: changes }, own);
+    expect(await call('update_keyword', { id, changes }, own)).toMatchObject({
+      isError: true,
+      code: refusal.code,
+      error: refusal.message,
+      details: refusal.details,
+    });
+    await call('delete_keyword', { id }, own);
+    expect(await call('update_keyword', { id, changes: { name: 'x' } }, own)).toMatchObject({
+      code: 'CONFLICT',
+    });
+    expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
   it('counts a create once that is repeated with its token [mcp.spend-limit]', async () => {
@@ -292,9 +348,9 @@ describe('the daily limit of a key', () => {
     const keyword = priced('Once');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const first = await call('create_keyword', { keyword, estimate_token }, own);
-    expect(await spent()).toBe(24);
+    expect(await spent()).toBe(25);
     expect(await call('create_keyword', { keyword, estimate_token }, own)).toEqual(first);
-    expect(await spent()).toBe(24);
+    expect(await spent()).toBe(25);
   });
 
   it('also refuses a change that makes a keyword dearer, before the change, and gives refused work back', async () => {
@@ -304,14 +360,14 @@ describe('the daily limit of a key', () => {
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
-    expect(await spent()).toBe(24);
+    expect(await spent()).toBe(25);
     const changes = { refresh_interval_seconds: 60 };
     expect(await call('update_keyword', { id, changes }, own)).toMatchObject({ code: 'MCP_SPEND_LIMIT' });
     expect((await call('get_keyword', { id }, own)).keyword.refreshIntervalSeconds).toBe(3600);
     expect(
       await call('run_explore', { question: 'acme', sources: ['x'], wait_seconds: 0 }, own),
     ).toMatchObject({ isError: true, code: 'VALIDATION' });
-    expect(await spent()).toBe(24);
+    expect(await spent()).toBe(25);
   });
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MONTH_SECONDS } from '#quotes';
-import { derivedId, newId, systemClock } from '#kernel';
+import { derivedId, newId, Refusal, systemClock, type Fault } from '#kernel';
+import { refusalKindOf } from '#transport';
 import { keywordId, keywordOf } from './keyword-tools.js';
 import { CHANGES, exists, READS, tool, type McpTool, type ToolContext } from './tool.js';
 
@@ -72,7 +73,7 @@ const create = tool({
   name: 'create_keyword',
   title: 'Create a keyword',
   description:
-    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword answered for the same body. The same token creates one keyword, however often it is sent. Its credits of one day and its first scan count for the daily limit of the key.',
+    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword answered for the same body. The same token creates one keyword, however often it is sent. Its credits of one day and its start_credits (the first check, or the first scan, of each search) count for the daily limit of the key.',
   input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
   output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
   effects: CHANGES,
@@ -83,13 +84,14 @@ const create = tool({
     const commandId = derivedId('mcp create', accountId, token ?? '');
     const isRepeated = await exists(() => routes.keywords.read(caller, commandId));
     const found = await estimateOf({ caller, routes }, keyword, isRepeated ? commandId : undefined);
-    const { monthlyCredits = 0, firstScanCredits = 0 } = found.valid ? found.estimate : {};
-    const backfill = keyword['backfill'] === true ? firstScanCredits : 0;
-    const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + backfill;
+    // The keyword of a repeated call can be retired meanwhile: then its change is refused, and its price is 0.
+    const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
+    const { monthlyCredits, firstScanCredits, startCredits } = priced;
+    const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + startCredits;
     const made = await spending.spend(by.id, credits, () =>
       keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
     );
-    return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: backfill };
+    return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: firstScanCredits };
   },
 });
 
@@ -97,7 +99,7 @@ const change = tool({
   name: 'update_keyword',
   title: 'Change a keyword',
   description:
-    'Changes the given keys of a keyword; null clears one. Searches whose criteria change start over (reset_searches). The answer has the price before and after. A higher price counts for the daily limit of the key with its credits of one day.',
+    'Changes the given keys of a keyword; null clears one. Searches whose criteria change start over (reset_searches). The answer has the price before and after. For the daily limit of the key count: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and the credits of one day by which the price rises. A change that would be refused is not tried.',
   input: z.strictObject({
     id: keywordId,
     changes: z.looseObject({}).describe('Keys of the keyword, in snake_case or camelCase'),
@@ -113,10 +115,9 @@ const change = tool({
   async run({ caller, routes, spending }, { id, changes }) {
     const before = await routes.keywords.read(caller, id);
     const found = await estimateOf({ caller, routes }, changes, id);
-    // A change that would be refused costs nothing: its refusal is the answer.
-    const after = found.valid ? found.estimate.monthlyCredits : 0;
-    const more = Math.max(0, after - before.monthlyCredits) / DAYS_PER_MONTH;
-    const changed = await spending.spend(caller.by.id, more, () =>
+    const { monthlyCredits, startCredits } = estimateIn(found);
+    const more = Math.max(0, monthlyCredits - before.monthlyCredits) / DAYS_PER_MONTH;
+    const changed = await spending.spend(caller.by.id, more + startCredits, () =>
       routes.keywordChange.changeKeyword(caller, id, changes),
     );
     const { resetSearches, ...keyword } = changed;
@@ -153,14 +154,14 @@ const resume = tool({
   name: 'resume_keyword',
   title: 'Resume a keyword',
   description:
-    'Starts the checks of a paused keyword again, which costs its monthly_credits. Its credits of one day count for the daily limit of the key.',
+    'Starts the checks of a paused keyword again, which costs its monthly_credits. Its credits of one day, but at least one check of each search, count for the daily limit of the key.',
   input: z.strictObject({ id: keywordId }),
   output: state,
   effects: CHANGES,
   role: 'editor',
   async run({ caller, routes, spending }, { id }) {
-    const keyword = await routes.keywords.read(caller, id);
-    const credits = keyword.state === 'active' ? 0 : keyword.monthlyCredits / DAYS_PER_MONTH;
+    const { state: current } = await routes.keywords.read(caller, id);
+    const credits = current === 'active' ? 0 : await resumeCredits({ caller, routes }, id);
     return spending.spend(caller.by.id, credits, async () =>
       stateOf(await routes.keywordChange.resume(caller, newId(), id)),
     );
@@ -217,11 +218,20 @@ export const keywordChangeTools: readonly McpTool[] = [
   backtest,
 ];
 
+type Estimate = {
+  monthlyCredits: number;
+  firstScanCredits: number;
+  startCredits: number;
+  bySearch: readonly { creditsPerCheck: number }[];
+};
+
+const FREE: Estimate = { monthlyCredits: 0, firstScanCredits: 0, startCredits: 0, bySearch: [] };
+
 type Estimated =
-  | { valid: false; refusal: { code: string; message: string } }
+  | { valid: false; refusal: { status: number; code: string; message: string; details?: readonly Fault[] } }
   | {
       valid: true;
-      estimate: { monthlyCredits: number; firstScanCredits: number };
+      estimate: Estimate;
       estimateToken: string;
       estimateTokenExpiresAt: string;
     };
@@ -232,6 +242,23 @@ async function estimateOf(
   changed?: string,
 ): Promise<Estimated> {
   return (await routes.keywordCreate.estimateKeyword(caller, { keyword: changed }, keyword)) as Estimated;
+}
+
+/**
+ * Without an estimate nobody knows what to reserve, so the write is not tried.
+ * @throws Refusal the one of the estimate, which is the one of the write
+ */
+function estimateIn(found: Estimated): Estimate {
+  if (found.valid) return found.estimate;
+  const { status, code, message, details } = found.refusal;
+  throw new Refusal(refusalKindOf(status), code, message, details);
+}
+
+/** What a resumed keyword can spend today: the checks that are due at once count also if they come less than daily. */
+async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
+  const { monthlyCredits, bySearch } = estimateIn(await estimateOf(context, {}, id));
+  const once = bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
+  return Math.max(once, monthlyCredits / DAYS_PER_MONTH);
 }
 
 function stateOf(keyword: {

@@ -15,6 +15,7 @@ import {
   type RetireKeyword,
   type RotateFeed,
   type SearchReset,
+  type Watch,
 } from '#contracts';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
@@ -22,14 +23,19 @@ import { COMMANDS, subjectOf } from '#messaging';
 import { STORE } from '#platform';
 import type { Tx } from '#postgres';
 import { CommandPattern } from '#transport';
-import type { KeywordCommand } from '../domain/keyword-command.js';
 import type { KeywordState } from '../domain/keyword-state.js';
 import { reconcile } from '../domain/reconcile.js';
 import { isScheduled } from '../domain/schedule.js';
-import { Admission, type Admitted } from '../planning/admission.js';
+import { Admission, startCreditsOf, type Admitted } from '../planning/admission.js';
 import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
+
+/** A decision that is not stored: what was admitted, and the watches whose first check would follow at once. */
+interface Tried {
+  admitted: Admitted;
+  starting: readonly Watch[];
+}
 
 /** Executes the commands that create, change and end keywords. */
 @Controller()
@@ -45,37 +51,40 @@ export class KeywordsHandler {
   @CommandPattern(COMMANDS.estimateKeyword)
   async estimate({ accountId, keywordId, definition: given }: EstimateKeyword) {
     const definition = required(given);
-    const admitted =
+    const { admitted, starting } =
       keywordId === ''
         ? await this.tryCreation(accountId, definition)
         : await this.tryChange(accountId, keywordId, definition);
     const searches = plannedSearches(definition);
-    const estimate = this.admission.estimateOf({ ...admitted, searches }, definition);
+    const estimate = {
+      ...this.admission.estimateOf({ ...admitted, searches }, definition),
+      startCredits: startCreditsOf(starting),
+    };
     const { manager } = this.decisions.database;
     const warnings = await this.warnings.of(manager, accountId, definition, keywordId || undefined);
     return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate), warnings });
   }
 
-  private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<Admitted> {
+  private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<Tried> {
     // The ids count towards the stored size, although the estimate does not return them.
     const named = withIds(clone(KeywordDefinitionSchema, definition));
     const { manager } = this.decisions.database;
     const { command, admitted } = await this.creation(manager, accountId, named, 'all');
     this.decisions.tryNew(accountId, command);
-    return admitted;
+    return { admitted, starting: command.watches };
   }
 
   private async tryChange(
     accountId: string,
     keywordId: string,
     definition: KeywordDefinition,
-  ): Promise<Admitted> {
+  ): Promise<Tried> {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
-    let tried: Admitted | undefined;
+    let tried: Tried | undefined;
     await this.decisions.tryOn(accountId, keywordId, async (tx, state) => {
       const wanted = { accountId, keywordId, definition: clone(KeywordDefinitionSchema, definition) };
       const { command, admitted } = await this.changing(tx, state, wanted, 'all');
-      tried = admitted;
+      tried = { admitted, starting: startingOf(command.searches.watches, state) };
       return command;
     });
     if (!tried) throw Refusal.notFound('keyword');
@@ -101,12 +110,12 @@ export class KeywordsHandler {
     accountId: string,
     definition: KeywordDefinition,
     counted: 'limited' | 'all' = 'limited',
-  ): Promise<{ command: KeywordCommand; admitted: Admitted }> {
+  ) {
     const admitted = await this.admission.ofNew(tx, accountId, definition, counted);
     return {
       admitted,
       command: {
-        kind: 'create-keyword',
+        kind: 'create-keyword' as const,
         definition,
         watches: admitted.watches.filter(({ disabled }) => !disabled),
         scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
@@ -194,6 +203,14 @@ export class KeywordsHandler {
       [keywordId, accountId],
     );
   }
+}
+
+/** The enabled watches that are new, start over, or were disabled. */
+function startingOf(watches: readonly Watch[], state: KeywordState): Watch[] {
+  const running = new Set(
+    state.status === 'keyword' ? state.watches.flatMap((had) => (had.disabled ? [] : [had.watchId])) : [],
+  );
+  return watches.filter(({ watchId, disabled }) => !disabled && !running.has(watchId));
 }
 
 /** The refusal of a change to a keyword that no longer exists. */

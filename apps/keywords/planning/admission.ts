@@ -205,6 +205,14 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
   });
 }
 
+/** The most that the first checks of these watches cost, in credits: the first scan of those that have one. */
+export function startCreditsOf(watches: readonly Watch[]): number {
+  return watches.reduce(
+    (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),
+    0,
+  );
+}
+
 /**
  * The credits must cover at least the first check of each search.
  * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with the missing credits, `unavailable` until the account's
@@ -212,9 +220,6 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
  */
 export function requireCredits(balance: Balance | undefined, watches: readonly Watch[]): void {
   if (!balance) throw Refusal.unavailable('the credits of the account are not known yet; try again');
-  const needed = watches.reduce(
-    (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),
-    0,
-  );
+  const needed = startCreditsOf(watches);
   if (needed > balance.remaining) throw Refusal.insufficientCredits(needed, balance.remaining);
 }

@@ -58,6 +58,10 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       'Maximum cost of the first scan with `backfill`, without the readings of its items',
       NUMBER,
     ),
+    startCredits: described(
+      'Maximum cost of the checks that follow at once: the first check, or the first scan, of each search. For a change: only of the searches that are new, enabled again, or start over',
+      NUMBER,
+    ),
     normalized: object({
       refreshIntervalSeconds: INTEGER,
       sentimentEnabled: BOOLEAN,
