@@ -4,7 +4,7 @@ import type { Page, Request } from 'playwright-core';
 import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { checkout, until } from '#testing';
 import { COLOURS, openPage, screenshot, seriousFindings, type Theme } from './chromium.js';
-import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
+import { call, openBrowserStage, OWNER, signUpThroughApi, type BrowserStage } from './installation.js';
 import { writeMentions } from './many-mentions.js';
 
 const MENTIONS = 100_000;
@@ -262,9 +262,35 @@ describe('the pages of the dashboard', () => {
     await other.goto(addressOf('keywords'));
     await other.getByRole('link', { name: 'Umbra Lamp' }).waitFor();
     expect(await other.getByRole('link', { name: 'New keyword' }).count()).toBe(0);
+    await page.reload();
+    await page.getByLabel('Role of bob@example.org').selectOption('editor');
+    await until('the member may create keywords', async () => {
+      await other.reload();
+      await other.getByRole('link', { name: 'Umbra Lamp' }).waitFor();
+      return (await other.getByRole('link', { name: 'New keyword' }).count()) > 0;
+    });
     await page.goto(addressOf('settings/audit-log'));
     await page.getByText('POST /v1/invitations').waitFor();
   }, 150_000);
+
+  it('end another session, and change the password', async () => {
+    const { page: other } = await openPage(stage.browser);
+    const session = () => other.request.get(`${stage.url}/v1/auth/session`);
+    const signIn = (password: string) =>
+      other.request.post(`${stage.url}/v1/auth/sign-in`, { data: { email: OWNER.email, password } });
+    expect((await signIn(OWNER.password)).status()).toBe(200);
+    const { page } = await open('settings/security');
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await until('the other session has ended', async () => (await session()).status() === 401);
+    await page.getByRole('textbox', { name: 'Present password' }).fill(OWNER.password);
+    await page.getByRole('textbox', { name: 'New password' }).fill('six quite different words in a row');
+    const changed = page.waitForResponse((answer) => answer.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    expect((await changed).ok()).toBe(true);
+    expect((await signIn(OWNER.password)).status()).toBe(401);
+    expect((await signIn('six quite different words in a row')).status()).toBe(200);
+    await Promise.all([page.context().close(), other.context().close()]);
+  }, 60_000);
 });
 
 const nameOf = (path: string) => path.replaceAll('/', '-').replace('$', 'keyword');
