@@ -206,6 +206,11 @@ describe('a stranger with a new installation', () => {
       .first()
       .waitFor();
     await page.getByText('"type": "hn_item.created"').first().waitFor();
+    await page.getByText('The event; Slack gets a message made of it').waitFor();
+    expect(await page.getByText('Request body (POST').count()).toBe(0);
+    const delivery = page.getByRole('row').filter({ hasText: 'Slack, Channel' });
+    await delivery.first().getByText('Team', { exact: true }).waitFor();
+    expect(await page.getByText('channel:').count()).toBe(0);
   }, 150_000);
 
   it('builds a rule, sees in a backtest how often it would have fired, and saves it', async () => {

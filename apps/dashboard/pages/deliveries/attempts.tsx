@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, RotateCw, Send } from 'lucide-react';
 import { Fragment, useState } from 'react';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
+import { channelIdOf, targetName, useChannels, type Channels } from '../../api/channels.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { queries } from '../../api/queries.js';
@@ -22,6 +23,7 @@ const COLOURS = { delivered: 'teal', retrying: 'yellow', given_up: 'red' } as co
 /** Deliveries by event and target, newest first, each with all attempts. */
 export function Attempts() {
   const names = useKeywordNames();
+  const channels = useChannels();
   const [givenState, setState] = useAddressParam('state');
   const [keyword, setKeyword] = useAddressParam('keyword');
   const state = STATES.find((one) => one === givenState);
@@ -82,7 +84,7 @@ export function Attempts() {
                 {rows.map((row) => (
                   <DeliveryRow
                     key={`${row.eventId} ${row.endpoint} ${row.target.id}`}
-                    row={row}
+                    {...{ row, channels }}
                     name={row.keywordId ? names.get(row.keywordId) : undefined}
                   />
                 ))}
@@ -96,7 +98,14 @@ export function Attempts() {
   );
 }
 
-function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined }) {
+interface RowProps {
+  row: Delivery;
+  /** Of the keyword. */
+  name: string | undefined;
+  channels: Channels;
+}
+
+function DeliveryRow({ row, name, channels }: RowProps) {
   const [isOpen, setOpen] = useState(false);
   const canEdit = useCanEdit();
   const resend = useMutation({
@@ -109,6 +118,7 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
     onError: (error) => notifyFailure('The event was not sent again', error),
   });
   const last = row.attempts.at(-1);
+  const channel = channels?.get(channelIdOf(row.endpoint) ?? '');
   return (
     <Fragment>
       <Table.Tr>
@@ -128,10 +138,10 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
         </Table.Td>
         <Table.Td maw={200}>
           <Text size="sm" truncate className="foreign" title={row.endpoint}>
-            {row.endpoint}
+            {targetName(row.endpoint, channels)}
           </Text>
           <Text size="xs" c="dimmed">
-            {words(row.target.kind)}
+            {[channel && words(channel.kind), words(row.target.kind)].filter(Boolean).join(', ')}
           </Text>
         </Table.Td>
         <Table.Td className="foreign" miw={130}>
@@ -164,7 +174,7 @@ function DeliveryRow({ row, name }: { row: Delivery; name: string | undefined })
       {isOpen && (
         <Table.Tr>
           <Table.Td colSpan={8} bg="var(--ground)">
-            <EventDetail delivery={row} />
+            <EventDetail delivery={row} channel={channel} />
           </Table.Td>
         </Table.Tr>
       )}

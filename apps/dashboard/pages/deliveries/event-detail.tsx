@@ -1,15 +1,23 @@
 import { Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
-import { api, EarshotError } from '../../api/client.js';
-import { count } from '../../parts/format.js';
+import { channelIdOf, type Channel } from '../../api/channels.js';
+import { described } from '../../parts/described.js';
+import { count, words } from '../../parts/format.js';
 import { LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
+import { deliveredEvent } from './delivered-event.js';
 
 type Delivery = RowOf<'/v1/deliveries'>;
 
-/** All attempts of a delivery, and the body that was sent. */
-export function EventDetail({ delivery }: { delivery: Delivery }) {
+interface Props {
+  delivery: Delivery;
+  /** The channel to which it went; undefined for an address, and for a deleted channel. */
+  channel: Channel | undefined;
+}
+
+/** All attempts of a delivery, and its event. */
+export function EventDetail({ delivery, channel }: Props) {
   return (
     <Stack gap="sm" py="xs">
       <List size="sm" spacing={4}>
@@ -22,7 +30,7 @@ export function EventDetail({ delivery }: { delivery: Delivery }) {
           </List.Item>
         ))}
       </List>
-      <Envelope delivery={delivery} />
+      <SentEvent delivery={delivery} channel={channel} />
       <Text size="xs" c="dimmed">
         Event {delivery.eventId}
       </Text>
@@ -30,42 +38,45 @@ export function EventDetail({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** The bytes of the request: each attempt sends the same body with a fresh signature. */
-function Envelope({ delivery: { eventId, keywordId, attempts } }: { delivery: Delivery }) {
-  const first = attempts[0]?.at;
+/** The event of a delivery. A webhook gets its bytes; each attempt sends them with a fresh signature. */
+function SentEvent({ delivery, channel }: Props) {
+  const { eventId, target } = delivery;
   const query = useQuery({
-    queryKey: ['/v1/keywords', keywordId, 'events', eventId],
-    enabled: keywordId !== null && first !== undefined,
-    queryFn: async ({ signal }) => {
-      // The event was collected shortly before its first attempt.
-      const until = new Date(Date.parse(first ?? '') + 1000).toISOString();
-      const since = new Date(Date.parse(first ?? '') - 300_000).toISOString();
-      const options = { path: { id: keywordId ?? '' }, query: { since, until, limit: 200 }, signal };
-      for await (const event of api.paginate('/v1/keywords/{id}/events', options))
-        if (event.id === eventId) return event;
-      return null;
-    },
+    queryKey: ['/v1/deliveries', 'event', eventId],
+    enabled: !(target.kind in WITHOUT_EVENT),
+    queryFn: ({ signal }) => deliveredEvent(delivery, signal),
+    staleTime: Infinity,
   });
   if (query.isLoading) return <LoadingRows rows={1} height={120} />;
-  if (!query.data) {
-    const why =
-      query.error instanceof EarshotError
-        ? query.error.message
-        : 'it is older than what is kept, or of a digest';
+  if (!query.data)
     return (
       <Text size="sm" c="dimmed">
-        The body is not shown here: {why}.
+        {WITHOUT_EVENT[target.kind] ??
+          (query.error
+            ? `The event is not shown here: ${described(query.error).message}.`
+            : 'The event is not shown here: it is not a mention, and it is not among the events of the keyword of the five minutes before the first attempt.')}
       </Text>
     );
-  }
   return (
     <div>
       <Text size="xs" c="dimmed" mb={4}>
-        Request body (POST, application/json)
+        {headingOf(delivery, channel)}
       </Text>
       <Code block mah={280} tabIndex={0} style={{ overflow: 'auto' }}>
         {JSON.stringify(query.data, null, 2)}
       </Code>
     </div>
   );
+}
+
+/** Why a delivery of this kind has no event. */
+const WITHOUT_EVENT: Readonly<Record<string, string>> = {
+  digest: 'A digest is one message about several mentions, so it has no event of its own.',
+  verification: 'This was the mail that asks to confirm an address, so it has no event.',
+};
+
+function headingOf({ endpoint }: Delivery, channel: Channel | undefined): string {
+  const isBody = channelIdOf(endpoint) === undefined || channel?.kind === 'webhook';
+  if (isBody) return 'Request body (POST, application/json)';
+  return `The event; ${channel ? words(channel.kind) : 'the channel'} gets a message made of it`;
 }

@@ -1,6 +1,7 @@
 import { Badge, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { MailOpen } from 'lucide-react';
+import { targetName, useChannels } from '../../api/channels.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { count, words } from '../../parts/format.js';
@@ -14,15 +15,7 @@ const PAGE = 200;
 /** The digests among the deliveries, newest first. */
 export function SentDigests() {
   const names = useKeywordNames();
-  const channels = useQuery({
-    queryKey: ['/v1/channels', 'names'],
-    queryFn: async ({ signal }) => {
-      const found = new Map<string, string>();
-      for await (const { id, name } of api.paginate('/v1/channels', { query: { limit: 200 }, signal }))
-        found.set(`channel:${id}`, name);
-      return found;
-    },
-  });
+  const channels = useChannels();
   const query = useInfiniteQuery({
     queryKey: ['/v1/deliveries', 'digests'],
     queryFn: ({ signal, pageParam }) =>
@@ -51,7 +44,7 @@ export function SentDigests() {
                       <Time at={row.attempts.at(-1)?.at} />
                     </Table.Td>
                     <Table.Td className="foreign">
-                      <Text size="sm">{channels.data?.get(row.endpoint) ?? row.endpoint}</Text>
+                      <Text size="sm">{targetName(row.endpoint, channels)}</Text>
                     </Table.Td>
                     <Table.Td className="foreign">
                       {(row.keywordId && names.get(row.keywordId)) ?? '–'}
