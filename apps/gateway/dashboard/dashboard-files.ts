@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { negotiate } from '@fastify/accept-negotiator';
 
 /** Where the build writes the dashboard, relative to the compiled file. */
 const BUILT = fileURLToPath(new URL('../../dashboard/', import.meta.url));
@@ -58,8 +59,9 @@ export class DashboardFiles {
   }
 
   private encodingOf(name: string, accepted: string): DashboardFile['encoding'] {
-    if (/\bbr\b/.test(accepted) && this.files.has(`${name}.br`)) return 'br';
-    return /\bgzip\b/.test(accepted) && this.files.has(`${name}.gz`) ? 'gzip' : undefined;
+    const packed = (['br', 'gzip'] as const).filter((one) => this.files.has(`${name}${SUFFIXES[one]}`));
+    const chosen = negotiate(accepted, [...packed, 'identity']);
+    return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
   }
 }
 

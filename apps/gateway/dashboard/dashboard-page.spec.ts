@@ -22,6 +22,7 @@ describe('the page of the dashboard', () => {
     writeFileSync(join(folder, '.vite/manifest.json'), '{}');
     writeFileSync(join(folder, 'assets/a-1.js'), 'plain');
     writeFileSync(join(folder, 'assets/a-1.js.br'), Buffer.from('CwKAcGxhaW4D', 'base64'));
+    for (const ending of ['', '.br', '.gz']) writeFileSync(join(folder, `assets/c-1.css${ending}`), ending);
     server = serverOf(new DashboardFiles(folder));
   });
 
@@ -111,6 +112,21 @@ describe('the page of the dashboard', () => {
       type: 'text/javascript; charset=utf-8',
       encoding: undefined,
     });
+  });
+
+  it.each<[string, string | undefined]>([
+    ['br;q=0, gzip;q=0', undefined],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0.5, gzip;q=1.0', 'gzip'],
+    ['gzip, br', 'br'],
+    ['br;q=0.5, identity', undefined],
+    ['deflate', undefined],
+    ['brotli', undefined],
+    ['*', 'br'],
+    ['', undefined],
+  ])('sends to a client with accept-encoding %j the encoding %s', (accepted, encoding) => {
+    const files = new DashboardFiles(folder);
+    expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });
 
   it('belongs to one build, also when another build replaces the files meanwhile', () => {
