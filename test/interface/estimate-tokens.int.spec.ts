@@ -74,6 +74,20 @@ describe('a create that sends its estimate token', () => {
     expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
   });
 
+  it('is refused with the token of a change of a keyword, also for the same body: 409 ESTIMATE_MISMATCH [credits.token]', async () => {
+    const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Priced before' }))).body;
+    for (const name of ['keywords', 'queries']) {
+      const whole = { ...(await ada.api.get(`/v1/keywords/${id}`)).body, name: 'Held' };
+      const sent = name === 'queries' ? whole : body;
+      const priced = (await ada.api.post(`/v1/${name}/estimate?keyword=${id}`, sent)).body;
+      expect(priced.valid).toBe(true);
+      expect(await createWith(priced.estimateToken, sent, ada, name)).toMatchObject({
+        status: 409,
+        body: { code: 'ESTIMATE_MISMATCH' },
+      });
+    }
+  });
+
   it('is refused with 409 ESTIMATE_EXPIRED when the estimate has expired or used another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const signed = new SignedText('5e'.repeat(32), 'estimates');

@@ -14,11 +14,13 @@ interface Priced {
   version: string;
   /** Time of expiry, in ms. */
   until: number;
+  /** The keyword whose change was priced. Absent for a create. */
+  keywordId?: string;
 }
 
 /**
- * Signed tokens that keep an estimated price valid for 15 minutes. A token is bound to the account, the body and the
- * price book.
+ * Signed tokens that keep an estimated price valid for 15 minutes. A token is bound to the account, the body, the
+ * price book, and the keyword if it priced a change.
  */
 export class EstimateTokens {
   private readonly signed: SignedText;
@@ -28,14 +30,23 @@ export class EstimateTokens {
     this.signed = new SignedText(masterKey, 'estimates');
   }
 
-  /** @param body the body as it was sent; the order and the spelling of its keys do not matter */
+  /**
+   * @param body the body as it was sent; the order and the spelling of its keys do not matter
+   * @param keywordId the keyword whose change was priced. No create accepts the token of a change
+   */
   issue(
     accountId: string,
     body: unknown,
     now: Date,
+    keywordId?: string,
   ): { estimateToken: string; estimateTokenExpiresAt: string } {
     const until = now.getTime() + VALID_MS;
-    const priced: Priced = { body: hashOf(body), version: PRICE_BOOK_VERSION, until };
+    const priced: Priced = {
+      body: hashOf(body),
+      version: PRICE_BOOK_VERSION,
+      until,
+      ...(keywordId !== undefined && { keywordId }),
+    };
     return { estimateToken: this.signed.write({ accountId }, priced), estimateTokenExpiresAt: isoOf(until) };
   }
 
@@ -60,6 +71,12 @@ export class EstimateTokens {
         'conflict',
         'ESTIMATE_MISMATCH',
         'the estimate token is not valid for this account; request an estimate',
+      );
+    if (priced.keywordId !== undefined)
+      throw new Refusal(
+        'conflict',
+        'ESTIMATE_MISMATCH',
+        'the estimate was of a change of a keyword; request an estimate of the create',
       );
     if (priced.body !== hashOf(body))
       throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the one that was estimated');

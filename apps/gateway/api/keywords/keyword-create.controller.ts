@@ -81,7 +81,7 @@ export class KeywordCreateController {
       const { estimateJson, warnings } = await inSpellingOf(raw, () =>
         this.commands.request(COMMANDS.estimateKeyword, command),
       );
-      const token = this.tokens.issue(accountId, raw, systemClock.now());
+      const token = this.tokens.issue(accountId, raw, systemClock.now(), changed?.keywordId);
       const estimate = JSON.parse(estimateJson) as object;
       return { valid: true, estimate, ...token, warnings: spelledAs(raw, warnings) };
     } catch (error) {

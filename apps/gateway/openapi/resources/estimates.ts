@@ -84,7 +84,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
         valid: { const: true },
         estimate: ref('Estimate'),
         estimateToken: described(
-          'Value for the header `Service-Estimate-Token` of a create with the same body. A change needs no token',
+          'Value for the header `Service-Estimate-Token` of a create with the same body. A change needs no token, and no create accepts the token of a change',
           TEXT,
         ),
         estimateTokenExpiresAt: INSTANT,
