@@ -207,6 +207,12 @@ describe('creating a keyword', () => {
     expect(await call('create_keyword', { keyword, estimate_token }, stranger)).toMatchObject({
       code: 'ESTIMATE_MISMATCH',
     });
+    const { id } = (await ada.api.post('/v1/keywords', keyword)).body;
+    const changed = (await ada.api.post(`/v1/keywords/estimate?keyword=${id}`, keyword)).body;
+    expect(await call('create_keyword', { keyword, estimate_token: changed.estimateToken })).toMatchObject({
+      code: 'ESTIMATE_MISMATCH',
+    });
+    await ada.api.delete(`/v1/keywords/${id}?purge=true`);
     const made = await call('create_keyword', { keyword, estimate_token });
     expect(made).toMatchObject({ keyword: { name: 'By an agent', state: 'active' }, monthly_credits: 720 });
     // A client that repeats the call must not create a second keyword.
@@ -283,6 +289,25 @@ describe('the daily limit of a key', () => {
     // Another key of the account has its own day.
     const other = await connect((await key('write', accountId)).apiKey);
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
+  });
+
+  it('says that the keyword of a token was purged, and that a new token is needed [mcp.delete]', async () => {
+    const own = await connect((await service.tenant()).api.apiKey);
+    const keyword = priced('Purged');
+    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
+    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
+    await call('delete_keyword', { id, purge: true }, own);
+    const spent = (await call('get_credits', {}, own)).mcp_today;
+    expect(await call('create_keyword', { keyword, estimate_token }, own)).toMatchObject({
+      isError: true,
+      code: 'CONFLICT',
+      error: expect.stringMatching(/purged.*new estimate token/) as string,
+    });
+    expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
+    const again = await call('estimate_keyword', { keyword }, own);
+    expect(
+      (await call('create_keyword', { keyword, estimate_token: again.estimate_token }, own)).keyword.name,
+    ).toBe('Purged');
   });
 
   it('counts the checks that a change or a resume causes at once: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {

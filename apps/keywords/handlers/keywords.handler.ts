@@ -96,6 +96,7 @@ export class KeywordsHandler {
   async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
     const { accountId, commandId } = command;
+    await this.refusePurged(accountId, commandId);
     await this.decisions.run(command, commandId, async (tx) => {
       const { command: decided } = await this.creation(tx, accountId, definition);
       return decided;
@@ -103,6 +104,21 @@ export class KeywordsHandler {
     const { manager } = this.decisions.database;
     const warnings = await this.warnings.of(manager, accountId, definition, commandId);
     return create(MadeSchema, { id: commandId, warnings });
+  }
+
+  /**
+   * A repeated create does not create a purged keyword again: its stream and its projections ended with the purge.
+   * @throws Refusal `conflict`
+   */
+  private async refusePurged(accountId: string, keywordId: string): Promise<void> {
+    const rows: unknown[] = await this.decisions.database.query(
+      'SELECT 1 FROM purged_keywords WHERE keyword_id = $1 AND account_id = $2',
+      [keywordId, accountId],
+    );
+    if (rows.length > 0)
+      throw Refusal.conflict(
+        'this request has created a keyword that was purged since; to create it again, request a new estimate token or use another Idempotency-Key',
+      );
   }
 
   private async creation(
