@@ -137,7 +137,7 @@ function DeliveryRow({ row, name, channels }: RowProps) {
           <Time at={last?.at} />
         </Table.Td>
         <Table.Td maw={200}>
-          <Text size="sm" truncate className="foreign" title={row.endpoint}>
+          <Text size="sm" className="foreign">
             {targetName(row.endpoint, channels)}
           </Text>
           <Text size="xs" c="dimmed">

@@ -154,7 +154,7 @@ export function webhooks(example: unknown): Schema {
         operationId: 'receiveEvent',
         summary: 'Receive an event',
         description:
-          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. Anything else is tried again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h, for 48 hours. 410 disables the address at once. An event can arrive more than once: compare its `id`. Redirects are not followed.',
+          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. Anything else is tried again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h: seven times, in 41 hours. 410 disables the address at once. An event can arrive more than once: compare its `id`. Redirects are not followed.',
         tags: ['Webhooks'],
         security: [],
         parameters: SIGNATURE_HEADERS,
