@@ -1,4 +1,4 @@
-import { rankOf } from '../../apps/dashboard/pages/answers/rank.js';
+import { ownBrandOf, rankOf } from '../../apps/dashboard/pages/answers/rank.js';
 
 const brand = (name: string, position: number | null) => ({
   ...{ brand: name, position },
@@ -11,5 +11,19 @@ describe('rankOf', () => {
     expect(['Acme', 'Globex', 'Initech', 'Hooli', 'Other'].map((one) => rankOf({ brands }, one))).toEqual([
       ...[2, 1, null, 2, null],
     ]);
+  });
+});
+
+describe('ownBrandOf', () => {
+  it.each([
+    ['Globex', 'Globex'],
+    ['globex in answers', 'Globex'],
+    ['The best of all', 'Acme'],
+  ])('chooses for the keyword %s the brand %s', (keyword, expected) => {
+    expect(ownBrandOf(keyword, ['Acme', 'Globex'])).toBe(expected);
+  });
+
+  it('is empty without brands', () => {
+    expect(ownBrandOf('Acme', [])).toBe('');
   });
 });

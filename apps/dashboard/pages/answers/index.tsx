@@ -10,7 +10,7 @@ import { Section } from '../../parts/section.js';
 import { Empty, Loaded, LoadingRows } from '../../parts/states.js';
 import { AnswerTexts } from './answer-texts.js';
 import { EngineTable } from './engine-table.js';
-import type { Answer } from './rank.js';
+import { ownBrandOf, type Answer } from './rank.js';
 
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
 /** The chart of more answers would not be read. */
@@ -56,7 +56,7 @@ export function Component() {
               Add the source “AI answers” to a keyword, with the question that your customers ask.
             </Empty>
           ) : (
-            <Answers key={id} id={id} />
+            <Answers key={id} id={id} name={found.find((one) => one.id === id)?.name ?? ''} />
           )
         }
       </Loaded>
@@ -64,7 +64,7 @@ export function Component() {
   );
 }
 
-function Answers({ id }: { id: string }) {
+function Answers({ id, name }: { id: string; name: string }) {
   const [params, setParams] = useSearchParams();
   const query = useQuery({
     queryKey: ['/v1/keywords', id, 'answers'],
@@ -92,7 +92,7 @@ function Answers({ id }: { id: string }) {
             </Empty>
           );
         const brands = [...new Set(answers.flatMap((answer) => answer.brands.map(({ brand }) => brand)))];
-        const brand = brands.find((one) => one === params.get('brand')) ?? brands[0] ?? '';
+        const brand = brands.find((one) => one === params.get('brand')) ?? ownBrandOf(name, brands);
         return (
           <Stack>
             <Section
