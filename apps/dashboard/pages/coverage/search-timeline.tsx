@@ -86,6 +86,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           {minuteOf(until)}
         </Text>
       </Group>
+      <GreyLegend windows={windows} since={since} until={until} />
       {troubles.length > 0 && (
         <details open={troubles.length <= 3}>
           <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
@@ -149,6 +150,23 @@ function Line({
         style={{ flexGrow: (Date.parse(until) - Date.parse(windows.at(-1)?.to ?? since)) / whole }}
       />
     </div>
+  );
+}
+
+/** What the grey ends of the line mean: they do not count as time to cover. */
+function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
+  const [first, last] = [windows[0], windows.at(-1)];
+  if (!first || !last) return null;
+  const isLong = (from: string, to: string) => Date.parse(to) - Date.parse(from) > JUST_STARTED_MS;
+  const parts = [
+    ...(isLong(since, first.from) ? [`before ${minuteOf(first.from)} this search did not exist`] : []),
+    ...(isLong(last.to, until) ? [`after ${minuteOf(last.to)} it was not checked yet`] : []),
+  ];
+  if (parts.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed" mt={4}>
+      <span className={styles.swatch} aria-hidden /> Grey, and not counted: {parts.join('; ')}.
+    </Text>
   );
 }
 
