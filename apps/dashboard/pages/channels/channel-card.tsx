@@ -96,6 +96,7 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
               {test.data.message || `Status ${test.data.statusCode ?? 'unknown'}`} (
               {count(test.data.durationMs)} ms)
             </Text>
+            {test.data.statusCode === 404 && <Text size="sm">{KINDS[kind].unknownAddress}</Text>}
           </Alert>
         )}
         {canEdit && (

@@ -98,6 +98,7 @@ function Fields({ kind, form }: { kind: Kind; form: ReturnType<typeof useForm<Ch
       label={label}
       placeholder={placeholder}
       description={description}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
       required
       autoComplete="off"
       {...form.getInputProps(key)}

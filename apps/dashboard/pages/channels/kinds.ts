@@ -1,4 +1,5 @@
 import type { components } from '../../../../clients/typescript/src/index.js';
+import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 
 export type Channel = components['schemas']['Channel'];
 export type Kind = Channel['kind'];
@@ -15,6 +16,8 @@ export interface KindTexts {
   name: string;
   /** Empty for email, which has a list of addresses. */
   fields: readonly Field[];
+  /** What to check if the service answers a message with 404. */
+  unknownAddress?: string;
 }
 
 const webhookUrl = (placeholder: string, description: string): Field => ({
@@ -26,35 +29,45 @@ const webhookUrl = (placeholder: string, description: string): Field => ({
 
 export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   slack: {
-    name: 'Slack',
+    name: CHANNEL_KINDS.slack,
+    unknownAddress:
+      'Slack does not know this webhook. Copy it again from your app in Slack: it begins with https://hooks.slack.com/services/ and has three parts after it.',
     fields: [
       webhookUrl(
         'https://hooks.slack.com/services/…',
-        'In Slack: your app → Incoming Webhooks → Add New Webhook to Workspace',
+        'Begins with https://hooks.slack.com/services/. In Slack: your app → Incoming Webhooks → Add New Webhook to Workspace',
       ),
     ],
   },
-  email: { name: 'Email', fields: [] },
+  email: {
+    name: CHANNEL_KINDS.email,
+    fields: [],
+  },
   discord: {
-    name: 'Discord',
+    name: CHANNEL_KINDS.discord,
+    unknownAddress:
+      'Discord does not know this webhook. It may have been deleted: copy it again, it begins with https://discord.com/api/webhooks/.',
     fields: [
       webhookUrl(
         'https://discord.com/api/webhooks/…',
-        'In Discord: the channel’s settings → Integrations → Webhooks → Copy Webhook URL',
+        'Begins with https://discord.com/api/webhooks/. In Discord: the channel’s settings → Integrations → Webhooks → Copy Webhook URL',
       ),
     ],
   },
   teams: {
-    name: 'Microsoft Teams',
+    name: CHANNEL_KINDS.teams,
+    unknownAddress:
+      'Teams does not know this workflow. It may have been deleted: copy its address again from Workflows.',
     fields: [
       webhookUrl(
         'https://….logic.azure.com/workflows/…',
-        'In Teams: the channel → Workflows → Send webhook alerts to a channel',
+        'Begins with https:// and has .logic.azure.com or .powerplatform.com in it. In Teams: the channel → Workflows → Send webhook alerts to a channel',
       ),
     ],
   },
   telegram: {
-    name: 'Telegram',
+    name: CHANNEL_KINDS.telegram,
+    unknownAddress: 'Telegram does not know this bot. Copy its token again from @BotFather.',
     fields: [
       {
         key: 'botToken',
@@ -71,7 +84,8 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
     ],
   },
   webhook: {
-    name: 'Webhook',
+    name: CHANNEL_KINDS.webhook,
+    unknownAddress: 'Nothing answers at this path of the server. Check the address.',
     fields: [
       {
         key: 'url',

@@ -13,6 +13,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus, Trash2 } from 'lucide-react';
 import { Link } from 'react-router';
 import { api } from '../../api/client.js';
+import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 import { isolated, plural, words } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
@@ -94,7 +95,7 @@ function Channels() {
   });
   const choices = (known.data?.data ?? []).map(({ id, name, kind }) => ({
     value: id,
-    label: `${isolated(name)} (${kind})`,
+    label: `${isolated(name)} (${CHANNEL_KINDS[kind]})`,
   }));
   const { channels } = form.values;
   const unused = choices.find(({ value }) => channels.every(({ channelId }) => channelId !== value));
