@@ -46,6 +46,11 @@ describe('a stranger with a new installation', () => {
     await page.getByText('UmbraLamp', { exact: true }).waitFor();
     for (const source of ['X', 'Reddit', 'YouTube', 'TikTok', 'Bluesky', 'GitHub', 'Lemmy'])
       await page.locator('label').getByText(source, { exact: true }).click();
+    const feeds = page.locator('label').filter({ hasText: 'News and blogs' });
+    await feeds.getByText('needs a feed').click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Enter at least one feed').waitFor();
+    await feeds.click();
     await screenshot(page, 'tour-2-brand');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: /^Show me, for \d+ credits$/ }).click();

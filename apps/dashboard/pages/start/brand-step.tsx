@@ -1,6 +1,18 @@
-import { Alert, Button, Chip, Group, Stack, TagsInput, Text, TextInput, Tooltip } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Chip,
+  Group,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { api } from '../../api/client.js';
 import type { Source, SourceState } from '../../api/types.js';
 import { Section } from '../../parts/section.js';
@@ -10,6 +22,7 @@ import { suggestedTerms, type Plan } from './plan.js';
 
 /** Sources that listen without more than a term. The others are chosen in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
+const LATER = new Intl.ListFormat('en');
 
 /** The brand, its spellings and the sources. */
 export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) => void }) {
@@ -19,6 +32,7 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
     queryKey: ['/v1/sources'],
     queryFn: ({ signal }) => api.get('/v1/sources', { signal }),
   });
+  const [wasTried, setTried] = useState(false);
   const change = (part: Partial<Plan>) => setDraft((before) => ({ ...before, ...part }));
   const chosen = draft.sources.length > 0 ? draft.sources : suggestedSources(sources.data?.data ?? []);
   const needsFeeds = chosen.includes('rss') && draft.feedUrls.length === 0;
@@ -26,7 +40,8 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onDone({ ...draft, sources: chosen });
+        if (needsFeeds) setTried(true);
+        else onDone({ ...draft, sources: chosen });
       }}
     >
       <Section title="What is it called?">
@@ -70,6 +85,7 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
               splitChars={[',', ' ', '\n']}
               acceptValueOnBlur
               value={draft.feedUrls}
+              error={wasTried && needsFeeds && 'Enter at least one feed'}
               onChange={(feedUrls) => change({ feedUrls })}
             />
           )}
@@ -79,7 +95,7 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
             </Alert>
           )}
           <Group justify="flex-end">
-            <Button type="submit" disabled={draft.terms.length === 0 || chosen.length === 0 || needsFeeds}>
+            <Button type="submit" disabled={draft.terms.length === 0 || chosen.length === 0}>
               Continue
             </Button>
           </Group>
@@ -105,31 +121,59 @@ interface ChipsProps {
 
 function SourceChips({ sources, chosen, onChange }: ChipsProps) {
   return (
-    <Group gap={6}>
-      {sources
-        .filter(({ id }) => !NEEDS_MORE.has(id))
-        .map((source) => {
-          const isOn = chosen.includes(source.id);
-          const chip = (
-            <Chip
-              key={source.id}
-              size="sm"
-              checked={isOn}
-              disabled={!isReady(source)}
-              onChange={() =>
-                onChange(isOn ? chosen.filter((id) => id !== source.id) : [...chosen, source.id])
-              }
-            >
-              {sourceName(source.id)}
-            </Chip>
-          );
-          if (isReady(source)) return chip;
-          return (
-            <Tooltip key={source.id} label={source.reason ?? 'Not configured'} multiline maw={320}>
-              <span>{chip}</span>
-            </Tooltip>
-          );
-        })}
-    </Group>
+    <Stack gap="xs">
+      <Group gap={6}>
+        {sources
+          .filter(({ id }) => !NEEDS_MORE.has(id))
+          .map((source) => {
+            const isOn = chosen.includes(source.id);
+            const chip = (
+              <Chip
+                key={source.id}
+                size="sm"
+                checked={isOn}
+                disabled={!isReady(source)}
+                onChange={() =>
+                  onChange(isOn ? chosen.filter((id) => id !== source.id) : [...chosen, source.id])
+                }
+              >
+                <span>{sourceName(source.id)}</span>
+                {!isOn && <SourceNeed source={source} />}
+              </Chip>
+            );
+            if (isReady(source)) return chip;
+            return (
+              <Tooltip key={source.id} label={source.reason ?? 'Not configured'} multiline maw={320}>
+                <span>{chip}</span>
+              </Tooltip>
+            );
+          })}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {LATER.format([...NEEDS_MORE].map(sourceName))} need more than a term. Choose them in the{' '}
+        <Anchor component={Link} to="/keywords/new">
+          editor
+        </Anchor>
+        .
+      </Text>
+    </Stack>
   );
+}
+
+/** Why a source is not chosen by itself, beside its name. */
+function SourceNeed({ source }: { source: SourceState }) {
+  const need = needOf(source);
+  return (
+    need && (
+      <Text span size="xs" c="dimmed" ml={4}>
+        {need}
+      </Text>
+    )
+  );
+}
+
+function needOf({ id, configured, enabled }: SourceState): string | undefined {
+  if (!configured) return 'needs a credential';
+  if (!enabled) return 'switched off';
+  return id === 'rss' ? 'needs a feed' : undefined;
 }

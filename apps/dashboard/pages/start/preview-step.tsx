@@ -9,6 +9,8 @@ import type { Plan } from './plan.js';
 import { PreviewItems } from './preview-items.js';
 import { usePreview } from './use-preview.js';
 
+const NAMES = new Intl.ListFormat('en');
+
 interface Props {
   plan: Plan;
   onBack: () => void;
@@ -59,8 +61,8 @@ export function PreviewStep({ plan, onBack, onDone }: Props) {
         {found && <PreviewItems mentions={found} terms={plan.terms} />}
         {skipped.length > 0 && (
           <Text size="sm" c="dimmed">
-            {skipped.map(sourceName).join(' and ')} cannot be asked once: they show what is new, from the
-            first check on.
+            {NAMES.format(skipped.map(sourceName))} {skipped.length === 1 ? 'has' : 'have'} no search of what
+            exists, and so no preview. Earshot finds new posts there from the first check on.
           </Text>
         )}
         <Group justify="space-between">

@@ -3,7 +3,7 @@ import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
 import type { Plan } from './plan.js';
 
-/** Sources without a search of their own cannot be asked once. */
+/** Sources without a search of what exists have no preview. */
 const NO_SEARCH: ReadonlySet<Source> = new Set(['rss', 'producthunt']);
 const LIMIT = 25;
 const POLL_MS = 800;
