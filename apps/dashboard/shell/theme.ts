@@ -70,9 +70,10 @@ export const theme = createTheme({
       defaultProps: { openDelay: 250, withArrow: true, events: { hover: true, focus: true, touch: true } },
     },
     Modal: {
-      defaultProps: { centered: true, radius: 'md' },
+      defaultProps: { centered: true, radius: 'md', closeButtonProps: { 'aria-label': 'Close' } },
       styles: { title: { fontWeight: 650, fontSize: '1.05rem' } },
     },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
     Badge: { defaultProps: { radius: 'sm', tt: 'none', fw: 550, variant: 'light' } },
   },

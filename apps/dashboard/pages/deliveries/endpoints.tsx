@@ -5,7 +5,7 @@ import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
-import { count, words } from '../../parts/format.js';
+import { count, plural, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
@@ -74,14 +74,15 @@ function EndpointRow({ row }: { row: Endpoint }) {
           {row.url}
         </Text>
         <Text size="xs" c="dimmed">
-          {row.disabledReason ?? `${count(row.keywordIds.length + row.watchIds.length)} keywords and watches`}
+          {row.disabledReason ??
+            `${plural(row.keywordIds.length, 'keyword')}, ${plural(row.watchIds.length, 'watch', 'watches')}`}
         </Text>
       </Table.Td>
       <Table.Td>
         <Badge color={COLOURS[row.state]}>{words(row.state)}</Badge>
         {row.failingSince && (
           <Text size="xs" c="dimmed" component="div">
-            since <Time at={row.failingSince} />, {count(row.failures)} failures
+            since <Time at={row.failingSince} />, {plural(row.failures, 'failure')}
           </Text>
         )}
       </Table.Td>

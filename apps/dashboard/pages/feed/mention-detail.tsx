@@ -196,8 +196,21 @@ function Figures({ mention }: { mention: Mention }) {
   if (figures.length === 0 && mention.media.length === 0) return null;
   return (
     <Text size="sm" c="dimmed">
-      {figures.map(([name, value]) => `${short(Number(value))} ${name}`).join(' · ')}
+      {figures.map(([name, value]) => figureText(name, Number(value))).join(' · ')}
       {mention.media.length > 0 && ` · ${mention.media.length} attached, not loaded here`}
     </Text>
   );
+}
+
+const ONE: Readonly<Record<string, string>> = {
+  likes: 'like',
+  replies: 'reply',
+  shares: 'share',
+  views: 'view',
+};
+
+/** “1 like”, “3 replies”, “score 12” */
+function figureText(name: string, value: number): string {
+  if (name === 'score') return `score ${short(value)}`;
+  return `${short(value)} ${value === 1 ? (ONE[name] ?? name) : name}`;
 }

@@ -26,7 +26,7 @@ export function ReadingSection() {
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
           <NumberInput
             label="Relevance at least"
-            description="0 to 100; the rest is dropped, kept and not charged"
+            description="From 0 to 100. Mentions below it stay in the list of dropped mentions, and are not charged"
             miw={200}
             min={0}
             max={100}

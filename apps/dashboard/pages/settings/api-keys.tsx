@@ -87,7 +87,7 @@ function NewKey() {
             color="teal"
             title={
               <>
-                The key “<bdi>{create.data.name}</bdi>” exists
+                The key “<bdi>{create.data.name}</bdi>” was created
               </>
             }
           >
