@@ -218,6 +218,32 @@ describe('a stranger with a new installation', () => {
     expect(await page.getByText('channel:').count()).toBe(0);
   }, 150_000);
 
+  it('shows the newest eight of many gaps, how many more there are, and all of them on demand', async () => {
+    const { id } = await keyword();
+    const coverage = '**/coverage?*';
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    await page.route(coverage, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { data: { windows: object[] }[] };
+      const windows = Array.from({ length: 20 }, (_, index) => ({
+        ...{ from: at(20 - index), to: at(19 - index), status: 'gap', reason: `gap ${index + 1}` },
+      }));
+      await route.fulfill({
+        response,
+        json: { ...answer, data: answer.data.slice(0, 1).map((one) => ({ ...one, windows })) },
+      });
+    });
+    await page.goto(`${stage.url}/keywords/${id}/coverage`);
+    await page.getByText('20 remarks').click();
+    const reasons = page.getByRole('table', { name: /^Gaps and failures on/ }).getByText(/^gap \d+$/);
+    await page.getByText('and 12 more').waitFor();
+    expect(await reasons.allInnerTexts()).toEqual([20, 19, 18, 17, 16, 15, 14, 13].map((n) => `gap ${n}`));
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await reasons.nth(19).waitFor();
+    expect(await page.getByText(/^and \d+ more$/).count()).toBe(0);
+    await page.unroute(coverage);
+  }, 60_000);
+
   it('builds a rule, sees in a backtest how often it would have fired, and saves it', async () => {
     const { id } = await keyword();
     await page.goto(`${stage.url}/keywords/${id}/rules`);

@@ -1,7 +1,8 @@
-import { Alert, Badge, Group, Paper, Table, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Button, Group, Paper, Table, Text, Tooltip } from '@mantine/core';
 import { EyeOff } from 'lucide-react';
+import { useState } from 'react';
 import type { components } from '../../../../clients/typescript/src/index.js';
-import { duration, exactTime, minuteOf, percent } from '../../parts/format.js';
+import { count, duration, exactTime, minuteOf, percent } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -17,8 +18,8 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
 };
 /** A share of so short a time says nothing. */
 const JUST_STARTED_MS = 60_000;
-/** A table with more rows would not be read. */
-const MOST_ROWS = 8;
+/** Rows that are shown at first. */
+const FIRST_ROWS = 8;
 
 const lengthOf = ({ from, to }: Pick<Window, 'from' | 'to'>) => Date.parse(to) - Date.parse(from);
 
@@ -92,23 +93,44 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
             {troubles.length === 1 ? 'One remark' : `${troubles.length} remarks`}
           </Text>
-          <DataTable
-            label={`Gaps and failures on ${source}`}
-            head={['From', 'Length', 'What', 'Why']}
-            minWidth={560}
-          >
-            {troubles.slice(0, MOST_ROWS).map((window) => (
-              <Table.Tr key={window.from}>
-                <Table.Td style={{ whiteSpace: 'nowrap' }}>{minuteOf(window.from)}</Table.Td>
-                <Table.Td>{lengthText(window)}</Table.Td>
-                <Table.Td>{NAMES[window.status]}</Table.Td>
-                <Table.Td className="foreign">{window.reason}</Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
+          <Troubles source={source} troubles={troubles} />
         </details>
       )}
     </Paper>
+  );
+}
+
+/** Every time that was not covered, the newest first. */
+function Troubles({ source, troubles }: { source: Search['source']; troubles: readonly Window[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const hidden = isWhole ? 0 : Math.max(0, troubles.length - FIRST_ROWS);
+  return (
+    <>
+      <DataTable
+        label={`Gaps and failures on ${source}`}
+        head={['From', 'Length', 'What', 'Why']}
+        minWidth={560}
+      >
+        {troubles.slice(0, troubles.length - hidden).map((window) => (
+          <Table.Tr key={window.from}>
+            <Table.Td style={{ whiteSpace: 'nowrap' }}>{minuteOf(window.from)}</Table.Td>
+            <Table.Td>{lengthText(window)}</Table.Td>
+            <Table.Td>{NAMES[window.status]}</Table.Td>
+            <Table.Td className="foreign">{window.reason}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+      {hidden > 0 && (
+        <Group gap="xs" mt="xs">
+          <Text size="sm" c="dimmed">
+            and {count(hidden)} more
+          </Text>
+          <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
+            Show all
+          </Button>
+        </Group>
+      )}
+    </>
   );
 }
 
