@@ -85,6 +85,7 @@ describe('a stranger with a new installation', () => {
     await page.getByRole('button', { name: 'Send to a channel' }).click();
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('dialog').getByText('Channels', { exact: true }).waitFor();
+    await page.getByRole('dialog').getByText('Channel: Team, Mode: instant', { exact: true }).waitFor();
     await screenshot(page, 'tour-7-review');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.', { exact: true }).waitFor();

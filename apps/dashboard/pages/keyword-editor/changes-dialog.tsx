@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
+import { channelName, useChannels } from '../../api/channels.js';
 import { count } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { changesOf, startingOver, type Change } from './changes.js';
@@ -20,7 +21,8 @@ interface Props {
 
 /** What a save changes: keys before and after, searches that start over, and the price. */
 export function ChangesDialog({ before, after, estimate, stored, isPending, error, onSave, onClose }: Props) {
-  const changes = changesOf(before, after);
+  const channels = useChannels();
+  const changes = changesOf(before, after, (id) => channelName(id, channels));
   const present = useQuery(estimateQuery(JSON.stringify(before), stored.id));
   const priced = estimate?.valid ? estimate.estimate : undefined;
   const reset =

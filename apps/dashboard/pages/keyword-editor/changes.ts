@@ -1,7 +1,7 @@
 import type { Source } from '../../api/types.js';
-import { words } from '../../parts/format.js';
 import { sourceName } from '../../parts/source.js';
 import type { KeywordBody } from './draft.js';
+import { labelOf, readableValue, type NameOf } from './readable-value.js';
 
 /** A changed key of a keyword, before and after. */
 export interface Change {
@@ -11,16 +11,34 @@ export interface Change {
   after: string;
 }
 
-/** The keys whose values differ. */
-export function changesOf(before: KeywordBody, after: KeywordBody): Change[] {
-  return (Object.keys(after) as (keyof KeywordBody)[])
-    .filter((key) => canonical(before[key]) !== canonical(after[key]))
-    .map((key) => ({ key, label: labelOf(key), before: textOf(before[key]), after: textOf(after[key]) }));
+/**
+ * The keys whose values differ.
+ * @param channelName the name of a channel by its id
+ */
+export function changesOf(
+  before: KeywordBody,
+  after: KeywordBody,
+  channelName: (id: string) => string,
+): Change[] {
+  const nameOf: NameOf = (key, value) => {
+    if (key === 'source' || key === 'sources') return sourceName(value as Source);
+    return key === 'channelId' || key === 'channelIds' ? channelName(value) : undefined;
+  };
+  return changedKeys(before, after).map((key) => ({
+    ...{ key, label: labelOf(key) },
+    before: readableValue(key, before[key], nameOf),
+    after: readableValue(key, after[key], nameOf),
+  }));
 }
 
 /** The part of a body that has changed: what a PATCH sends. */
 export const changedPart = (before: KeywordBody, after: KeywordBody): Partial<KeywordBody> =>
-  Object.fromEntries(changesOf(before, after).map(({ key }) => [key, after[key]]));
+  Object.fromEntries(changedKeys(before, after).map((key) => [key, after[key]]));
+
+const changedKeys = (before: KeywordBody, after: KeywordBody) =>
+  (Object.keys(after) as (keyof KeywordBody)[]).filter(
+    (key) => canonical(before[key]) !== canonical(after[key]),
+  );
 
 /** A search as an estimate states it. */
 interface NormalizedSource {
@@ -62,14 +80,4 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );
-}
-
-/** `refreshIntervalSeconds` → “Refresh interval seconds” */
-const labelOf = (key: string) => words(key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'none';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value) && value.length === 0) return 'none';
-  return typeof value === 'object' ? JSON.stringify(value, null, 1) : String(value);
 }
