@@ -8,6 +8,7 @@ import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
+import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 import { count, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 import { Empty, Loaded } from '../../parts/states.js';
@@ -141,7 +142,7 @@ function DeliveryRow({ row, name, channels }: RowProps) {
             {targetName(row.endpoint, channels)}
           </Text>
           <Text size="xs" c="dimmed">
-            {[channel && words(channel.kind), words(row.target.kind)].filter(Boolean).join(', ')}
+            {[channel && CHANNEL_KINDS[channel.kind], words(row.target.kind)].filter(Boolean).join(', ')}
           </Text>
         </Table.Td>
         <Table.Td className="foreign" miw={130}>
