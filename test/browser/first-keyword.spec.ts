@@ -219,6 +219,24 @@ describe('a stranger with a new installation', () => {
     expect(await page.getByText('channel:').count()).toBe(0);
   }, 150_000);
 
+  it('finds the event of a delivery without a keyword, whose first attempt was an hour late', async () => {
+    const deliveries = '**/v1/deliveries?*';
+    const late = new Date(Date.now() + 3_600_000).toISOString();
+    await page.route(deliveries, async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = (await response.json()) as { data: { attempts: object[] }[] };
+      const changed = data.map((one) => ({
+        ...{ ...one, keywordId: null },
+        attempts: one.attempts.map((attempt) => ({ ...attempt, at: late })),
+      }));
+      await route.fulfill({ response, json: { ...rest, data: changed } });
+    });
+    await page.goto(`${stage.url}/deliveries?state=delivered`);
+    await page.getByRole('button', { name: 'Show the attempts' }).first().click();
+    await page.getByText('"type": "hn_item.created"').waitFor();
+    await page.unroute(deliveries);
+  }, 60_000);
+
   it('shows the newest eight of many gaps, how many more there are, and all of them on demand', async () => {
     const { id } = await keyword();
     const coverage = '**/coverage?*';
