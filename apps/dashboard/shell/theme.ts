@@ -74,6 +74,7 @@ export const theme = createTheme({
       styles: { title: { fontWeight: 650, fontSize: '1.05rem' } },
     },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } },
     Badge: { defaultProps: { radius: 'sm', tt: 'none', fw: 550, variant: 'light' } },
   },

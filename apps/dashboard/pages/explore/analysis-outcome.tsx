@@ -56,7 +56,16 @@ export function AnalysisOutcome({ result, mentions }: Analysed) {
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
   const links = mentions.map(({ id, url, title, excerpt }) => (
-    <Text key={id} size="sm" c="dimmed" truncate className="foreign" component={isInline ? 'span' : 'div'}>
+    // A line is as high as a target must be for a finger.
+    <Text
+      key={id}
+      size="sm"
+      c="dimmed"
+      lh="1.75rem"
+      truncate
+      className="foreign"
+      component={isInline ? 'span' : 'div'}
+    >
       <PostLink url={url}>{title ?? excerpt.slice(0, 120)}</PostLink>
     </Text>
   ));
