@@ -49,7 +49,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rule of axe that depends on colours, among those of `ALL_RULES`. */
-export const COLOURS = ['color-contrast'];
+const COLOURS = ['color-contrast'];
 
 /**
  * The serious and critical findings of axe in the page, as text; empty if there are none.
@@ -66,6 +66,27 @@ export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<st
     .flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
     );
+}
+
+/**
+ * The serious findings of a page with the light and with the dark theme. The page follows the system's theme without a
+ * reload.
+ * @param onTheme called when the page has this theme
+ */
+export async function findingsInBothThemes(
+  page: Page,
+  onTheme: (theme: Theme) => Promise<void> = async () => {},
+): Promise<string[]> {
+  await onTheme('light');
+  const found = await seriousFindings(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+  await onTheme('dark');
+  // Only colours differ.
+  found.push(...(await seriousFindings(page, COLOURS)));
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.locator('html[data-mantine-color-scheme=light]').waitFor();
+  return found;
 }
 
 export async function screenshot(page: Page, name: string, fullPage = false): Promise<void> {

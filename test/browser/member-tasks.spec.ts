@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { insertRows, openClickHouse, selectRows, type AnswerRow, type ClickHouseClient } from '#clickhouse';
 import { until, type Json } from '#testing';
 import { observation, observe } from '../interface/observed-listings.js';
-import { openPage } from './chromium.js';
+import { findingsInBothThemes, openPage } from './chromium.js';
 import { directionsOf, harmIn, hostilePages, lostAt, missingIn } from './hostile-pages.js';
 import { answerRow, hostile, mentionRow, sleepingKeyword, writeHostileFields } from './hostile-fields.js';
 import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
@@ -56,6 +56,7 @@ describe('a member in the dashboard', () => {
     await page.getByRole('textbox', { name: 'Search mentions' }).fill('the battery is empty too early');
     await page.getByRole('button', { name: 'Search · 2 credits' }).click();
     await page.getByText('This search cost 2 credits.').waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
     const first = await page.getByRole('article').first().innerText();
     expect(first).toContain('its battery hardly lasts the morning');
   }, 90_000);
@@ -128,6 +129,7 @@ describe('a member in the dashboard', () => {
     await page.getByRole('option', { name: 'Lamp room' }).click();
     await row.getByRole('button', { name: 'Add' }).click();
     await row.getByText('Lamp room: Daily, every day at 09:00').waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
     const planned = (await call(page, 'GET', '/v1/keywords')).data[0];
     expect(planned.channels).toMatchObject([{ mode: 'daily' }]);
     await row.getByRole('button', { name: 'Remove Daily to Lamp room' }).click();
@@ -159,6 +161,7 @@ describe('a member in the dashboard', () => {
     expect(await page.locator('del').allInnerTexts()).toEqual(['Northwind']);
     const source = page.getByRole('link', { name: 'All lamps' });
     expect(await source.getAttribute('href')).toBe('https://lumora.example/lamps');
+    expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
   it('sees the prices of a market by day, and the price steps of one listing', async () => {
@@ -179,6 +182,7 @@ describe('a member in the dashboard', () => {
     await observe(clickhouse, [...listings, see('1', 1, 'price_changed', '15.50')]);
     await open('vinted');
     await page.getByRole('row', { name: /6 €35\.00 €\S+ – €\S+ / }).waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
     await page.getByRole('tab', { name: 'One item' }).click();
     await page.getByRole('textbox', { name: 'Item' }).fill('https://www.vinted.fr/items/1-lamp');
     await page.getByRole('button', { name: 'Show prices' }).click();
@@ -194,6 +198,7 @@ describe('a member in the dashboard', () => {
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('4 credits used.').waitFor();
     await result.getByRole('link', { name: RECALL.title }).first().waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
   it('sees the text of strangers as text on every page, and no link of theirs that leaves the web', async () => {
@@ -210,7 +215,7 @@ describe('a member in the dashboard', () => {
       expect([path, await missing(), await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
         const lost = () => lostAt(page, width);
-        await until('all text can be read', async () => (await lost()).length === 0, 5000).catch(() => '');
+        await until('all text can be read', async () => (await lost()).length === 0, 20_000).catch(() => '');
         expect([path, width, await lost()]).toEqual([path, width, []]);
       }
     }

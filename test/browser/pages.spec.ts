@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page, Request } from 'playwright-core';
 import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { checkout, until } from '#testing';
-import { COLOURS, openPage, screenshot, seriousFindings, type Theme } from './chromium.js';
+import { findingsInBothThemes, openPage, screenshot, seriousFindings, type Theme } from './chromium.js';
 import { call, openBrowserStage, OWNER, signUpThroughApi, type BrowserStage } from './installation.js';
 import { writeMentions } from './many-mentions.js';
 
@@ -96,20 +96,15 @@ describe('the pages of the dashboard', () => {
     for (const [path, title] of PAGES) {
       const scripts = new Set<string>();
       const note = (request: Request) => scripts.add(new URL(request.url()).pathname);
-      await page.emulateMedia({ colorScheme: 'light' });
       page.on('request', note);
       await page.goto(addressOf(path));
       await settled(page);
       page.off('request', note);
       weights.set(path, gzippedBytes(scripts));
       if (title) expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(title);
-      await screenshot(page, `${nameOf(path)}-light`, path !== 'feed');
-      const found = await seriousFindings(page);
-      // The page follows the system's theme without a reload. Only colours differ.
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
-      await screenshot(page, `${nameOf(path)}-dark`, path !== 'feed');
-      found.push(...(await seriousFindings(page, COLOURS)));
+      const found = await findingsInBothThemes(page, (theme) =>
+        screenshot(page, `${nameOf(path)}-${theme}`, path !== 'feed'),
+      );
       if (found.length > 0) findings[path] = found;
     }
     expect(findings).toEqual({});
@@ -217,6 +212,8 @@ describe('the pages of the dashboard', () => {
     await page.getByRole('tab', { name: 'Deliveries' }).click();
     await page.getByRole('button', { name: 'Send again' }).first().click();
     await received(3);
+    await page.getByRole('button', { name: 'Show the attempts' }).first().click();
+    expect(await findingsInBothThemes(page)).toEqual([]);
     simulator.receiver.setBehaviour('pages', { kind: 'status', status: 410 });
     publish();
     await received(4);
