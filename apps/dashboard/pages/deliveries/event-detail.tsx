@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { channelIdOf, type Channel } from '../../api/channels.js';
 import { described } from '../../parts/described.js';
-import { count, words } from '../../parts/format.js';
+import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
+import { count } from '../../parts/format.js';
 import { LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 import { deliveredEvent } from './delivered-event.js';
@@ -78,5 +79,5 @@ const WITHOUT_EVENT: Readonly<Record<string, string>> = {
 function headingOf({ endpoint }: Delivery, channel: Channel | undefined): string {
   const isBody = channelIdOf(endpoint) === undefined || channel?.kind === 'webhook';
   if (isBody) return 'Request body (POST, application/json)';
-  return `The event; ${channel ? words(channel.kind) : 'the channel'} gets a message made of it`;
+  return `The event; ${channel ? CHANNEL_KINDS[channel.kind] : 'the channel'} gets a message made of it`;
 }
