@@ -104,7 +104,7 @@ describe('a member in the dashboard', () => {
 
   it('adds an e-mail channel, which becomes active when its owner confirms the address', async () => {
     await open('channels');
-    await addChannel('Email', 'Letters', async (dialog) => {
+    await addChannel('E-mail', 'Letters', async (dialog) => {
       await dialog.getByLabel('Addresses').fill('bob@example.org');
       await page.keyboard.press('Enter');
     });
