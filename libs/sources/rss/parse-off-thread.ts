@@ -14,6 +14,7 @@ interface Threads {
   memoryMb: number;
 }
 
+const TICK_MS = 100;
 /** Most feeds are smaller. Larger ones must not delay them. */
 const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
@@ -42,8 +43,10 @@ async function run(
   const { port1, port2 } = new MessageChannel();
   const tooLong = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // The time counts from the begin of the task, because starting a thread may take long.
-  port1.once('message', () => (timer = setTimeout(() => tooLong.abort(), timeMs)));
+  let ticks = timeMs / TICK_MS;
+  // The time counts from the begin of the task, because starting a thread may take long. It counts in ticks, because a
+  // tick is late when this process was stopped or had no processor, and then a result may be here already.
+  port1.once('message', () => (timer = setInterval(() => --ticks <= 0 && tooLong.abort(), TICK_MS)));
   try {
     const options = { transferList: [port2], signal: tooLong.signal };
     return (await pool.run({ ...task, begun: port2 }, options)) as ParseOutcome;
@@ -62,7 +65,7 @@ async function run(
       );
     throw error;
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     port1.close();
   }
 }
