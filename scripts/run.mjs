@@ -21,8 +21,8 @@ const TARGETS = {
 };
 
 const PARENT_POLL_MS = 500;
-/** Where Debian's package puts it; the browser tests start it. */
-const CHROMIUM = '/usr/bin/chromium';
+/** Chromium without its windows, where Debian's package puts it; the browser tests start it. */
+const CHROMIUM = '/usr/bin/chromium-headless-shell';
 
 const tell = (message) => process.stderr.write(`${message}\n`);
 
@@ -33,9 +33,11 @@ async function ensureServers(args) {
   const paths = args.filter((arg) => !arg.startsWith('-'));
   if (paths.length > 0 && !paths.some((path) => path.includes('browser'))) return;
   if (existsSync(CHROMIUM)) return;
-  tell('installing chromium with apt-get (once), for the browser tests');
-  await installWithApt('chromium').catch((error) =>
-    tell(`chromium is missing, so the browser tests fail: apt-get install chromium (${error.message})`),
+  tell('installing chromium-headless-shell with apt-get (once), for the browser tests');
+  await installWithApt('chromium-headless-shell').catch((error) =>
+    tell(
+      `Chromium is missing, so the browser tests fail: apt-get install chromium-headless-shell (${error.message})`,
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { checkout } from '#testing';
 
 /** scripts/run.mjs installs it there. */
-const EXECUTABLE = '/usr/bin/chromium';
+const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--js-flags=--expose-gc'],
