@@ -104,3 +104,45 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
       ),
   };
 }
+
+/** A channel in the tables only: a webhook, or a verified address. */
+export async function insertChannel(
+  database: Database,
+  accountId: string,
+  channelId: string,
+  to: { kind: 'email'; address: string } | { kind: 'webhook'; url: string },
+): Promise<void> {
+  const [config, addresses] = to.kind === 'email' ? [{}, [to.address]] : [{ url: to.url }, []];
+  await database.query(
+    `INSERT INTO channels (channel_id, account_id, kind, name, state, config, addresses, created_at, updated_at)
+     VALUES ($1, $2, $3, 'Team', 'active', $4, $5, now(), now())`,
+    [channelId, accountId, to.kind, config, addresses],
+  );
+  await database.query(
+    `INSERT INTO channel_addresses (channel_id, address, state) SELECT $1, a, 'verified' FROM unnest($2::text[]) AS a`,
+    [channelId, addresses],
+  );
+}
+
+/** A keyword in the tables, and the number of its planned digests. */
+export async function rowOf(database: Database, keywordId: string) {
+  const rows: { version: number; rules: object[]; turns: number }[] = await database.query(
+    `SELECT k.version, k.definition->'rules' AS rules,
+       (SELECT count(*)::int FROM digest_turns t WHERE t.keyword_id = k.keyword_id) AS turns
+     FROM keywords k WHERE k.keyword_id = $1`,
+    [keywordId],
+  );
+  return rows[0];
+}
+
+/** The only search of a keyword. */
+export async function searchOf(
+  database: Database,
+  keywordId: string,
+): Promise<{ watchId: string; searchId: string }> {
+  const [row]: { watch_id: string; search_id: string | null }[] = await database.query(
+    'SELECT watch_id, search_id FROM watches WHERE keyword_id = $1',
+    [keywordId],
+  );
+  return { watchId: row?.watch_id ?? '', searchId: row?.search_id ?? '' };
+}

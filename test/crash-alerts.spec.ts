@@ -27,11 +27,25 @@ import {
   type ServiceName,
 } from '#testing';
 import { CommandClient } from '#transport';
-import { startSimulator, type Simulator } from '../apps/simulator/index.js';
-import { keywordWithRule, sceneOf, volumeRule, type KeywordScene } from './alerts-scene.js';
+import {
+  simulatedChannels,
+  startSimulator,
+  type ReceivedMail,
+  type Simulator,
+} from '../apps/simulator/index.js';
+import {
+  insertChannel,
+  keywordWithRule,
+  rowOf,
+  sceneOf,
+  searchOf,
+  volumeRule,
+  type KeywordScene,
+} from './alerts-scene.js';
 
 const MENTIONS = 6;
 const HOOK = 'crash-alerts';
+const ADDRESS = 'crash@example.org';
 
 let stores: IsolatedStores;
 let simulator: Simulator;
@@ -47,7 +61,7 @@ let doomedDelivery: Program;
 
 beforeAll(async () => {
   [stores, simulator] = await Promise.all([isolateStores(), startSimulator()]);
-  env = programEnv(stores);
+  env = programEnv(stores, { ...simulatedChannels(simulator), PUBLIC_URL: 'http://127.0.0.1:1' });
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
@@ -121,7 +135,7 @@ it('kill -9 of keywords before a change of rules and channels is in the tables, 
     ),
   );
   const { keywordId, unanswered } = await keywordWithInterruptedChange(accountId, channelId);
-  const ids = { accountId, keywordId, channelId, ...(await searchOf(keywordId)) };
+  const ids = { accountId, keywordId, channelId, ...(await searchOf(database, keywordId)) };
   const keyword = await sceneOf({ database, store }, ids);
 
   await keyword.publish(MENTIONS);
@@ -163,6 +177,57 @@ it('kill -9 of keywords before a change of rules and channels is in the tables, 
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
+it('kill -9 of delivery after a digest was sent and before it is recorded sends the digest again with the same id, as a webhook and as a mail, and no second digest is made [digests.exactly-once]', async () => {
+  analysis ??= await start('analysis');
+  await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
+  const sent = {
+    email: () => mailsTo(ADDRESS).map(({ messageId }) => messageId),
+    webhook: () => simulator.receiver.deliveries(`${HOOK}-digest`).map(({ id, body }) => `${id} ${body}`),
+  };
+  const digestIds: string[] = [];
+  for (const kind of ['email', 'webhook'] as const) {
+    const accountId = await openAccount();
+    const keyword = await keywordWithRule({ database, store }, accountId);
+    await insertChannel(
+      database,
+      accountId,
+      keyword.channelId,
+      kind === 'email' ? { kind, address: ADDRESS } : { kind, url: `${simulator.url}/hooks/${HOOK}-digest` },
+    );
+    await keyword.publish(2);
+    const doomed = await begin('delivery', 'delivery-after-post-before-record:1');
+    await keyword.makeDigestDue();
+    await expectKilled(doomed);
+    expect(sent[kind]()).toHaveLength(1);
+    const digests = await digestsOf(keyword);
+    expect(digests.map(({ mentionIds }) => mentionIds.toSorted())).toEqual([keyword.published.toSorted()]);
+    digestIds.push(...digests.map(({ digestId }) => digestId));
+    expect(await deliveredTo(accountId)).toEqual(new Set());
+    // The claim of the dead process ends below.
+    await database.query(`UPDATE pending_deliveries SET due_at = 'infinity' WHERE account_id = $1`, [
+      accountId,
+    ]);
+  }
+  await begin('delivery');
+  await database.query(`UPDATE pending_deliveries SET due_at = now() WHERE due_at = 'infinity'`);
+  for (const again of Object.values(sent)) await until('the digest is sent again', () => again().length > 1);
+  await until('both are recorded, and nothing waits', async () => {
+    const rows: object[] = await database.query(
+      'SELECT 1 FROM pending_deliveries WHERE event_id = ANY ($1)',
+      [digestIds],
+    );
+    return rows.length === 0;
+  });
+  for (const again of Object.values(sent)) expect(again()).toEqual([again()[0], again()[0]]);
+  expect(sent.email()[0]).toContain(digestIds[0]);
+  expect(sent.webhook()[0]).toContain(digestIds[1]);
+  expect(
+    (await store.read('DIGESTS', 'digests.>')).filter(({ data }) =>
+      digestIds.includes(fromBinary(DigestAssembledSchema, data).digestId),
+    ),
+  ).toHaveLength(2);
+}, 90_000);
+
 /**
  * Creates a keyword and gives it a rule and a channel. Keywords dies after it has stored that change, before the tables
  * have it; the next process finishes it.
@@ -182,19 +247,23 @@ async function keywordWithInterruptedChange(accountId: string, channelId: string
   });
   const unanswered = commands.request(COMMANDS.changeKeyword, change).catch((error: unknown) => error);
   await expectKilled(doomedKeywords);
-  expect(await rowOf(keywordId)).toEqual({ version: 1, rules: [], turns: 0 });
+  expect(await rowOf(database, keywordId)).toEqual({ version: 1, rules: [], turns: 0 });
   await start('keywords');
   const changed = await until('the tables have the change, and the digest is planned', async () => {
-    const row = await rowOf(keywordId);
+    const row = await rowOf(database, keywordId);
     return row?.turns === 1 && row;
   });
   expect(changed).toMatchObject({ version: 2, rules: [{ name: 'Many' }] });
   // The client got no answer, and repeats the request.
   await commands.request(COMMANDS.changeKeyword, change);
-  expect(await rowOf(keywordId)).toEqual(changed);
+  expect(await rowOf(database, keywordId)).toEqual(changed);
   // Not at the next full hour, but when the test says so.
   await database.query(`UPDATE digest_turns SET due_at = 'infinity' WHERE keyword_id = $1`, [keywordId]);
   return { keywordId, unanswered };
+}
+
+function mailsTo(address: string): ReceivedMail[] {
+  return simulator.inbox.messages('smtp', address).map(({ payload }) => payload as ReceivedMail);
 }
 
 async function digestsOf(keyword: KeywordScene): Promise<DigestAssembled[]> {
@@ -232,26 +301,6 @@ async function openAccount(): Promise<string> {
   await fundAccount(database, accountId, 1000);
   simulator.receiver.addSecret('*', secret);
   return accountId;
-}
-
-/** A keyword in the tables, and the number of its planned digests. */
-async function rowOf(keywordId: string) {
-  const rows: { version: number; rules: object[]; turns: number }[] = await database.query(
-    `SELECT k.version, k.definition->'rules' AS rules,
-       (SELECT count(*)::int FROM digest_turns t WHERE t.keyword_id = k.keyword_id) AS turns
-     FROM keywords k WHERE k.keyword_id = $1`,
-    [keywordId],
-  );
-  return rows[0];
-}
-
-/** The only search of a keyword. */
-async function searchOf(keywordId: string): Promise<{ watchId: string; searchId: string }> {
-  const [row]: { watch_id: string; search_id: string | null }[] = await database.query(
-    'SELECT watch_id, search_id FROM watches WHERE keyword_id = $1',
-    [keywordId],
-  );
-  return { watchId: row?.watch_id ?? '', searchId: row?.search_id ?? '' };
 }
 
 /** The ids of what was delivered, by the records. */
