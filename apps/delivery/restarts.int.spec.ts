@@ -3,7 +3,14 @@ import { endpointIdOf } from '#kernel';
 import { SecretBox } from '#secrets';
 import { until } from '#testing';
 import { resolveClaims } from './attempts/claims.js';
-import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
+import {
+  claimPending,
+  returnPending,
+  savePending,
+  type ClaimedDelivery,
+  type ClaimLimits,
+} from './attempts/pending-deliveries.js';
+import type { ChannelKind } from './channels/channel.js';
 import { Targets } from './attempts/targets.js';
 import {
   gotten,
@@ -102,10 +109,12 @@ describe('deliveries after a restart of the service', () => {
   });
 });
 
+const LIMITS = { byMail: false, perEndpoint: 4, most: 100 };
+
 describe('waiting deliveries', () => {
   const targets = () => new Targets(delivery.database, new SecretBox('5e'.repeat(32)));
 
-  async function wait(endpoint: string, count: number): Promise<void> {
+  async function wait(endpoint: string, count: number, channelKind?: ChannelKind): Promise<void> {
     const watchId = await delivery.watch(endpoint);
     await savePending(
       delivery.database.manager,
@@ -117,6 +126,7 @@ describe('waiting deliveries', () => {
         keywordId: '',
         source: 'rss',
         endpoint,
+        channelKind,
         body: Buffer.from('{}'),
         attempts: 1,
         firstAt: Date.now(),
@@ -132,8 +142,8 @@ describe('waiting deliveries', () => {
     await wait('http://calm.example.org/', 2);
     await wait('http://other.example.org/', 5);
     const claims = await Promise.all([
-      claimPending(delivery.database, 4),
-      claimPending(delivery.database, 4),
+      claimPending(delivery.database, LIMITS),
+      claimPending(delivery.database, LIMITS),
     ]);
     const ids = claims.flat().map(({ eventId }) => eventId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -144,25 +154,40 @@ describe('waiting deliveries', () => {
     expect(count('http://other.example.org/')).toBeGreaterThanOrEqual(4);
   });
 
+  it('are claimed in parts, each behind the one before, and mails apart from the others', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    const urls = ['http://a.example.org/', 'http://b.example.org/', 'http://c.example.org/'];
+    for (const url of urls) await wait(url, 2);
+    await wait('channel:mail', 1, 'email');
+    const part = (limits: Partial<ClaimLimits>) => claimPending(delivery.database, { ...LIMITS, ...limits });
+    const first = await part({ most: 3 });
+    const second = await part({ most: 3, after: first.at(-1) });
+    const places = (claimed: readonly ClaimedDelivery[]) =>
+      claimed.map(({ endpoint }) => urls.indexOf(endpoint));
+    // The rest of an endpoint at which a part ended is claimed by the next pass.
+    expect([places(first), places(second), places(await part({}))]).toEqual([[0, 0, 1], [2, 2], [1]]);
+    expect((await part({ byMail: true })).map(({ endpoint }) => endpoint)).toEqual(['channel:mail']);
+  });
+
   it('are not claimed before they are due or while another process has them, and at once after they were given back', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://one.example.org/', 1);
     await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
-    expect(await claimPending(delivery.database, 4)).toEqual([]);
+    expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
     await delivery.makeDue();
-    const [claimed] = await claimPending(delivery.database, 4);
+    const [claimed] = await claimPending(delivery.database, LIMITS);
     expect(claimed).toMatchObject({
       endpoint: 'http://one.example.org/',
       attempts: 1,
       pending: true,
     });
-    expect(await claimPending(delivery.database, 4)).toEqual([]);
+    expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
     await returnPending(delivery.database, claimed ? [claimed] : [], new Date());
-    expect((await claimPending(delivery.database, 4)).length).toBe(1);
+    expect((await claimPending(delivery.database, LIMITS)).length).toBe(1);
   });
 
   const claim = async () =>
-    resolveClaims(delivery.database, targets(), await claimPending(delivery.database, 4));
+    resolveClaims(delivery.database, targets(), await claimPending(delivery.database, LIMITS));
 
   it('are signed with the secret of their account', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');

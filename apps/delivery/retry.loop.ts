@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import PQueue from 'p-queue';
 import { failpoint, Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
@@ -6,34 +8,46 @@ import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
-import type { Delivery } from './attempts/delivery.js';
+import type { AttemptResult, Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
 import { returnPending, savePending } from './attempts/pending-deliveries.js';
+import type { Address } from './attempts/targets.js';
 
 const PAUSE_MS = 250;
 const PER_ENDPOINT = 32;
+/** Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt. */
+const TOGETHER_MS = 20;
+const MOST_TOGETHER = 200;
+/** A claimed delivery that has not started by then is returned, so that its claim does not end during the attempt. */
+const START_WITHIN_MS = 2000;
 /** Wait before the next attempt of a delivery whose endpoint accepts no more requests. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
-/** Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. */
+/** Deliveries that are claimed and attempted apart from the others. */
+interface Lane {
+  byMail: boolean;
+  /** Maximum number of one claim. */
+  most: number;
+  /** Claimed deliveries. */
+  queue: PQueue;
+  /** The endpoint behind which the next claim begins; undefined: at the first one. */
+  after: Address | undefined;
+}
+
+/**
+ * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. Mails go to one server, which takes
+ * few at once: only as many are claimed as it takes in a moment.
+ */
 @Injectable()
 export class RetryLoop implements Loop {
   readonly name = 'retries';
   private readonly underWay = new Set<Promise<void>>();
   /** Claimed deliveries of which no attempt was made. */
   private readonly noRoom: Delivery[] = [];
-  private readonly passes = new Repeated({
-    pauseMs: PAUSE_MS,
-    run: async () => (await this.pass()) > 0,
-    failed: (error) => this.log.error({ err: error }, 'pending deliveries could not be claimed'),
-  });
-  private readonly ages = new Repeated({
-    pauseMs: AGE_EVERY_MS,
-    run: () => this.measureAge(),
-    failed: (error) =>
-      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be measured'),
-  });
+  private readonly ended: AttemptResult[] = [];
+  private recording: Promise<void> | undefined;
+  private readonly repeated: readonly Repeated[];
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -42,22 +56,50 @@ export class RetryLoop implements Loop {
     private readonly queues: EndpointQueues,
     private readonly recorder: AttemptRecorder,
     @Inject(LOG) private readonly log: Logger,
-  ) {}
+  ) {
+    const lanes: Lane[] = [
+      { byMail: false, most: 1000, queue: new PQueue(), after: undefined },
+      // Twice as many as the mail server gets at once.
+      { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined },
+    ];
+    this.repeated = [
+      ...lanes.map(
+        (lane) =>
+          new Repeated({
+            pauseMs: PAUSE_MS,
+            run: () => this.pass(lane),
+            failed: (error) => log.error({ err: error }, 'pending deliveries could not be claimed'),
+          }),
+      ),
+      new Repeated({
+        pauseMs: AGE_EVERY_MS,
+        run: () => this.measureAge(),
+        failed: (error) =>
+          log.warn({ err: error }, 'the age of the oldest undelivered event could not be measured'),
+      }),
+    ];
+  }
 
   start(): void {
-    this.passes.start();
-    this.ages.start();
+    for (const one of this.repeated) one.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.passes.stop(), this.ages.stop()]);
+    await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
     await this.returnUnattempted();
   }
 
-  private async pass(): Promise<number> {
+  /** @returns true if there may be more to claim at once */
+  private async pass(lane: Lane): Promise<boolean> {
     await this.returnUnattempted();
-    const { ready, paced, moved, givenUp } = await this.claims.claim(PER_ENDPOINT);
+    const { queue, byMail, most, after } = lane;
+    if (!(await within(PAUSE_MS, queue.onSizeLessThan(most / 2)))) return true;
+    const { ready, paced, moved, givenUp, next } = await this.claims.claim({
+      ...{ byMail, after, perEndpoint: PER_ENDPOINT },
+      most: most - queue.size,
+    });
+    lane.after = next;
     // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
@@ -66,21 +108,33 @@ export class RetryLoop implements Loop {
     await returnPending(this.database, paced, 'in order');
     const attempted = ready.filter((delivery) => !crowded.includes(delivery));
     if (attempted.length > 0) failpoint('delivery-after-claim-before-post');
+    const startBy = Date.now() + START_WITHIN_MS;
     for (const delivery of attempted) {
-      const attempt = continueTrace(delivery.cause, () => this.attempt(delivery))
+      const attempt = this.attempt(delivery, queue, startBy)
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
         )
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);
     }
-    return attempted.length + moved.length;
+    return attempted.length + moved.length > 0 || after !== undefined;
   }
 
-  private async attempt(delivery: Delivery): Promise<void> {
-    const result = await this.queues.attempt(delivery);
-    if (result) await this.recorder.record([result]);
-    else this.noRoom.push(delivery);
+  private async attempt(delivery: Delivery, queue: PQueue, startBy: number): Promise<void> {
+    const result = await queue.add(async () =>
+      Date.now() > startBy ? undefined : continueTrace(delivery.cause, () => this.queues.attempt(delivery)),
+    );
+    if (!result) return void this.noRoom.push(delivery);
+    this.ended.push(result);
+    this.recording ??= this.record().finally(() => (this.recording = undefined));
+    await this.recording;
+  }
+
+  private async record(): Promise<void> {
+    while (this.ended.length > 0) {
+      await wait(TOGETHER_MS);
+      await this.recorder.record(this.ended.splice(0, MOST_TOGETHER));
+    }
   }
 
   /** In one query: there can be thousands when mails wait for a connection. */

@@ -1,5 +1,6 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import PQueue from 'p-queue';
+import { within } from '#kernel';
 
 /** Options of the mail client. */
 export interface OutboundMailOptions {
@@ -56,7 +57,7 @@ export const MAIL_WAIT_MS = 2000;
 const MOST_WAITING = 100;
 /** The limit of one step: connect, greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
-const ACCEPTED = 250;
+const ACCEPTED: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
 
 interface SmtpError extends Error {
   code?: string;
@@ -114,14 +115,9 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
       };
       const outcome = await queue.add(async () => {
         if (Date.now() > startBy) return undefined;
+        const sent = transport.sendMail(options).then((): MailOutcome => ACCEPTED, outcomeOf);
         // Not before: the server is not responsible for the time in the queue.
-        const signal = AbortSignal.timeout(deadlineMs);
-        try {
-          await withSignal(transport.sendMail(options), signal);
-          return { accepted: true, statusCode: ACCEPTED, isRecipientRefused: false, message: '' };
-        } catch (error) {
-          return signal.aborted ? timedOut(deadlineMs) : outcomeOf(error as SmtpError);
-        }
+        return (await within(deadlineMs, sent)) ? sent : timedOut(deadlineMs);
       });
       return outcome ?? undefined;
     },
@@ -130,15 +126,6 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
       transport.close();
     },
   };
-}
-
-function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }),
-    ),
-  ]);
 }
 
 function timedOut(deadlineMs: number): MailOutcome {

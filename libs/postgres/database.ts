@@ -30,6 +30,7 @@ import { Sessions1763981000000 } from './migrations/1763981000000-sessions.js';
 import { AuditLog1763985000000 } from './migrations/1763985000000-audit-log.js';
 import { Views1763990000000 } from './migrations/1763990000000-views.js';
 import { McpSpending1763995000000 } from './migrations/1763995000000-mcp-spending.js';
+import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -113,6 +114,7 @@ async function migrate(url: string, name: string): Promise<void> {
       AuditLog1763985000000,
       Views1763990000000,
       McpSpending1763995000000,
+      MailLane1763996000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -6,8 +6,13 @@ import { Channels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
 import { hindranceOf } from '../channels/standing.js';
 import type { Addressed, Delivery, GivenUp } from './delivery.js';
-import { claimPending, type ClaimedDelivery, type PendingDelivery } from './pending-deliveries.js';
-import { addressKey, Targets, type Endpoint } from './targets.js';
+import {
+  claimPending,
+  type ClaimedDelivery,
+  type ClaimLimits,
+  type PendingDelivery,
+} from './pending-deliveries.js';
+import { addressKey, Targets, type Address, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
 export const DISABLED =
@@ -23,6 +28,12 @@ export interface Claims {
   givenUp: GivenUp[];
 }
 
+/** The claims of one pass through the endpoints, or of a part of it. */
+export interface PassedClaims extends Claims {
+  /** Behind which endpoint the pass goes on; undefined: it is complete. */
+  next: Address | undefined;
+}
+
 /** Claims due deliveries, and finds which of them may be sent, and where. */
 @Injectable()
 export class PendingClaims {
@@ -33,9 +44,8 @@ export class PendingClaims {
     private readonly pace: ChannelPace,
   ) {}
 
-  /** @param perEndpoint maximum number of deliveries of each endpoint */
-  async claim(perEndpoint: number): Promise<Claims> {
-    const claimed = await claimPending(this.database, perEndpoint, this.pace.full(Date.now()));
+  async claim(limits: ClaimLimits): Promise<PassedClaims> {
+    const claimed = await claimPending(this.database, limits, this.pace.full(Date.now()));
     const isToChannel = ({ endpoint }: ClaimedDelivery) => channelIdIn(endpoint) !== undefined;
     const claims = await resolveClaims(
       this.database,
@@ -43,7 +53,7 @@ export class PendingClaims {
       claimed.filter((one) => !isToChannel(one)),
     );
     await this.resolveChannels(claims, claimed.filter(isToChannel));
-    return claims;
+    return { ...claims, next: claimed.length < limits.most ? undefined : claimed.at(-1) };
   }
 
   private async resolveChannels(claims: Claims, claimed: readonly ClaimedDelivery[]): Promise<void> {

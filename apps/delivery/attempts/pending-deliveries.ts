@@ -1,6 +1,7 @@
 import type { Database, Tx } from '#postgres';
 import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
+import type { Address } from './targets.js';
 
 /** Longer than an attempt can take: a claimed row is not claimed again before. */
 const CLAIM_SECONDS = 20;
@@ -33,9 +34,9 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   if (deliveries.length === 0) return;
   await tx.query(
     `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint,
-       body, attempts, first_at, due_at, traceparent)
+       body, attempts, first_at, due_at, traceparent, by_mail)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
-       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[])
+       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::boolean[])
      ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
     [
       ...keyColumns(deliveries),
@@ -49,6 +50,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
       deliveries.map((one) => new Date(one.firstAt)),
       deliveries.map((one) => new Date(one.dueAt)),
       deliveries.map(({ cause }) => (isRecorded(cause) ? cause : null)),
+      deliveries.map(({ channelKind }) => channelKind === 'email'),
     ],
   );
 }
@@ -71,7 +73,7 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
     `WITH k AS MATERIALIZED (SELECT event_id, target_kind, target_id FROM pending_deliveries
-       WHERE account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)
+       WHERE by_mail IN (true, false) AND account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)
      DELETE FROM pending_deliveries p USING k WHERE ${SAME_KEY} RETURNING ${COLUMNS}`,
     [accountId, endpoint],
   );
@@ -102,33 +104,54 @@ export async function returnPending(
     );
 }
 
+/** What a claim takes. */
+export interface ClaimLimits {
+  /** True: deliveries to email channels; false: all others. */
+  byMail: boolean;
+  /** Maximum number of deliveries of each endpoint. */
+  perEndpoint: number;
+  /** Maximum number of deliveries. */
+  most: number;
+  /** The endpoint behind which the claim begins; undefined: at the first one. */
+  after?: Address | undefined;
+}
+
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
- * the others. The query steps through the endpoints along the index, one step for each.
+ * the others. The query steps through the endpoints along the index, one step for each, until it has enough.
  * @param except endpoints that accept nothing now
+ * @returns in the order of their endpoints
  */
 export async function claimPending(
   database: Database,
-  perEndpoint: number,
+  { byMail, perEndpoint, most, after }: ClaimLimits,
   except: readonly string[] = [],
 ): Promise<ClaimedDelivery[]> {
-  const [rows]: [(Row & { body: Buffer; attempts: number })[]] = await database.query(
+  const [rows]: [(Row & { body: Buffer; attempts: number; n: number })[]] = await database.query(
     `WITH RECURSIVE endpoints AS (
-       (SELECT account_id, endpoint FROM pending_deliveries ORDER BY account_id, endpoint LIMIT 1)
+       (SELECT account_id, endpoint FROM pending_deliveries
+        WHERE by_mail = $4 AND (account_id, endpoint) > ($6::uuid, $7) ORDER BY account_id, endpoint LIMIT 1)
        UNION ALL
        SELECT n.account_id, n.endpoint FROM endpoints e, LATERAL (
          SELECT account_id, endpoint FROM pending_deliveries p
-         WHERE (p.account_id, p.endpoint) > (e.account_id, e.endpoint) ORDER BY account_id, endpoint LIMIT 1) n),
-     k AS MATERIALIZED (SELECT d.* FROM endpoints e, LATERAL (
+         WHERE by_mail = $4 AND (p.account_id, p.endpoint) > (e.account_id, e.endpoint)
+         ORDER BY account_id, endpoint LIMIT 1) n),
+     d AS (SELECT p.* FROM endpoints e, LATERAL (
        SELECT event_id, target_kind, target_id FROM pending_deliveries p
-       WHERE p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d WHERE NOT (e.endpoint = ANY ($3)))
+       WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
+       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) p WHERE NOT (e.endpoint = ANY ($3)) LIMIT $5),
+     k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
      UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
-     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts`,
-    [perEndpoint, CLAIM_SECONDS, except],
+     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,
+    [perEndpoint, CLAIM_SECONDS, except, byMail, most, after?.accountId ?? FIRST, after?.endpoint ?? ''],
   );
-  return rows.map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
+  return rows
+    .sort((a, b) => a.n - b.n)
+    .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
 }
+
+/** No account has this id. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
 
 function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {
   return [

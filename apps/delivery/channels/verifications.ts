@@ -45,6 +45,7 @@ function verification(
     keywordId: '',
     source: '',
     endpoint: channelEndpoint(channelId),
+    channelKind: 'email',
     body: new Uint8Array(),
     attempts: 0,
     firstAt: now,

@@ -3,7 +3,7 @@ import { DigestAssembledSchema, type DigestAssembled } from '#contracts';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
-import { channelEndpoint } from '../channels/channel.js';
+import { channelEndpoint, type ChannelKind } from '../channels/channel.js';
 import { addressTargetId } from '../channels/channels.js';
 
 /**
@@ -25,18 +25,26 @@ export const digestDeliveriesProjection: Projection = {
     await savePending(
       tx,
       digests.flatMap(({ digest, cause }) =>
-        (targets.get(digest.channelId) ?? []).map((targetId) => deliveryOf(digest, targetId, cause)),
+        (targets.get(digest.channelId) ?? []).map((target) => deliveryOf(digest, target, cause)),
       ),
     );
   },
 };
 
+interface ChannelTarget {
+  kind: ChannelKind;
+  targetId: string;
+}
+
 /**
  * The targets of channels: of an email channel each verified address; if there is none, all, whose attempts then say so.
  * A deleted channel has none.
  */
-async function targetsOf(tx: Tx, channelIds: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
-  const rows: { channel_id: string; kind: string; addresses: string[] }[] = await tx.query(
+async function targetsOf(
+  tx: Tx,
+  channelIds: readonly string[],
+): Promise<ReadonlyMap<string, ChannelTarget[]>> {
+  const rows: { channel_id: string; kind: ChannelKind; addresses: string[] }[] = await tx.query(
     `SELECT c.channel_id, c.kind,
        coalesce(array_agg(a.address) FILTER (WHERE a.state = 'verified'), c.addresses) AS addresses
      FROM channels c LEFT JOIN channel_addresses a ON a.channel_id = c.channel_id AND a.address = ANY (c.addresses)
@@ -46,14 +54,19 @@ async function targetsOf(tx: Tx, channelIds: readonly string[]): Promise<Readonl
   return new Map(
     rows.map(({ channel_id: id, kind, addresses }) => [
       id,
-      kind === 'email' ? addresses.map((address) => addressTargetId(id, address)) : [id],
+      (kind === 'email' ? addresses.map((address) => addressTargetId(id, address)) : [id]).map(
+        (targetId) => ({
+          kind,
+          targetId,
+        }),
+      ),
     ]),
   );
 }
 
 function deliveryOf(
   { digestId, accountId, keywordId, channelId, body }: DigestAssembled,
-  targetId: string,
+  { kind: channelKind, targetId }: ChannelTarget,
   cause: string | undefined,
 ): PendingDelivery {
   const now = Date.now();
@@ -66,6 +79,7 @@ function deliveryOf(
     keywordId,
     source: '',
     endpoint: channelEndpoint(channelId),
+    channelKind,
     body,
     attempts: 0,
     firstAt: now,
