@@ -25,12 +25,18 @@ import {
   type DuePeriod,
 } from '../domain/digest-turn.js';
 import { knownWatches } from '../readmodels/check-sink.js';
-import { digestItems } from './digest-items.js';
+import { digestItems, type DigestItems } from './digest-items.js';
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 /** A summary is made of the most important items: reading more would take seconds for each digest. */
 const SUMMARISED_ITEMS = 20;
+
+/** A turn that is due, and where its items are cut. */
+export interface DueTurn {
+  turn: ClaimedTurn;
+  settledSeq: number;
+}
 
 /**
  * Assembles digests. Each is one fact, appended on the condition that its subject has no other since the digest before:
@@ -47,22 +53,49 @@ export class DigestAssembly {
   ) {}
 
   /**
-   * Assembles the digest of a turn that is due; without items there is none.
-   * @param settledSeq where the items are cut
+   * Assembles the digests of turns that are due; without items there is none.
    * @param now ms
-   * @returns the turn after it
+   * @returns for each turn the turn after it, or why it failed
    */
-  async assemble(turn: ClaimedTurn, settledSeq: number, now: number): Promise<DigestTurn> {
-    const period = duePeriod(turn, settledSeq, now);
-    const { shown, total, mentionIds } = await digestItems(
+  async assemble(due: readonly DueTurn[], now: number): Promise<PromiseSettledResult<DigestTurn>[]> {
+    const planned = due.map(({ turn, settledSeq }) => ({ turn, period: duePeriod(turn, settledSeq, now) }));
+    const items = await digestItems(
       this.database,
-      turn.keywordId,
-      turn.afterSeq,
-      period.cutSeq,
+      planned.map(({ turn: { keywordId, afterSeq }, period: { cutSeq } }) => ({
+        keywordId,
+        afterSeq,
+        cutSeq,
+      })),
     );
-    if (total === 0) return turnAfter(turn, period);
+    const facts = await Promise.allSettled(
+      planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
+    );
+    // Assembling can take a minute: nothing of a keyword that was purged meanwhile is stored.
+    const before = await this.existing(planned);
+    const after = await Promise.allSettled(
+      planned.map(async ({ turn, period }, n) => {
+        const fact = valueOf(facts[n]!);
+        return fact && before.has(turn.keywordId) ? this.append(turn, period, fact) : turnAfter(turn, period);
+      }),
+    );
+    failpoint('digests-after-append-before-turn');
+    // The second pass of a purge that began after the first look may be over.
+    const still = await this.existing(planned);
+    for (const { turn } of planned)
+      if (!still.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));
+    return after;
+  }
+
+  /** @returns undefined without items */
+  private async factOf(
+    turn: ClaimedTurn,
+    period: DuePeriod,
+    { shown, total, mentionIds }: DigestItems,
+    now: number,
+  ): Promise<DigestAssembled | undefined> {
+    if (total === 0) return undefined;
     const digest = await this.digestOf(turn, period, shown, total);
-    const fact = create(DigestAssembledSchema, {
+    return create(DigestAssembledSchema, {
       digestId: digestIdOf(turn),
       accountId: turn.accountId,
       keywordId: turn.keywordId,
@@ -77,19 +110,13 @@ export class DigestAssembly {
       body: new TextEncoder().encode(JSON.stringify(digest)),
       reportUrl: digest.report?.url ?? '',
     });
-    return this.append(turn, period, fact);
   }
 
   private async append(turn: DigestTurn, period: DuePeriod, fact: DigestAssembled): Promise<DigestTurn> {
     const subject = digestSubject(turn);
-    // Assembling can take a minute: nothing of a keyword that was purged meanwhile is stored.
-    if (!(await this.exists(turn))) return turnAfter(turn, period);
     try {
       const data = toBinary(DigestAssembledSchema, fact);
       const digestSeq = await this.store.append(subject, data, turn.digestSeq, fact.digestId);
-      failpoint('digests-after-append-before-turn');
-      // The second pass of a purge that began after the first look may be over.
-      if (!(await this.exists(turn))) await this.store.erase('DIGESTS', subject);
       return { ...turnAfter(turn, period), digestSeq };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
@@ -97,8 +124,11 @@ export class DigestAssembly {
     }
   }
 
-  private async exists({ keywordId }: DigestTurn): Promise<boolean> {
-    return (await knownWatches(this.database, [keywordId])).has(keywordId);
+  private existing(planned: readonly { turn: DigestTurn }[]): Promise<ReadonlySet<string>> {
+    return knownWatches(
+      this.database,
+      planned.map(({ turn }) => turn.keywordId),
+    );
   }
 
   /** Another replica, or this one before a crash, has stored a digest that the turn does not know. */
@@ -160,4 +190,9 @@ export class DigestAssembly {
 /** The subject of the digests of a turn. */
 export function digestSubject({ accountId, keywordId, channelId, mode }: DigestTurn): string {
   return subjectOf('DIGESTS', accountId, keywordId, channelId, mode);
+}
+
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
 }

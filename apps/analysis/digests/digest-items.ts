@@ -5,6 +5,13 @@ import type { WaitingItem } from '../domain/digest-content.js';
 /** A fact names at most this many mentions, so that it fits into a message. */
 const MOST_IDS = 10_000;
 
+/** The items of a keyword with a sequence greater than `afterSeq`, up to `cutSeq`. */
+export interface ItemRange {
+  keywordId: string;
+  afterSeq: number;
+  cutSeq: number;
+}
+
 /** The items of one digest. */
 export interface DigestItems {
   /** At most 50: VIPs and items with the label `to_reply` first, then the newest. */
@@ -14,32 +21,39 @@ export interface DigestItems {
   mentionIds: string[];
 }
 
-/**
- * Reads the items of a keyword with a sequence greater than `afterSeq`, up to `cutSeq`. Labels that a person has set
- * replace those of rules; hidden items are left out.
- */
-export async function digestItems(
-  database: Database,
-  keywordId: string,
-  afterSeq: number,
-  cutSeq: number,
-): Promise<DigestItems> {
-  const items = `SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels
+const NONE: DigestItems = { shown: [], total: 0, mentionIds: [] };
+
+/** The ranges, and their items with the labels that count. Labels that a person has set replace those of rules. */
+const VISIBLE = `unnest($1::uuid[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS r (keyword_id, after_seq, cut_seq, n),
+  LATERAL (SELECT * FROM (
+    SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels
     FROM digest_items i LEFT JOIN mention_labels l ON l.mention_id = i.event_id
-    WHERE i.keyword_id = $1 AND i.seq > $2 AND i.seq <= $3`;
-  const visible = `(SELECT * FROM (${items}) AS labelled WHERE NOT labels ? 'hidden') AS visible`;
-  const params = [keywordId, afterSeq, cutSeq];
-  const [row]: { total: number; ids: string[] | null }[] = await database.query(
-    `SELECT count(*)::int AS total, (array_agg(event_id ORDER BY seq))[1:${MOST_IDS}] AS ids FROM ${visible}`,
+    WHERE i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq) AS labelled
+  WHERE NOT labels ? 'hidden') AS visible`;
+
+/** Reads the items of several digests, in their order. Hidden items are left out. */
+export async function digestItems(database: Database, ranges: readonly ItemRange[]): Promise<DigestItems[]> {
+  const params = [
+    ranges.map(({ keywordId }) => keywordId),
+    ranges.map(({ afterSeq }) => afterSeq),
+    ranges.map(({ cutSeq }) => cutSeq),
+  ];
+  const totals: { n: number; total: number; ids: string[] }[] = await database.query(
+    `SELECT r.n, count(*)::int AS total, (array_agg(event_id ORDER BY seq))[1:${MOST_IDS}] AS ids FROM ${VISIBLE} GROUP BY r.n`,
     params,
   );
-  const total = row?.total ?? 0;
-  if (total === 0) return { shown: [], total, mentionIds: [] };
-  const rows: { item: WaitingItem; labels: string[] }[] = await database.query(
-    `SELECT item, labels FROM ${visible}
-     ORDER BY (labels ? 'to_reply' OR item->'item'->'vip' = 'true') DESC, seq DESC LIMIT ${MOST_DIGEST_ITEMS}`,
-    params,
+  const found = new Map(
+    totals.map(({ n, total, ids }) => [n, { shown: [] as WaitingItem[], total, mentionIds: ids }]),
   );
-  const shown = rows.map(({ item, labels }) => ({ ...item, item: { ...item.item, labels } }));
-  return { shown, total, mentionIds: row?.ids ?? [] };
+  const rows: { n: number; item: WaitingItem; labels: string[] }[] =
+    totals.length > 0 ? await database.query(SHOWN, params) : [];
+  for (const { n, item, labels } of rows)
+    found.get(n)?.shown.push({ ...item, item: { ...item.item, labels } });
+  return ranges.map((_, n) => found.get(n + 1) ?? NONE);
 }
+
+const SHOWN = `SELECT n, item, labels FROM (
+    SELECT r.n, item, labels,
+      row_number() OVER (PARTITION BY r.n ORDER BY (labels ? 'to_reply' OR item->'item'->'vip' = 'true') DESC, seq DESC) AS place
+    FROM ${VISIBLE}) AS placed
+  WHERE place <= ${MOST_DIGEST_ITEMS} ORDER BY n, place`;

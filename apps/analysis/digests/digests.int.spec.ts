@@ -201,10 +201,10 @@ it('after a crash between the fact and the turn, the stored digest counts [diges
     ({ keywordId }) => keywordId === scene.keywordId,
   );
   const cut = await new SettledEvents(bus).lastSeq();
-  const before = await assembly().assemble(turn!, cut, due);
+  const [before] = await assembly().assemble([{ turn: turn!, settledSeq: cut }], due);
   // The turn was not stored. Meanwhile there are more items, and the next digest is due.
   await scene.publish(scene.event('two'));
-  const again = await assembly().assemble(turn!, cut + 1, due + HOUR_MS);
+  const [again] = await assembly().assemble([{ turn: turn!, settledSeq: cut + 1 }], due + HOUR_MS);
   expect(again).toEqual(before);
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });

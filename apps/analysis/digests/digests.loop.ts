@@ -7,8 +7,8 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { DigestTurn } from '../domain/digest-turn.js';
 import { SettledEvents } from '../settled.js';
-import { DigestAssembly } from './digest-assembly.js';
-import { agreeWithZones, claimDueTurns, saveTurns, type ClaimedTurn } from './digest-turns.js';
+import { DigestAssembly, type DueTurn } from './digest-assembly.js';
+import { agreeWithZones, claimDueTurns, saveTurns } from './digest-turns.js';
 
 const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
@@ -17,9 +17,10 @@ const PRUNE_MS = 3_600_000;
  * A brief and a report take seconds, with a language model up to a minute and more: a claim has only as many as are assembled
  * at once, and the others do not wait for them.
  */
-const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; atOnce: number }[] = [
-  { modes: ['hourly', 'daily'], turns: 100, atOnce: 4 },
-  { modes: ['daily_brief', 'weekly_report'], turns: 2, atOnce: 2 },
+const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
+  // Together: a query for each would cost more than its digest.
+  { modes: ['hourly', 'daily'], turns: 100, together: 25, atOnce: 2 },
+  { modes: ['daily_brief', 'weekly_report'], turns: 2, together: 1, atOnce: 2 },
 ];
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_AT_ONCE = 5_000;
@@ -70,37 +71,42 @@ export class DigestsLoop implements Loop {
   }
 
   private async claimed(
-    { modes, turns: most, atOnce }: (typeof CLAIMS)[number],
+    { modes, turns: most, together, atOnce }: (typeof CLAIMS)[number],
     now: number,
   ): Promise<boolean> {
     const turns = await claimDueTurns(this.database, modes, most, now);
     if (turns.length === 0) return false;
     const cutOf = await this.settled.upTo(now);
+    const cuts = turns.map((turn) => ({ turn, settledSeq: cutOf(workOf(turn)) }));
+    const due = cuts.filter((one): one is DueTurn => one.settledSeq !== undefined);
+    const early = cuts.flatMap(({ turn, settledSeq }) => (settledSeq === undefined ? [turn] : []));
+    const groups = Array.from({ length: Math.ceil(due.length / together) }, (_, n) =>
+      due.slice(n * together, (n + 1) * together),
+    );
     const assembled = await new PQueue({ concurrency: atOnce }).addAll(
-      turns.map((turn) => () => this.assembled(turn, cutOf(workOf(turn)), now)),
+      groups.map((group) => () => this.assembled(group, now)),
     );
-    await saveTurns(
-      this.database,
-      assembled.filter((turn) => turn !== undefined),
-    );
+    await saveTurns(this.database, [...early, ...assembled.flat()]);
     return turns.length === most;
   }
 
-  /** @returns the turn to store; undefined if it failed: it is claimed again when its claim has ended */
-  private async assembled(
-    turn: ClaimedTurn,
-    cut: number | undefined,
-    now: number,
-  ): Promise<DigestTurn | undefined> {
-    try {
-      return cut === undefined ? turn : await this.assembly.assemble(turn, cut, now);
-    } catch (error) {
-      const { keywordId, channelId, mode } = turn;
+  /** @returns the turns to store. One that failed is left out: it is claimed again when its claim has ended */
+  private async assembled(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
+    const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
         { err: error, keywordId, channelId, mode },
         'a digest could not be assembled; it is repeated',
       );
-      return undefined;
+    try {
+      const results = await this.assembly.assemble(group, now);
+      return results.flatMap((one, n) => {
+        if (one.status === 'fulfilled') return [one.value];
+        failed(one.reason, group[n]!.turn);
+        return [];
+      });
+    } catch (error) {
+      for (const { turn } of group) failed(error, turn);
+      return [];
     }
   }
 
