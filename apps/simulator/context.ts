@@ -40,7 +40,7 @@ export interface RouteConfig {
 }
 
 declare module 'fastify' {
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- the way fastify asks for it
+  // oxlint-disable-next-line typescript/no-empty-object-type -- the way fastify asks for it
   interface FastifyContextConfig extends RouteConfig {}
 }
 

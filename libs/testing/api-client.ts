@@ -6,7 +6,7 @@ import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 
 /** Any parsed JSON: tests read it and state their expectations. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a type for each answer would state nothing
+// oxlint-disable-next-line typescript/no-explicit-any -- a type for each answer would state nothing
 export type Json = any;
 
 /** A response of the gateway. */

@@ -51,7 +51,7 @@ export function plain(text: string): string {
     text
       .toWellFormed()
       .replace(/\r\n?/g, '\n')
-      // eslint-disable-next-line no-control-regex -- they are what is removed
+      // oxlint-disable-next-line no-control-regex -- they are what is removed
       .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g, ' ')
       .replace(/[ \t]+/g, ' ')
       .replace(/\n{3,}/g, '\n\n')

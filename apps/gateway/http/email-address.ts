@@ -1,7 +1,7 @@
 import { isEmail } from 'class-validator';
 
 /** Characters that have a meaning in the headers of a mail or in SMTP. */
-// eslint-disable-next-line no-control-regex -- a line break in an address would begin a new header
+// oxlint-disable-next-line no-control-regex -- a line break in an address would begin a new header
 const UNSAFE = /[\u0000-\u0020\u007f-\uffff"'`(),:;<>[\]\\]/;
 
 /** The fault of an email address: ASCII, without a name or quotes. */

@@ -31,7 +31,7 @@ describe('the types of the client', () => {
     expect(lists.length).toBeGreaterThan(10);
     const schemas = (openApiDocument()['components'] as { schemas: Record<string, Json> }).schemas;
     for (const [path, { get }] of lists) {
-      const content = (get?.responses['200'] as { content: { 'application/json': { schema: Json } } })
+      const content = (get!.responses['200'] as { content: { 'application/json': { schema: Json } } })
         .content;
       const { schema } = content['application/json'];
       const name = typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined;

@@ -28,7 +28,7 @@ describe('the feed of a keyword', () => {
         '&#x1;',
       ),
     );
-    // eslint-disable-next-line no-control-regex -- the characters that XML allows
+    // oxlint-disable-next-line no-control-regex -- the characters that XML allows
     const visible = (text: string) => text.toWellFormed().replace(/[^\u0009\u000a\u000d\u0020-\ufffd]/gu, '');
     fc.assert(
       fc.property(hostile, hostile, hostile, (title, text, author) => {

@@ -80,7 +80,7 @@ function isWeb(url: string): boolean {
 
 /** Without characters that XML cannot contain, not even escaped. */
 function clean(text: string): string {
-  // eslint-disable-next-line no-control-regex -- they are what is removed
+  // oxlint-disable-next-line no-control-regex -- they are what is removed
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
 }
 

@@ -122,7 +122,7 @@ describe('the definition from a create body', () => {
         read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
           .sources as JsonObject[]
       )[0];
-    expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
-    expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
+    expect((enabled(undefined)!.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
+    expect((enabled(false)!.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
   });
 });

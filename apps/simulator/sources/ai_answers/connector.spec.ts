@@ -63,7 +63,7 @@ describe('the connector of ai_answers on the simulator', () => {
       { url: 'https://kettles.example/best', title: 'kettles.example' },
     ];
     for (const body of [openai, anthropic, perplexity]) expect(body?.citations).toEqual(cited);
-    const titles = (gemini?.citations as { title: string }[]).map(({ title }) => title);
+    const titles = (gemini!.citations as { title: string }[]).map(({ title }) => title);
     expect(titles).toEqual(['byron.example', 'kettles.example']);
   });
 });

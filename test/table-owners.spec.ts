@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkout } from '#testing';
+
+/** The folder that may write each table of Postgres. Other folders may only read it. */
+const TABLES: Record<string, string[]> = {
+  'apps/billing': [
+    ...['accounts', 'api_keys', 'members', 'invitations'],
+    ...['credit_balances', 'credit_movements', 'credit_usage'],
+  ],
+  'apps/gateway': [
+    ...['api_key_uses', 'idempotency_records', 'request_quotas'],
+    ...['sessions', 'auth_attempts', 'account_mails', 'audit_log', 'mcp_spending'],
+  ],
+  'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
+  'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
+  'apps/delivery': [
+    ...['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
+    ...['channels', 'channel_addresses', 'verification_mails'],
+  ],
+  'apps/analysis': [
+    ...['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
+    ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
+    ...['digest_items', 'digest_turns', 'reports'],
+  ],
+  'libs/credits': ['credit_holds'],
+  'libs/platform': ['installation'],
+  'libs/projections': ['projection_positions'],
+};
+
+/** Code that may write all tables: specs prepare data, migrations change it, and the operator's tools repair it. */
+const FREE = [/\.spec\.ts$/, /(^|\/)testing\//, /^libs\/postgres\/migrations\//];
+
+const root = fileURLToPath(checkout);
+
+/** The source files below `apps` and `libs` that must respect owners. */
+function sources(): string[] {
+  return ['apps', 'libs']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+        (path) => `${folder}/${path}`,
+      ),
+    )
+    .filter((path) => path.endsWith('.ts') && !FREE.some((pattern) => pattern.test(path)));
+}
+
+/** The statements in `text` that write a table of another folder than this one. */
+function strangeWrites(path: string, text: string): string[] {
+  const strange = Object.entries(TABLES).flatMap(([owner, tables]) =>
+    path.startsWith(`${owner}/`) ? [] : tables,
+  );
+  const statement = new RegExp(
+    `(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO)\\s+(?:${strange.join('|')})\\b`,
+    'g',
+  );
+  return [...text.matchAll(statement)].map(([found]) => `${path}: ${found}`);
+}
+
+describe('the tables of Postgres', () => {
+  it('are written only by the folder that owns them', () => {
+    // Change the table of another folder by a fact, or by a command to its owner.
+    expect(sources().flatMap((path) => strangeWrites(path, readFileSync(join(root, path), 'utf8')))).toEqual(
+      [],
+    );
+  });
+
+  it('have an owner each, which writes them', () => {
+    const written = Object.entries(TABLES).flatMap(([owner, tables]) => {
+      const text = sources()
+        .filter((path) => path.startsWith(`${owner}/`))
+        .map((path) => readFileSync(join(root, path), 'utf8'))
+        .join('\n');
+      return tables.filter((table) => !text.includes(table)).map((table) => `${owner}: ${table}`);
+    });
+    expect(written).toEqual([]);
+  });
+
+  it('a statement on the table of another folder is found', () => {
+    expect(strangeWrites('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
+      'apps/gateway/x.ts: UPDATE keywords',
+    ]);
+    expect(strangeWrites('apps/keywords/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([]);
+  });
+});
