@@ -35,6 +35,7 @@ export async function storeTexts(
     keywordId: NO_ID,
     source: 'rss',
     dropped: false,
+    explored: false,
     title: '',
     text,
     titleOfParent: false,

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { DateTime } from 'luxon';
 import { isolateStores, type IsolatedStores } from '#testing';
-import { openClickHouse, selectRows } from './client.js';
+import { insertRows, openClickHouse, selectRows } from './client.js';
+import { NO_ID } from './rows.js';
 
 let stores: IsolatedStores;
 
@@ -40,5 +43,34 @@ describe('opening ClickHouse', () => {
 
   it('creates a table again that somebody has dropped', async () => {
     expect(await existsAfterOpening('answers', 'text', 'DROP TABLE answers')).toBe(true);
+  });
+});
+
+describe('what an Explore found', () => {
+  it('is deleted after 90 days, with its vector; mentions of keywords are kept', async () => {
+    const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+    const [accountId, exploreId] = [randomUUID(), randomUUID()];
+    const at = (days: number) => DateTime.utc().minus({ days }).toFormat('yyyy-MM-dd HH:mm:ss.SSS');
+    const wanted = [];
+    for (const [days, explored] of [
+      [91, true],
+      [89, true],
+      [91, false],
+    ] as const) {
+      const row = { account_id: accountId, occurred_at: at(days), event_id: randomUUID() };
+      await insertRows(clickhouse, 'mentions', [{ ...row, explore_id: explored ? exploreId : NO_ID }]);
+      await insertRows(clickhouse, 'mention_vectors', [{ ...row, explored }]);
+      if (days === 89 || !explored) wanted.push(row.event_id);
+    }
+    for (const table of ['mentions', 'mention_vectors']) {
+      await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
+      const kept = await selectRows<{ event_id: string }>(
+        clickhouse,
+        `SELECT event_id FROM ${table} WHERE account_id = {accountId: UUID} ORDER BY occurred_at DESC`,
+        { accountId },
+      );
+      expect(kept.map(({ event_id }) => event_id)).toEqual(wanted);
+    }
+    await clickhouse.close();
   });
 });

@@ -6,9 +6,6 @@ import { TABLES } from './tables.js';
 
 export type { ClickHouseClient } from '@clickhouse/client';
 
-/** The id that means "no keyword" or "no search" in a column that is part of a key. */
-export const NO_ID = '00000000-0000-0000-0000-000000000000';
-
 /**
  * Connects, and creates the tables and columns that this version has added.
  * @param url `http://[user:password@]host:port[/database]`

@@ -1,3 +1,6 @@
+/** The id that means "no keyword" or "no search" in a column that is part of a key. */
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
+
 /** The result of a rule for a mention, as `/why` returns it. Null: no value. */
 export interface RuleView {
   ruleId: string;
@@ -103,6 +106,8 @@ export interface MentionVectorRow {
   keyword_id: string;
   source: string;
   dropped: boolean;
+  /** Whether an Explore found it. */
+  explored: boolean;
   /** A unit vector. */
   embedding: number[];
   /** Hashes of its words. */

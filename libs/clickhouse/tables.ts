@@ -1,3 +1,5 @@
+import { NO_ID } from './rows.js';
+
 /**
  * The tables, created when a service starts. Each follows a stream and can be rebuilt from it. A row's key is the
  * derived id of its fact, so a row that is written twice remains once (after merges; before, reads drop the second).
@@ -246,6 +248,11 @@ export const TABLES: readonly string[] = [
   `ALTER TABLE activity ADD COLUMN IF NOT EXISTS window_from Nullable(DateTime64(3, 'UTC')),
     ADD COLUMN IF NOT EXISTS window_to Nullable(DateTime64(3, 'UTC')),
     ADD COLUMN IF NOT EXISTS gap Bool`,
+
+  // What an Explore found is deleted 90 days after its request. Other mentions are kept until their keyword is purged.
+  `ALTER TABLE mentions MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explore_id != '${NO_ID}'`,
+  'ALTER TABLE mention_vectors ADD COLUMN IF NOT EXISTS explored Bool',
+  'ALTER TABLE mention_vectors MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explored',
 
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.

@@ -58,6 +58,7 @@ export class ExploreItemsSink {
           keywordId: NO_ID,
           source: row.source,
           dropped: false,
+          explored: true,
           title: item.title,
           text: item.text,
           titleOfParent: item.titleOfParent,

@@ -77,6 +77,7 @@ function searchable(event: Event, model: string): (SearchableMention & { watchId
     watchId: event.watchId,
     source: event.source,
     dropped: event.dropped !== undefined,
+    explored: false,
     title: item.title,
     text: item.text,
     titleOfParent: item.titleOfParent,

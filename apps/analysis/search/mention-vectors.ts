@@ -11,6 +11,8 @@ export interface SearchableMention extends MentionText {
   keywordId: string;
   source: string;
   dropped: boolean;
+  /** Whether an Explore found it. */
+  explored: boolean;
   /** Made by the embedder's model, if it was made already. */
   embedding?: Uint8Array | undefined;
 }
@@ -41,6 +43,7 @@ function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): M
     keyword_id: mention.keywordId,
     source: mention.source,
     dropped: mention.dropped,
+    explored: mention.explored,
     embedding: numbersOf(vector),
     words: searchWords(ownText(mention)),
   };

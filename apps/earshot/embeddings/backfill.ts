@@ -178,6 +178,7 @@ function searchable(mention: MentionToEmbed) {
     keywordId: mention.keyword_id,
     source: mention.source,
     dropped: mention.dropped_reason !== '',
+    explored: mention.watch_id === NO_ID,
     title: mention.title,
     text: mention.text,
     titleOfParent: REPLY_KINDS.includes(mention.kind),
