@@ -25,7 +25,7 @@ import {
   type DuePeriod,
 } from '../domain/digest-turn.js';
 import { knownWatches } from '../readmodels/check-sink.js';
-import { digestItems, type DigestItems } from './digest-items.js';
+import { digestItems, type DigestItems, type ItemRange } from './digest-items.js';
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
@@ -61,11 +61,7 @@ export class DigestAssembly {
     const planned = due.map(({ turn, settledSeq }) => ({ turn, period: duePeriod(turn, settledSeq, now) }));
     const items = await digestItems(
       this.database,
-      planned.map(({ turn: { keywordId, afterSeq }, period: { cutSeq } }) => ({
-        keywordId,
-        afterSeq,
-        cutSeq,
-      })),
+      planned.map(({ turn, period }) => rangeOf(turn, period)),
     );
     const facts = await Promise.allSettled(
       planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
@@ -185,6 +181,11 @@ export class DigestAssembly {
       return null;
     }
   }
+}
+
+/** Where the items of a turn are. */
+export function rangeOf({ keywordId, afterSeq }: DigestTurn, { cutSeq }: DuePeriod): ItemRange {
+  return { keywordId, afterSeq, cutSeq };
 }
 
 /** The subject of the digests of a turn. */

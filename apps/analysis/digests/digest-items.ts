@@ -23,21 +23,30 @@ export interface DigestItems {
 
 const NONE: DigestItems = { shown: [], total: 0, mentionIds: [] };
 
+const RANGES =
+  'unnest($1::uuid[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS r (keyword_id, after_seq, cut_seq, n)';
+const IN_RANGE = 'i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq';
+
 /** The ranges, and their items with the labels that count. Labels that a person has set replace those of rules. */
-const VISIBLE = `unnest($1::uuid[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS r (keyword_id, after_seq, cut_seq, n),
-  LATERAL (SELECT * FROM (
+const VISIBLE = `${RANGES}, LATERAL (SELECT * FROM (
     SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels
     FROM digest_items i LEFT JOIN mention_labels l ON l.mention_id = i.event_id
-    WHERE i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq) AS labelled
+    WHERE ${IN_RANGE}) AS labelled
   WHERE NOT labels ? 'hidden') AS visible`;
+
+/** Whether there are items in each of some ranges, hidden ones included. */
+export async function haveItems(database: Database, ranges: readonly ItemRange[]): Promise<boolean[]> {
+  const rows: { n: number }[] = await database.query(
+    `SELECT r.n FROM ${RANGES} WHERE EXISTS (SELECT 1 FROM digest_items i WHERE ${IN_RANGE})`,
+    paramsOf(ranges),
+  );
+  const filled = new Set(rows.map(({ n }) => n));
+  return ranges.map((_, n) => filled.has(n + 1));
+}
 
 /** Reads the items of several digests, in their order. Hidden items are left out. */
 export async function digestItems(database: Database, ranges: readonly ItemRange[]): Promise<DigestItems[]> {
-  const params = [
-    ranges.map(({ keywordId }) => keywordId),
-    ranges.map(({ afterSeq }) => afterSeq),
-    ranges.map(({ cutSeq }) => cutSeq),
-  ];
+  const params = paramsOf(ranges);
   const totals: { n: number; total: number; ids: string[] }[] = await database.query(
     `SELECT r.n, count(*)::int AS total, (array_agg(event_id ORDER BY seq))[1:${MOST_IDS}] AS ids FROM ${VISIBLE} GROUP BY r.n`,
     params,
@@ -57,3 +66,11 @@ const SHOWN = `SELECT n, item, labels FROM (
       row_number() OVER (PARTITION BY r.n ORDER BY (labels ? 'to_reply' OR item->'item'->'vip' = 'true') DESC, seq DESC) AS place
     FROM ${VISIBLE}) AS placed
   WHERE place <= ${MOST_DIGEST_ITEMS} ORDER BY n, place`;
+
+function paramsOf(ranges: readonly ItemRange[]): unknown[] {
+  return [
+    ranges.map(({ keywordId }) => keywordId),
+    ranges.map(({ afterSeq }) => afterSeq),
+    ranges.map(({ cutSeq }) => cutSeq),
+  ];
+}

@@ -328,6 +328,15 @@ it('a new channel gets only what is found from then on, a removed one nothing, a
   expect((await due()).map(({ mode }: { mode: string }) => mode)).toEqual(['hourly']);
 });
 
+it('what waits for the next digest of a retired keyword is not sent [digests.retired]', async () => {
+  const scene = await Scene.with('hourly');
+  await scene.publish(scene.event('one'));
+  await database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [scene.keywordId]);
+  await scene.send('hourly');
+  await scene.run(nextDue('hourly', ZONE, NOW));
+  expect(await scene.digests('hourly')).toEqual([]);
+});
+
 it('a purge deletes items, turns and digests of the keyword [digests.purge]', async () => {
   const scene = await Scene.with('hourly');
   await scene.publish(scene.event('one'));

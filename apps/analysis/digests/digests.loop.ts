@@ -5,23 +5,25 @@ import { Repeated, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import type { DigestTurn } from '../domain/digest-turn.js';
+import { duePeriod, turnAfter, type DigestTurn } from '../domain/digest-turn.js';
 import { SettledEvents } from '../settled.js';
-import { DigestAssembly, type DueTurn } from './digest-assembly.js';
+import { DigestAssembly, rangeOf, type DueTurn } from './digest-assembly.js';
+import { haveItems } from './digest-items.js';
 import { agreeWithZones, claimDueTurns, saveTurns } from './digest-turns.js';
 
 const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
- * A brief and a report take seconds, with a language model up to a minute and more: a claim has only as many as are assembled
- * at once, and the others do not wait for them.
+ * A brief and a report take seconds, with a language model up to a minute and more: they do not delay the others, and those
+ * of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
  */
 const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
   // Together: a query for each would cost more than its digest.
-  { modes: ['hourly', 'daily'], turns: 100, together: 25, atOnce: 2 },
-  { modes: ['daily_brief', 'weekly_report'], turns: 2, together: 1, atOnce: 2 },
+  { modes: ['hourly', 'daily'], turns: 250, together: 25, atOnce: 2 },
+  { modes: ['daily_brief', 'weekly_report'], turns: 100, together: 1, atOnce: 2 },
 ];
+const BEGIN_WITHIN_MS = 20_000;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_AT_ONCE = 5_000;
 
@@ -78,15 +80,30 @@ export class DigestsLoop implements Loop {
     if (turns.length === 0) return false;
     const cutOf = await this.settled.upTo(now);
     const cuts = turns.map((turn) => ({ turn, settledSeq: cutOf(workOf(turn)) }));
-    const due = cuts.filter((one): one is DueTurn => one.settledSeq !== undefined);
     const early = cuts.flatMap(({ turn, settledSeq }) => (settledSeq === undefined ? [turn] : []));
-    const groups = Array.from({ length: Math.ceil(due.length / together) }, (_, n) =>
-      due.slice(n * together, (n + 1) * together),
+    const due = cuts.filter((one): one is DueTurn => one.settledSeq !== undefined);
+    // Most have none.
+    const filled = await haveItems(
+      this.database,
+      due.map(({ turn, settledSeq }) => rangeOf(turn, duePeriod(turn, settledSeq, now))),
     );
+    const empty = due.filter((_, n) => !filled[n]);
+    const groups = groupsOf(
+      due.filter((_, n) => filled[n]),
+      together,
+    );
+    const beginBy = Date.now() + BEGIN_WITHIN_MS;
     const assembled = await new PQueue({ concurrency: atOnce }).addAll(
-      groups.map((group) => () => this.assembled(group, now)),
+      groups.map(
+        (group) => async () =>
+          Date.now() > beginBy ? group.map(({ turn }) => turn) : this.assembled(group, now),
+      ),
     );
-    await saveTurns(this.database, [...early, ...assembled.flat()]);
+    await saveTurns(this.database, [
+      ...early,
+      ...empty.map(({ turn, settledSeq }) => turnAfter(turn, duePeriod(turn, settledSeq, now))),
+      ...assembled.flat(),
+    ]);
     return turns.length === most;
   }
 
@@ -127,4 +144,8 @@ export class DigestsLoop implements Loop {
 
 function workOf({ keywordId, channelId, mode }: DigestTurn): string {
   return `${keywordId} ${channelId} ${mode}`;
+}
+
+function groupsOf<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 }

@@ -2,13 +2,7 @@ import * as fc from 'fast-check';
 import { DIGEST_MODES, type DigestItem, type DigestMode } from '#contracts';
 import { digestOf, type DigestHead, type WaitingItem } from '../domain/digest-content.js';
 import { lastDue, nextDue } from '../domain/digest-times.js';
-import {
-  duePeriod,
-  turnAfter,
-  turnAfterStored,
-  type DigestTurn,
-  type StoredDigest,
-} from '../domain/digest-turn.js';
+import { turnAfterStored, type DigestTurn, type StoredDigest } from '../domain/digest-turn.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -140,116 +134,6 @@ describe('the content of a digest', () => {
     expect([digest.total, digest.more]).toEqual([9, 2]);
   });
 });
-
-/** A digest as it is stored, with the sequences of its items. */
-interface SimulatedDigest extends StoredDigest {
-  from: number;
-  items: number[];
-}
-
-describe('a month with changes of daylight saving time, of 1,000 keywords in all modes', () => {
-  it('puts each item into exactly one digest of each mode, at its time, however often a process dies [digests.exactly-once, digests.dst, digests.empty]', () => {
-    const start = Date.UTC(2026, 2, 1);
-    const end = Date.UTC(2026, 3, 1);
-    const random = generator(5);
-    let seq = 0;
-    let digestSeq = 0;
-    const keywords = Array.from({ length: 1_000 }, (_, n) => ({
-      timeZone: ZONES[n % ZONES.length] ?? 'UTC',
-      /** Sequence and time of each item. */
-      items: [] as { seq: number; at: number }[],
-      turns: DIGEST_MODES.map((mode) => {
-        const timeZone = ZONES[n % ZONES.length] ?? 'UTC';
-        const turn: DigestTurn = {
-          ...{ keywordId: `k${n}`, channelId: 'c', accountId: 'a', mode, timeZone },
-          ...{ periodFrom: start, afterSeq: 0, digestSeq: 0, dueAt: nextDue(mode, timeZone, start) },
-        };
-        return { turn, stored: [] as SimulatedDigest[] };
-      }),
-    }));
-    // Every half hour, because some zones are half an hour apart. The last round comes after the last digest.
-    for (let now = start; now <= end + 8 * DAY_MS; now += HOUR_MS / 2) {
-      // One hour in twenty nothing runs.
-      const isDown = now < end && random() < 0.05;
-      for (const { items, turns } of keywords) {
-        for (const slot of isDown ? [] : turns)
-          while (slot.turn.dueAt <= now) {
-            const { turn, stored } = slot;
-            const period = duePeriod(turn, seq, now);
-            const last = stored.at(-1);
-            if (last && last.seq !== turn.digestSeq) {
-              slot.turn = turnAfterStored(turn, last);
-              continue;
-            }
-            const inIt = itemsIn(items, turn.afterSeq, period.cutSeq);
-            if (inIt.length > 0) {
-              digestSeq += 1;
-              stored.push({
-                seq: digestSeq,
-                from: period.from,
-                periodTo: period.to,
-                cutSeq: period.cutSeq,
-                items: inIt,
-              });
-              // One process in fifty dies after it has stored the digest.
-              if (random() < 0.02) continue;
-            }
-            slot.turn = { ...turnAfter(turn, period), digestSeq: stored.at(-1)?.seq ?? 0 };
-          }
-        if (now < end && random() < 0.04) items.push({ seq: (seq += 1), at: now + 1 });
-      }
-    }
-    let digests = 0;
-    const faults: string[] = [];
-    const rightTimes = new Set<string>();
-    for (const { items, turns } of keywords) {
-      const times = new Map(items.map((item) => [item.seq, item.at]));
-      const all = items.map((item) => item.seq).join();
-      for (const { stored, turn } of turns) {
-        digests += stored.length;
-        const fault = (what: string) => faults.push(`${turn.keywordId} ${turn.mode}: ${what}`);
-        if (stored.flatMap((one) => one.items).join() !== all) fault('not each item once');
-        let before = start;
-        for (const { from, periodTo, items: inIt } of stored) {
-          if (from < before) fault('periods overlap');
-          const time = `${turn.mode} ${turn.timeZone} ${periodTo}`;
-          if (!rightTimes.has(time) && nextDue(turn.mode, turn.timeZone, periodTo - 1) !== periodTo)
-            fault('not at its time');
-          rightTimes.add(time);
-          before = periodTo;
-          for (const one of inIt) {
-            const at = times.get(one) ?? 0;
-            if (at < from || at >= periodTo + HOUR_MS) fault('an item of another period');
-          }
-        }
-      }
-    }
-    expect(faults).toEqual([]);
-    expect(digests).toBe(digestSeq);
-    expect(digests).toBeGreaterThan(100_000);
-  });
-});
-
-function itemsIn(items: readonly { seq: number }[], after: number, cut: number): number[] {
-  const found: number[] = [];
-  for (let n = items.length - 1; n >= 0; n -= 1) {
-    const { seq } = items[n]!;
-    if (seq <= after) break;
-    if (seq <= cut) found.unshift(seq);
-  }
-  return found;
-}
-
-/** Mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 it('the period of a channel that was added again begins when it was added, not at the end of its last digest', () => {
   const added = Date.UTC(2026, 2, 2, 12);
