@@ -28,6 +28,7 @@ import { ChannelPace } from './channels/pace.js';
 import { OUTBOUND, type DeliveryConfig } from './config.js';
 import { ChannelTestHandler } from './handlers/channel-test.handler.js';
 import { ChannelsHandler } from './handlers/channels.handler.js';
+import { DeletedChannelsHandler } from './handlers/deleted-channels.handler.js';
 import { DeliveriesHandler } from './handlers/deliveries.handler.js';
 import { EventsHandler } from './handlers/events.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
@@ -123,6 +124,7 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           WebhookTestHandler,
           ChannelsHandler,
           ChannelTestHandler,
+          DeletedChannelsHandler,
           PurgeHandler,
           projectionController(endpointsProjection),
           projectionController(channelsProjection),

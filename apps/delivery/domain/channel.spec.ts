@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { ChannelConfigSchema, type ChannelConfig } from '#contracts';
+import { ChannelConfigSchema, ChannelEventSchema, type ChannelConfig } from '#contracts';
 import {
   configVersion,
   decide,
@@ -132,6 +132,9 @@ describe('a channel', () => {
     expect(() => run({ ...mail, existing: MOST_CHANNELS })).toThrow('at most 100 channels');
     expect(() => run(mail, verify('eve@example.org'))).toThrow('address not found');
     expect(run(mail, { kind: 'delete' }, disableWith(mail.config)).events).toEqual([]);
+    // The events before the deletion are erased.
+    const deleted = create(ChannelEventSchema, { event: { case: 'deleted', value: {} } });
+    expect(evolve(NO_CHANNEL, deleted)).toEqual({ status: 'deleted' });
   });
 
   it('keeps its secret when it is encrypted with another key', () => {

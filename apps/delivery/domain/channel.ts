@@ -101,6 +101,8 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     const addresses = withAddresses(new Map(), config);
     return { status: 'live', kind, name, config, addresses, isDisabled: false };
   }
+  // Also without the events before it, which are erased.
+  if (event.case === 'deleted') return { status: 'deleted' };
   if (state.status !== 'live') return state;
   switch (event.case) {
     case 'changed': {
@@ -122,8 +124,6 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
       );
       return { ...state, isDisabled: false, addresses: new Map(addresses) };
     }
-    case 'deleted':
-      return { status: 'deleted' };
     case 'secretResealed':
       return state.config
         ? { ...state, config: { ...state.config, secretEncrypted: event.value.secretEncrypted } }
