@@ -3,6 +3,7 @@ import { endpointIdOf } from '#kernel';
 import { SecretBox } from '#secrets';
 import { until } from '#testing';
 import { resolveClaims } from './attempts/claims.js';
+import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import {
   claimPending,
   returnPending,
@@ -185,6 +186,44 @@ describe('waiting deliveries', () => {
     await returnPending(delivery.database, claimed ? [claimed] : [], new Date());
     expect((await claimPending(delivery.database, LIMITS)).length).toBe(1);
   });
+
+  it('are not claimed while their endpoint has asked for a pause, by no replica', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('http://paused.example.org/', 2);
+    const pause = (interval: string) =>
+      delivery.database.query(
+        `INSERT INTO webhook_endpoints (account_id, endpoint, paused_until) VALUES ($1, 'http://paused.example.org/', now() + $2::interval)
+         ON CONFLICT (account_id, endpoint) DO UPDATE SET paused_until = EXCLUDED.paused_until`,
+        [delivery.accountId, interval],
+      );
+    await pause('1 minute');
+    expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
+    await pause('0 seconds');
+    expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
+  });
+
+  it.each([
+    ['changed', [{ attempts: 2, due: true }]],
+    ['not-disabled', []],
+  ] as const)(
+    'whose destination is gone wait for the new one of their channel, if it has one: %s',
+    async (outcome, left) => {
+      await delivery.database.query('DELETE FROM pending_deliveries');
+      await wait('channel:gone', 1, 'slack');
+      const [claimed] = await claimPending(delivery.database, LIMITS);
+      const recorder = new AttemptRecorder(delivery.database, delivery.store, {
+        gone: async () => outcome,
+        failing: async () => false,
+      });
+      const one = { ...claimed!, signing: { secrets: [], legacy: false }, failingSince: undefined };
+      const attempt = { at: Date.now(), durationMs: 1, statusCode: 404, delivered: false, message: 'gone' };
+      await recorder.record([{ delivery: one, ...attempt, gone: 'gone' }]);
+      const rows = await delivery.database.query(
+        'SELECT attempts, due_at <= now() AS due FROM pending_deliveries',
+      );
+      expect(rows).toEqual(left);
+    },
+  );
 
   const claim = async () =>
     resolveClaims(delivery.database, targets(), await claimPending(delivery.database, LIMITS));

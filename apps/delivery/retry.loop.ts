@@ -20,7 +20,7 @@ const TOGETHER_MS = 20;
 const MOST_TOGETHER = 200;
 /** A claimed delivery that has not started by then is returned, so that its claim does not end during the attempt. */
 const START_WITHIN_MS = 2000;
-/** Wait before the next attempt of a delivery whose endpoint accepts no more requests. */
+/** Wait before the next attempt of a mail for which there was no connection. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
@@ -33,6 +33,8 @@ interface Lane {
   queue: PQueue;
   /** The endpoint behind which the next claim begins; undefined: at the first one. */
   after: Address | undefined;
+  /** Claimed deliveries of which no attempt was made. */
+  noRoom: Delivery[];
 }
 
 /**
@@ -43,8 +45,11 @@ interface Lane {
 export class RetryLoop implements Loop {
   readonly name = 'retries';
   private readonly underWay = new Set<Promise<void>>();
-  /** Claimed deliveries of which no attempt was made. */
-  private readonly noRoom: Delivery[] = [];
+  private readonly lanes: readonly Lane[] = [
+    { byMail: false, most: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
+    // Twice as many as the mail server gets at once.
+    { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
+  ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
   private readonly repeated: readonly Repeated[];
@@ -57,13 +62,8 @@ export class RetryLoop implements Loop {
     private readonly recorder: AttemptRecorder,
     @Inject(LOG) private readonly log: Logger,
   ) {
-    const lanes: Lane[] = [
-      { byMail: false, most: 1000, queue: new PQueue(), after: undefined },
-      // Twice as many as the mail server gets at once.
-      { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined },
-    ];
     this.repeated = [
-      ...lanes.map(
+      ...this.lanes.map(
         (lane) =>
           new Repeated({
             pauseMs: PAUSE_MS,
@@ -87,12 +87,12 @@ export class RetryLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
-    await this.returnUnattempted();
+    await Promise.all(this.lanes.map((lane) => this.returnUnattempted(lane)));
   }
 
   /** @returns true if there may be more to claim at once */
   private async pass(lane: Lane): Promise<boolean> {
-    await this.returnUnattempted();
+    await this.returnUnattempted(lane);
     const { queue, byMail, most, after } = lane;
     if (!(await within(PAUSE_MS, queue.onSizeLessThan(most / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
@@ -103,28 +103,25 @@ export class RetryLoop implements Loop {
     // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
-    const crowded = ready.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
-    this.noRoom.push(...crowded);
     await returnPending(this.database, paced, 'in order');
-    const attempted = ready.filter((delivery) => !crowded.includes(delivery));
-    if (attempted.length > 0) failpoint('delivery-after-claim-before-post');
+    if (ready.length > 0) failpoint('delivery-after-claim-before-post');
     const startBy = Date.now() + START_WITHIN_MS;
-    for (const delivery of attempted) {
-      const attempt = this.attempt(delivery, queue, startBy)
+    for (const delivery of ready) {
+      const attempt = this.attempt(delivery, lane, startBy)
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
         )
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);
     }
-    return attempted.length + moved.length > 0 || after !== undefined;
+    return ready.length + moved.length > 0 || after !== undefined;
   }
 
-  private async attempt(delivery: Delivery, queue: PQueue, startBy: number): Promise<void> {
+  private async attempt(delivery: Delivery, { queue, noRoom }: Lane, startBy: number): Promise<void> {
     const result = await queue.add(async () =>
       Date.now() > startBy ? undefined : continueTrace(delivery.cause, () => this.queues.attempt(delivery)),
     );
-    if (!result) return void this.noRoom.push(delivery);
+    if (!result) return void noRoom.push(delivery);
     this.ended.push(result);
     this.recording ??= this.record().finally(() => (this.recording = undefined));
     await this.recording;
@@ -137,9 +134,13 @@ export class RetryLoop implements Loop {
     }
   }
 
-  /** In one query: there can be thousands when mails wait for a connection. */
-  private async returnUnattempted(): Promise<void> {
-    await returnPending(this.database, this.noRoom.splice(0), new Date(Date.now() + NO_ROOM_MS));
+  /** A full endpoint is not claimed from, so its messages keep their order. All mails go to one server, which needs a moment. */
+  private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
+    await returnPending(
+      this.database,
+      noRoom.splice(0),
+      byMail ? new Date(Date.now() + NO_ROOM_MS) : 'in order',
+    );
   }
 
   /** The oldest event that waits, in the retry lane or in the stream. */

@@ -6,7 +6,7 @@ import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
 import { keyOf, type Addressed, type AttemptResult, type Delivery, type GivenUp } from './delivery.js';
-import { disableEndpoints, failingChannels, GONE, markEndpoints } from './endpoints.js';
+import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { countReplays } from '../replays/replay-progress.js';
 
@@ -14,9 +14,14 @@ import { countReplays } from '../replays/replay-progress.js';
 export interface ChannelFaults {
   /**
    * @param address the email address that is gone; undefined if the whole channel is
-   * @returns true if the channel is disabled now
+   * @returns `disabled`: the channel is disabled now; `changed`: its config is another one than that of the attempt
    */
-  gone(delivery: Delivery, reason: string, statusCode: number, address?: string): Promise<boolean>;
+  gone(
+    delivery: Delivery,
+    reason: string,
+    statusCode: number,
+    address?: string,
+  ): Promise<'disabled' | 'changed' | 'not-disabled'>;
   /** @returns true if the channel is disabled now */
   failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean>;
 }
@@ -42,8 +47,13 @@ export class AttemptRecorder {
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
     // Before the attempts: after a crash in between, the repeated attempts find that the channel is disabled.
-    await this.disableGone(results);
-    const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
+    const changed = await this.disableGone(results);
+    const recorded = results.map((result) => ({
+      ...result,
+      nextAt: changed.has(result) ? result.at : nextOf(result),
+    }));
+    // Before the row of the attempt, which may be due at once.
+    await pauseEndpoints(this.database.manager, results);
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
     countOutcomes(recorded);
@@ -86,8 +96,10 @@ export class AttemptRecorder {
       await savePending(
         tx,
         failed.flatMap(({ delivery, nextAt, ...one }) => {
-          const attempts = delivery.attempts + (isPostponed(one) ? 0 : 1);
-          return nextAt === undefined ? [] : [{ ...delivery, attempts, dueAt: nextAt }];
+          if (nextAt === undefined) return [];
+          // Its endpoint is paused. When the pause ends, it comes before the messages that have waited for a shorter time.
+          if (isPostponed(one)) return [{ ...delivery, dueAt: delivery.firstAt }];
+          return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
         }),
       );
       const dropped = await dropPending(
@@ -120,15 +132,21 @@ export class AttemptRecorder {
     return unsent;
   }
 
-  /** Disables the channels whose destination does not exist any more. */
-  private async disableGone(results: readonly AttemptResult[]): Promise<void> {
+  /**
+   * Disables the channels whose destination does not exist any more.
+   * @returns the attempts whose channel has got another destination meanwhile: their messages are sent to that one
+   */
+  private async disableGone(results: readonly AttemptResult[]): Promise<ReadonlySet<AttemptResult>> {
+    const changed = new Set<AttemptResult>();
     for (const result of results) {
       if (result.gone === undefined) continue;
       const { delivery, goneAddress, gone } = result;
       const reason = goneAddress === undefined ? gone : `${goneAddress}: ${gone}`;
-      const isDisabled = await this.channels.gone(delivery, reason, result.statusCode, goneAddress);
-      if (isDisabled) await this.giveUpWaitingAt(delivery, reason);
+      const outcome = await this.channels.gone(delivery, reason, result.statusCode, goneAddress);
+      if (outcome === 'disabled') await this.giveUpWaitingAt(delivery, reason);
+      if (outcome === 'changed') changed.add(result);
     }
+    return changed;
   }
 
   private async disableFailing(results: readonly AttemptResult[]): Promise<void> {

@@ -6,6 +6,7 @@ import { Channels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
 import { hindranceOf } from '../channels/standing.js';
 import type { Addressed, Delivery, GivenUp } from './delivery.js';
+import { EndpointQueues } from './endpoint-queues.js';
 import {
   claimPending,
   type ClaimedDelivery,
@@ -42,10 +43,12 @@ export class PendingClaims {
     private readonly targets: Targets,
     private readonly channels: Channels,
     private readonly pace: ChannelPace,
+    private readonly queues: EndpointQueues,
   ) {}
 
   async claim(limits: ClaimLimits): Promise<PassedClaims> {
-    const claimed = await claimPending(this.database, limits, this.pace.full(Date.now()));
+    const except = [...this.pace.full(Date.now()), ...this.queues.full()];
+    const claimed = await claimPending(this.database, limits, except);
     const isToChannel = ({ endpoint }: ClaimedDelivery) => channelIdIn(endpoint) !== undefined;
     const claims = await resolveClaims(
       this.database,

@@ -64,10 +64,11 @@ export class EndpointQueues {
     }
   }
 
-  /** True if the endpoint could accept one more request now. */
-  hasRoom(endpoint: string): boolean {
-    const queue = this.queues.get(endpoint);
-    return !queue || hasPlace(queue);
+  /** The endpoints that could accept no more requests now, or at which some wait. */
+  full(): string[] {
+    return [...this.queues].flatMap(([endpoint, queue]) =>
+      hasPlace(queue) && queue.waiting.length === 0 ? [] : [endpoint],
+    );
   }
 
   /** False if none of the deliveries waits and all their requests are slow. */

@@ -53,6 +53,28 @@ export async function markEndpoints(
   );
 }
 
+/** Records how long destinations of channels accept nothing. */
+export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
+  const pauses = byEndpoint(
+    results.flatMap(({ delivery: { accountId, endpoint }, at, durationMs, retryAfterMs }) =>
+      retryAfterMs === undefined
+        ? []
+        : [{ accountId, endpoint, until: new Date(at + durationMs + retryAfterMs) }],
+    ),
+  );
+  if (pauses.length > 0)
+    await tx.query(
+      `INSERT INTO webhook_endpoints AS e (account_id, endpoint, paused_until)
+       SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[])
+       ON CONFLICT (account_id, endpoint) DO UPDATE SET paused_until = GREATEST(e.paused_until, EXCLUDED.paused_until)`,
+      [
+        pauses.map(({ accountId }) => accountId),
+        pauses.map(({ endpoint }) => endpoint),
+        pauses.map(({ until }) => until),
+      ],
+    );
+}
+
 /** Disables webhook addresses after a 410, or after days with only failures. @returns those that were not disabled before */
 export async function disableEndpoints(
   tx: Tx,

@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
 import { channelEndpoint, type Channel } from '../channels/channel.js';
 import { Channels, type KeywordChannels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
@@ -7,6 +9,7 @@ import { hindranceOf } from '../channels/standing.js';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import { DISABLED } from './claims.js';
 import type { Delivery, GivenUp } from './delivery.js';
+import { crowdedAddresses } from './pending-deliveries.js';
 import { addressKey, Targets, type Webhook } from './targets.js';
 
 /** An event, and the step that caused its delivery. */
@@ -34,7 +37,11 @@ interface ToChannel extends CausedEvent {
 /** Finds where events go: to the webhook of the watch or keyword, and to channels. */
 @Injectable()
 export class FirstDeliveries {
+  /** `firstAt` of the last delivery to a channel. */
+  private lastAt = 0;
+
   constructor(
+    @Inject(DATABASE) private readonly database: Database,
     private readonly targets: Targets,
     private readonly channels: Channels,
     private readonly pace: ChannelPace,
@@ -73,19 +80,26 @@ export class FirstDeliveries {
     const ones: FirstOnes = { deliveries: [], paced: [], unsent: [] };
     const found = await this.recipients(events);
     if (found.length === 0) return ones;
-    const endpoints = await this.targets.endpoints(
-      found.map(({ channel: { accountId, channelId } }) => ({
-        accountId,
-        endpoint: channelEndpoint(channelId),
-      })),
-    );
+    const addresses = found.map(({ channel: { accountId, channelId } }) => ({
+      accountId,
+      endpoint: channelEndpoint(channelId),
+    }));
+    const [endpoints, crowded] = await Promise.all([
+      this.targets.endpoints(addresses),
+      crowdedAddresses(this.database, addresses),
+    ]);
     for (const { channel, targetId, keyword, ...caused } of found) {
       const { accountId, channelId, kind: channelKind } = channel;
       const endpoint = channelEndpoint(channelId);
-      const known = endpoints.get(addressKey({ accountId, endpoint }));
+      const key = addressKey({ accountId, endpoint });
+      const known = endpoints.get(key);
       if (!known) continue;
+      const now = Date.now();
+      // Messages that wait are sent in this order, so no two of them have the same time.
+      this.lastAt = Math.max(now, this.lastAt + 1);
       const delivery: Delivery = {
         ...unaddressed(caused),
+        firstAt: this.lastAt,
         target: { kind: 'channel', id: targetId },
         endpoint,
         channelKind,
@@ -94,9 +108,11 @@ export class FirstDeliveries {
         destination: { channel, keywordName: keyword.name, timezone: keyword.timezone },
       };
       const reason = hindranceOf(delivery, channel, keyword);
-      if (reason === undefined)
-        (this.pace.take(endpoint, channelKind, Date.now()) ? ones.deliveries : ones.paced).push(delivery);
-      else ones.unsent.push({ ...delivery, reason });
+      if (reason !== undefined) ones.unsent.push({ ...delivery, reason });
+      // It does not overtake messages that wait.
+      else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
+        ones.paced.push(delivery);
+      else ones.deliveries.push(delivery);
     }
     return ones;
   }

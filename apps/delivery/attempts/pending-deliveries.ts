@@ -1,7 +1,7 @@
 import type { Database, Tx } from '#postgres';
 import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
-import type { Address } from './targets.js';
+import { addressKey, type Address } from './targets.js';
 
 /** Longer than an attempt can take: a claimed row is not claimed again before. */
 const CLAIM_SECONDS = 20;
@@ -90,6 +90,20 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
+/** Those of the addresses at which messages wait for their first attempt, by `addressKey`. */
+export async function crowdedAddresses(
+  database: Database,
+  addresses: readonly Address[],
+): Promise<ReadonlySet<string>> {
+  const rows: { account_id: string; endpoint: string }[] = await database.query(
+    `SELECT account_id, endpoint FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[]) AS u (account_id, endpoint)) AS t
+     WHERE EXISTS (SELECT 1 FROM pending_deliveries p WHERE p.by_mail IN (true, false) AND p.account_id = t.account_id
+       AND p.endpoint = t.endpoint AND p.attempts = 0)`,
+    [addresses.map(({ accountId }) => accountId), addresses.map(({ endpoint }) => endpoint)],
+  );
+  return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
+}
+
 /** Makes claimed rows due again whose attempt was not made. `in order`: now, the oldest first. */
 export async function returnPending(
   database: Database,
@@ -136,10 +150,11 @@ export async function claimPending(
          SELECT account_id, endpoint FROM pending_deliveries p
          WHERE by_mail = $4 AND (p.account_id, p.endpoint) > (e.account_id, e.endpoint)
          ORDER BY account_id, endpoint LIMIT 1) n),
-     d AS (SELECT p.* FROM endpoints e, LATERAL (
+     d AS (SELECT p.* FROM endpoints e LEFT JOIN webhook_endpoints w USING (account_id, endpoint), LATERAL (
        SELECT event_id, target_kind, target_id FROM pending_deliveries p
        WHERE by_mail = $4 AND p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) p WHERE NOT (e.endpoint = ANY ($3)) LIMIT $5),
+       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) p
+       WHERE NOT (e.endpoint = ANY ($3)) AND coalesce(w.paused_until <= now(), true) LIMIT $5),
      k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
      UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
      FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,

@@ -12,6 +12,8 @@ export interface Endpoint {
   disabledReason: string | undefined;
   /** Time since which every attempt has failed, in ms; undefined if the endpoint works. */
   failingSince: number | undefined;
+  /** The destination of a channel accepts nothing before, in ms; 0 if it does. */
+  pausedUntil: number;
 }
 
 /** The present webhook of a watch or a keyword. */
@@ -39,10 +41,11 @@ interface Row {
   signature_version: string;
   disabled_reason: string | null;
   failing_since: Date | null;
+  paused_until: Date | null;
 }
 
 /** For a query that joins `t (account_id, endpoint)`. */
-const ENDPOINT_COLUMNS = `a.signing_secret_encrypted, a.signature_version, e.failing_since,
+const ENDPOINT_COLUMNS = `a.signing_secret_encrypted, a.signature_version, e.failing_since, e.paused_until,
   CASE WHEN e.disabled_at IS NOT NULL THEN coalesce(e.disabled_reason, '') END AS disabled_reason,
   CASE WHEN a.previous_signing_secret_valid_until > now() THEN a.previous_signing_secret_encrypted END AS previous_secret`;
 const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
@@ -113,6 +116,7 @@ export class Targets {
       },
       disabledReason: row.disabled_reason ?? undefined,
       failingSince: row.failing_since?.getTime(),
+      pausedUntil: row.paused_until?.getTime() ?? 0,
     };
   }
 

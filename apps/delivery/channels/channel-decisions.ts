@@ -8,7 +8,14 @@ import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
 import type { ChannelFaults } from '../attempts/attempt-recorder.js';
 import type { Delivery } from '../attempts/delivery.js';
-import { decide, evolve, NO_CHANNEL, type ChannelCommand, type ChannelState } from '../domain/channel.js';
+import {
+  configVersion,
+  decide,
+  evolve,
+  NO_CHANNEL,
+  type ChannelCommand,
+  type ChannelState,
+} from '../domain/channel.js';
 import { channelsProjection } from '../projections/channels.projection.js';
 import { channelEndpoint, channelIdIn } from './channel.js';
 
@@ -71,29 +78,35 @@ export class ChannelDecisions implements ChannelFaults {
     ]);
   }
 
-  async gone(delivery: Delivery, reason: string, statusCode: number, address?: string): Promise<boolean> {
-    const command: ChannelCommand =
+  async gone(delivery: Delivery, reason: string, statusCode: number, address?: string) {
+    const version = versionOf(delivery);
+    const state = await this.disable(
+      delivery,
       address === undefined
-        ? { kind: 'disable', reason, failures: 1, lastStatusCode: statusCode, version: versionOf(delivery) }
-        : { kind: 'refuse-address', address, reason, statusCode };
-    return this.disable(delivery, command);
+        ? { kind: 'disable', reason, failures: 1, lastStatusCode: statusCode, version }
+        : { kind: 'refuse-address', address, reason, statusCode },
+    );
+    if (state?.status !== 'live') return 'not-disabled';
+    if (state.isDisabled) return 'disabled';
+    return address === undefined && configVersion(state.config) !== version ? 'changed' : 'not-disabled';
   }
 
   async failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean> {
     const version = versionOf(delivery);
-    return this.disable(delivery, { kind: 'disable', reason, failures, lastStatusCode: statusCode, version });
+    const command = { kind: 'disable', reason, failures, lastStatusCode: statusCode, version } as const;
+    const state = await this.disable(delivery, command);
+    return state?.status === 'live' && state.isDisabled;
   }
 
-  /** @returns false if the channel still gets messages, or was deleted meanwhile */
-  private async disable(delivery: Delivery, command: ChannelCommand): Promise<boolean> {
+  /** @returns undefined if the channel was deleted meanwhile */
+  private async disable(delivery: Delivery, command: ChannelCommand): Promise<ChannelState | undefined> {
     const { accountId, endpoint, eventId, target } = delivery;
     const channelId = channelIdIn(endpoint) ?? '';
     const commandId = derivedId('channel-fault', channelId, eventId, target.id, command.kind);
     try {
-      const state = await this.run({ accountId, channelId }, commandId, command);
-      return state.status === 'live' && state.isDisabled;
+      return await this.run({ accountId, channelId }, commandId, command);
     } catch (error) {
-      if (error instanceof Refusal && error.kind === 'not-found') return false;
+      if (error instanceof Refusal && error.kind === 'not-found') return undefined;
       throw error;
     }
   }

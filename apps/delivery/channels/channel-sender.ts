@@ -53,7 +53,7 @@ export class ChannelSender {
   /**
    * Makes one attempt.
    * @param callback called once with the attempt, also if it failed; without one if no connection to the mail server is
-   * free; with an error only after a defect of Earshot
+   * free, or the destination has asked for a pause; with an error only after a defect of Earshot
    */
   send(delivery: Delivery, callback: AttemptCallback): void {
     const { destination, endpoint } = delivery;
@@ -64,6 +64,7 @@ export class ChannelSender {
         this.pace.pause(endpoint, channel.kind, result.retryAfterMs, Date.now());
       callback(error, result);
     };
+    if (this.pace.isPaused(endpoint, Date.now())) return callback(undefined);
     if (channel.kind === 'email' && this.mail?.mail.hasRoom === false) return callback(undefined);
     if (channel.kind === 'webhook') return this.sendEnvelope(delivery, channel.url, ended);
     void continueTrace(delivery.cause, () =>

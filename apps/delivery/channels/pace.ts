@@ -25,7 +25,8 @@ const MOST_REMEMBERED = 20_000;
 
 /**
  * Keeps deliveries of this replica within the rate of their destination, and pauses a destination that asked for it
- * (429, Retry-After). What does not fit waits in `pending_deliveries`.
+ * (429, Retry-After) at once; the other replicas know it from `webhook_endpoints`. What does not fit waits in
+ * `pending_deliveries`.
  */
 export class ChannelPace {
   private readonly standings = new LRUCache<string, Standing>({ max: MOST_REMEMBERED });
@@ -42,6 +43,11 @@ export class ChannelPace {
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const standing = this.standingOf(endpoint, kind, now);
     standing.pausedUntil = Math.max(standing.pausedUntil, now + forMs);
+  }
+
+  /** Whether the endpoint has asked this replica for a pause that has not ended. */
+  isPaused(endpoint: string, now: number): boolean {
+    return now < (this.standings.peek(endpoint)?.pausedUntil ?? 0);
   }
 
   /** The endpoints that accept nothing now. */

@@ -63,7 +63,7 @@ export class EventsHandler {
     const { results, refused, underWay } = batch.close();
     const now = Date.now();
     await savePending(this.database.manager, [
-      ...[...refused, ...paced].map((delivery) => ({ ...delivery, dueAt: now })),
+      ...[...refused, ...paced].map((delivery) => ({ ...delivery, dueAt: delivery.firstAt })),
       ...underWay.map(([delivery]) => ({ ...delivery, dueAt: now + UNDER_WAY_MS })),
     ]);
     for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
