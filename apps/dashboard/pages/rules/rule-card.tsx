@@ -221,6 +221,7 @@ function Actions({
   return (
     <Checkbox.Group
       label="Then"
+      description="Notify sends at once, also to channels that get a digest later."
       error={error}
       value={actions}
       onChange={(chosen) => set({ actions: chosen as Action['type'][] })}

@@ -81,7 +81,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestKeyword' : 'backtestQuery',
       summary: 'Test rules on the stored mentions of a keyword',
       description:
-        'Free; changes nothing. An absent key keeps the value of the keyword. The readings of the mentions stay as they are.',
+        'Free; changes nothing. An absent key keeps the value of the keyword. The readings of the mentions stay as they are. 429 while another backtest of the account runs.',
       parameters: [keyword],
       body: ref('BacktestBody'),
       example: { [base === 'keywords' ? 'min_relevance' : 'minRelevance']: 40 },

@@ -48,7 +48,10 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
   'keyword.report_ready': object({
     reportId: ID,
     period: described('`to` is exclusive', window),
-    url: described('Page of the report. Everybody who has the address can read it', TEXT),
+    url: described(
+      'Page of the report. Everybody who has the address can read it. Only its path if the setting PUBLIC_URL is missing',
+      TEXT,
+    ),
   }),
   'keyword.paused': pausing,
   'keyword.resumed': pausing,
