@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { request } from 'undici';
-import { DigestAssembledSchema, EventSchema, type Digest, type Event } from '#contracts';
+import {
+  ChannelDecisionSchema,
+  DigestAssembledSchema,
+  EventSchema,
+  type Digest,
+  type Event,
+} from '#contracts';
 import { derivedId, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
@@ -110,7 +116,7 @@ async function browse(url: string, options: Parameters<typeof request>[1] = {}) 
 }
 
 describe('channels', () => {
-  it('are created, read with shortened secrets, changed and deleted, and are a 404 for another account [channels.crud, channels.secrets]', async () => {
+  it('are created, read with shortened secrets, changed and deleted with their secrets, and are a 404 for another account [channels.crud, channels.secrets, channels.erased]', async () => {
     const made = await chat('slack', 'secret1234');
     expect(made).toMatchObject({ kind: 'slack', state: 'active', config: { webhookUrl: '…1234' } });
     const path = `/v1/channels/${made.id}`;
@@ -134,6 +140,11 @@ describe('channels', () => {
     expect(rows).toEqual([{ found: false }]);
     expect((await on.ada.api.delete(path)).status).toBe(204);
     expect((await on.ada.api.get(path)).status).toBe(404);
+    await until('only the fact of its deletion is left', async () => {
+      const facts = await on.store.read('CHANNELS', subjectOf('CHANNELS', on.ada.accountId, made.id));
+      const events = facts.flatMap(({ data }) => fromBinary(ChannelDecisionSchema, data).events);
+      return events.map((one) => one.event.case).join() === 'deleted';
+    });
   });
 
   it.each([
@@ -255,6 +266,31 @@ describe('a message to a channel', () => {
     });
     expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
   });
+
+  it('of a burst of 500 arrives once, in the order of their time, although the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
+    const path = `/burst-${newId()}`;
+    const made = await channel('webhook', { url: `${on.receiver.url}${path}` });
+    const ids = await keyword(instant(made.id));
+    on.receiver.answers.set(path, { status: 429, headers: { 'retry-after': '1' } });
+    const sent: string[] = [];
+    for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
+    await until('it has answered 429', () => on.receiver.received.some((one) => one.path === path));
+    const refused = on.receiver.received.filter((one) => one.path === path).length;
+    on.receiver.answers.delete(path);
+    for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
+    const arrived = await until(
+      'all arrive',
+      () => {
+        const found = on.receiver.received.filter((one) => one.path === path).slice(refused);
+        return found.length >= 500 && found.map(({ headers }) => String(headers['webhook-id']));
+      },
+      60_000,
+    );
+    expect(arrived.toSorted()).toEqual(sent.toSorted());
+    // As many as are sent at the same time can overtake each other.
+    const places = new Map(sent.map((id, n) => [id, n]));
+    expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(32);
+  }, 90_000);
 
   it('is limited to the rate of the service: a burst waits, in order, and nothing is lost [channels.burst]', async () => {
     const made = await chat('telegram', 'burst0001');

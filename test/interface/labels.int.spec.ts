@@ -8,6 +8,7 @@ import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { MENTIONS_SINK } from '#projections';
 import type { RunningService } from '#platform';
+import { openDatabase } from '#postgres';
 import { createLogger } from '#telemetry';
 import { ApiClient, until, type Json } from '#testing';
 import {
@@ -297,6 +298,20 @@ describe('POST /v1/keywords/{id}/backtest', () => {
     const wrong = await start({ rules: [{ ...rule, when: { kind: 'item', all: [clause] } }] });
     expect(wrong.body.details).toMatchObject([{ path: 'rules[0].when.all[0].op' }]);
     expect((await start({ since: '2999-01-01' })).body.details).toMatchObject([{ path: 'since' }]);
+  });
+
+  it('returns 429 while another backtest of the account runs, and the other one its result [rules.backtest-once]', async () => {
+    const database = await openDatabase(service.stores.databaseUrl, 'spec', 2);
+    // The one that begins first waits until the lock is released.
+    const both = await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE backtests IN EXCLUSIVE MODE');
+      const answers = [start({}), start({})];
+      expect(await Promise.race(answers)).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
+      return answers;
+    });
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect((await start({})).status).toBe(200);
+    await database.destroy();
   });
 
   it('returns 404 for another account’s keyword and backtest', async () => {
