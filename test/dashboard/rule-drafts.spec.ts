@@ -1,4 +1,4 @@
-import { draftOf, ruleOf } from '../../apps/dashboard/pages/rules/clauses.js';
+import { draftOf, ruleOf } from '../../apps/dashboard/parts/rules/clauses.js';
 
 type Rule = Parameters<typeof draftOf>[0];
 

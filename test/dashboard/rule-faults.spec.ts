@@ -1,5 +1,5 @@
-import { newClause, newRule, type RuleDraft } from '../../apps/dashboard/pages/rules/clauses.js';
-import { faultsOf, faultWithin } from '../../apps/dashboard/pages/rules/rule-faults.js';
+import { newClause, newRule, type RuleDraft } from '../../apps/dashboard/parts/rules/clauses.js';
+import { faultsOf, faultWithin } from '../../apps/dashboard/parts/rules/rule-faults.js';
 
 const faults = (more: Partial<RuleDraft>) => [
   ...faultsOf([{ ...newRule(), name: 'One', clauses: [{ ...newClause(), value: 'x' }], ...more }]),

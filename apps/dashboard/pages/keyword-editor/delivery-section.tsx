@@ -14,7 +14,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import { Link } from 'react-router';
 import { api } from '../../api/client.js';
 import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
-import { isolated, plural, words } from '../../parts/format.js';
+import { isolated, words } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
@@ -38,9 +38,8 @@ const SPIKES = [
 const MOST_CHANNELS = 5;
 
 /** Where mentions and alerts are sent. */
-export function DeliverySection({ keywordId }: { keywordId: string | undefined }) {
+export function DeliverySection() {
   const form = useDraft();
-  const { rules } = form.values;
   return (
     <Section title="Where to send it">
       <Stack>
@@ -72,16 +71,6 @@ export function DeliverySection({ keywordId }: { keywordId: string | undefined }
           />
           <NativeSelect label="Spike alert" miw={180} data={SPIKES} {...form.getInputProps('spikeAlert')} />
         </Group>
-        <Text size="sm" c="dimmed">
-          {rules.length > 0 ? `${plural(rules.length, 'rule')}. ` : 'No rules. '}
-          {keywordId ? (
-            <Anchor component={Link} to={`/keywords/${keywordId}/rules`}>
-              Rules and alerts are written on their own page, with a backtest.
-            </Anchor>
-          ) : (
-            'Rules are written after the keyword exists, because they are tested on what it has found.'
-          )}
-        </Text>
       </Stack>
     </Section>
   );

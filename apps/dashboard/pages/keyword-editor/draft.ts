@@ -1,13 +1,14 @@
 import { createFormContext } from '@mantine/form';
 import type { components } from '../../../../clients/typescript/src/index.js';
 import type { Keyword, Source } from '../../api/types.js';
+import { fieldsOf, schemaOf, type AnswerField } from '../../parts/answer-schema.js';
+import { draftOf as ruleDraftOf, ruleOf, type RuleDraft } from '../../parts/rules/clauses.js';
 
 type Schemas = components['schemas'];
 export type KeywordBody = Schemas['KeywordBody'];
 export type Criteria = Schemas['Criteria'];
 type Entry = KeywordBody['sources'][number];
 type Search = NonNullable<Entry['searches']>[number];
-type AgentField = Schemas['AgentStep']['schema'][string];
 
 /** One search of a source, with its own criteria. */
 export interface DraftSearch extends Omit<Search, 'overrides'> {
@@ -18,10 +19,10 @@ export interface DraftSource extends Omit<Entry, 'searches'> {
   searches: DraftSearch[];
 }
 
-/** The fields of an answer are a list here, because their names can change. */
+/** An instruction, and the fields of its answer. */
 export interface DraftAgentStep {
   instruction: string;
-  fields: (AgentField & { name: string })[];
+  fields: AnswerField[];
 }
 
 /** The body of a keyword as the form holds it: every field has a value, and paths are those of the API. */
@@ -44,7 +45,7 @@ export interface Draft {
   aiStep: DraftAgentStep | null;
   muteRules: Schemas['Mute'][];
   vipAuthors: Schemas['Vip'][];
-  rules: NonNullable<KeywordBody['rules']>;
+  rules: RuleDraft[];
   minRelevance: number | '';
   languages: string[];
   backfill: boolean;
@@ -113,11 +114,11 @@ export function draftOf(keyword: Keyword): Draft {
     aiPrompt: keyword.aiPrompt ?? '',
     aiStep: aiStep && {
       instruction: aiStep.instruction,
-      fields: Object.entries(aiStep.schema).map(([name, field]) => ({ ...field, name })),
+      fields: fieldsOf(aiStep.schema),
     },
     muteRules: keyword.muteRules,
     vipAuthors: keyword.vipAuthors,
-    rules: keyword.rules as Draft['rules'],
+    rules: keyword.rules.map(ruleDraftOf),
     minRelevance: keyword.minRelevance ?? '',
     languages: keyword.languages ?? [],
     backfill: keyword.backfill,
@@ -146,8 +147,9 @@ export function bodyOf(draft: Draft): KeywordBody {
     aiPrompt: draft.aiPrompt.trim() || null,
     aiStep: aiStep && {
       instruction: aiStep.instruction.trim(),
-      schema: Object.fromEntries(aiStep.fields.map(({ name, ...field }) => [name.trim(), agentField(field)])),
+      schema: schemaOf(aiStep.fields),
     },
+    rules: draft.rules.map(ruleOf),
     minRelevance: draft.minRelevance === '' ? null : draft.minRelevance,
     languages: draft.languages.length > 0 ? draft.languages : null,
     schedule: schedule && {
@@ -155,16 +157,6 @@ export function bodyOf(draft: Draft): KeywordBody {
       endsAt: schedule.endsAt || null,
       timezone: schedule.timezone,
     },
-  };
-}
-
-/** Only the keys of the field's type. */
-function agentField({ type, description, values, maxLength }: AgentField): AgentField {
-  return {
-    type,
-    ...(description && { description }),
-    ...(type === 'enum' && { values: values ?? [] }),
-    ...(type === 'string' && maxLength && { maxLength }),
   };
 }
 

@@ -15,6 +15,7 @@ import { bodyOf, DraftProvider, useDraftForm, type Draft, type KeywordBody } fro
 import { EstimatePanel } from './estimate-panel.js';
 import { NoiseSection } from './noise-section.js';
 import { ReadingSection } from './reading-section.js';
+import { RulesSection } from './rules-section.js';
 import { ScheduleSection } from './schedule-section.js';
 import { SourcesSection } from './sources-section.js';
 import { faultsOf, useEstimate } from './use-estimate.js';
@@ -65,7 +66,8 @@ export function Editor({ stored, initial }: Props) {
                 <SourcesSection />
                 <ReadingSection />
                 <NoiseSection />
-                <DeliverySection keywordId={stored?.id} />
+                <DeliverySection />
+                <RulesSection keywordId={stored?.id} wasTried={wasTried} />
                 <ScheduleSection isNew={stored === undefined} />
               </Stack>
             </fieldset>

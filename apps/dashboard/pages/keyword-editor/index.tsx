@@ -65,6 +65,6 @@ function copyOf(draft: ReturnType<typeof draftOf>): typeof draft {
       ...entry,
       searches: entry.searches.map(({ id: _id, ...search }) => search),
     })),
-    rules: draft.rules.map(({ id: _id, ...rule }) => rule),
+    rules: draft.rules.map((rule) => ({ ...rule, id: undefined })),
   };
 }

@@ -1,4 +1,5 @@
 import { Button, Group, NativeSelect, NumberInput, Stack, Switch, TagsInput, Textarea } from '@mantine/core';
+import { newField } from '../../parts/answer-schema.js';
 import { Section } from '../../parts/section.js';
 import { AgentStepFields } from './agent-step-fields.js';
 import { useDraft } from './draft.js';
@@ -70,9 +71,7 @@ export function ReadingSection() {
             <Button
               variant="default"
               size="xs"
-              onClick={() =>
-                form.setFieldValue('aiStep', { instruction: '', fields: [{ name: '', type: 'string' }] })
-              }
+              onClick={() => form.setFieldValue('aiStep', { instruction: '', fields: [newField()] })}
             >
               Add an agent step
             </Button>

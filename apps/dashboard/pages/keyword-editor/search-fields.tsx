@@ -100,6 +100,20 @@ export function MoreCriteria({ path, sources }: { path: string; sources: readonl
           />
         )}
         <TextInput label="Sort" miw={110} {...text(form.getInputProps(`${path}.sort`))} />
+        <NumberInput
+          label="Page of the results"
+          miw={130}
+          min={1}
+          allowDecimal={false}
+          {...text(form.getInputProps(`${path}.page`))}
+        />
+        <NumberInput
+          label="Results per page"
+          miw={130}
+          min={1}
+          allowDecimal={false}
+          {...text(form.getInputProps(`${path}.perPage`))}
+        />
       </Group>
       <OtherFilters path={path} />
     </>

@@ -11,6 +11,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ChevronDown, ChevronRight, Plus, Trash2 } from 'lucide-react';
+import { FieldFault } from '../../parts/answer-fields.js';
 import { duration, plural } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
 import { useDraft, type DraftSource } from './draft.js';
@@ -26,7 +27,7 @@ interface Props {
 /** The interval and the searches of one source. */
 export function SourceCard({ path, entry, floorSeconds }: Props) {
   const form = useDraft();
-  const hasFault = Object.keys(form.errors).some((name) => name.startsWith(`${path}.`));
+  const hasFault = Object.keys(form.errors).some((name) => name === path || name.startsWith(`${path}.`));
   const [isOpen, { toggle }] = useDisclosure(entry.source === 'rss' || entry.source === 'ai_answers');
   const isShown = isOpen || hasFault;
   const Chevron = isShown ? ChevronDown : ChevronRight;
@@ -46,6 +47,11 @@ export function SourceCard({ path, entry, floorSeconds }: Props) {
       </UnstyledButton>
       <Collapse expanded={isShown}>
         <Stack gap="md" mt="sm">
+          <FieldFault
+            text={['', '.source', '.enabled', '.searches']
+              .map((end) => form.errors[path + end])
+              .find(Boolean)}
+          />
           <IntervalField
             label="Look every"
             path={`${path}.refreshIntervalSeconds`}

@@ -60,7 +60,7 @@ export function WhatSection() {
   );
 }
 
-const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'filters'] as const;
+const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'page', 'perPage', 'filters'] as const;
 
 /** Closed unless the keyword has such criteria, or one of them is refused. */
 function CriteriaOfAllSources() {

@@ -17,11 +17,11 @@ import { api } from '../../api/client.js';
 import { Figure } from '../../parts/figure.js';
 import { count, dayOf, words } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
+import { shownPathsOf } from '../../parts/rules/rule-faults.js';
 import { Section } from '../../parts/section.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { BacktestItems } from './backtest-items.js';
-import { shownPathsOf } from './rule-faults.js';
 
 type Schemas = components['schemas'];
 type Backtest = AnswerOf<'post', '/v1/keywords/{id}/backtest'>;

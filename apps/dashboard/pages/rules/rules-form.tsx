@@ -1,6 +1,5 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { Plus, Workflow } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
@@ -8,12 +7,17 @@ import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
 import { notify } from '../../parts/notify.js';
 import { Problem } from '../../parts/problem.js';
+import { draftOf, ruleOf, type RuleDraft } from '../../parts/rules/clauses.js';
+import {
+  faultsOf,
+  faultsOfRefusal,
+  faultWithin,
+  shownPathsOf,
+  type Faults,
+} from '../../parts/rules/rule-faults.js';
+import { RuleList } from '../../parts/rules/rule-list.js';
 import { Section } from '../../parts/section.js';
-import { Empty } from '../../parts/states.js';
 import { Backtest } from './backtest.js';
-import { draftOf, newRule, ruleOf, type RuleDraft } from './clauses.js';
-import { RuleCard } from './rule-card.js';
-import { faultsOf, faultsOfRefusal, faultWithin, shownPathsOf, type Faults } from './rule-faults.js';
 
 const LEVELS = [
   { value: 'low', label: 'Low: only the strongest spikes' },
@@ -58,51 +62,19 @@ export function RulesForm({
     },
     onError: refuse,
   });
-  const change = (index: number, rule: RuleDraft) => {
-    setRefused(new Map([...refused].filter(([path]) => !path.startsWith(`rules[${index}]`))));
-    setRules(rules.map((one, at) => (at === index ? rule : one)));
-  };
-  /** The places of the rules change, and so the faults of the API are at other rules. */
-  const replace = (next: RuleDraft[]) => {
-    setRefused(new Map());
+  const change = (next: RuleDraft[], changed?: number) => {
+    // When rules are added, moved or removed, the faults of the API belong to other places.
+    const isKept = (path: string) => changed !== undefined && !path.startsWith(`rules[${changed}]`);
+    setRefused(new Map([...refused].filter(([path]) => isKept(path))));
     setRules(next);
   };
-  const move = (index: number, by: number) => {
-    const next = [...rules];
-    next.splice(index + by, 0, ...next.splice(index, 1));
-    replace(next);
-  };
-  const add = canEdit && (
-    <Button
-      variant="default"
-      leftSection={<Plus size={16} aria-hidden />}
-      onClick={() => setRules([...rules, newRule()])}
-    >
-      Add a rule
-    </Button>
-  );
   return (
     <Stack>
-      {rules.length === 0 ? (
-        <Empty icon={Workflow} title="No rules" action={add}>
-          Without rules each mention goes to the webhook and the channels of the keyword.
-        </Empty>
-      ) : (
-        rules.map((rule, index) => (
-          <RuleCard
-            key={rule.key}
-            rule={rule}
-            index={index}
-            isLast={index === rules.length - 1}
-            channels={channels}
-            faultAt={(path) => faultWithin(faults, `rules[${index}].${path}`)}
-            onChange={(changed) => change(index, changed)}
-            onMove={(by) => move(index, by)}
-            onRemove={() => replace(rules.filter((_, at) => at !== index))}
-          />
-        ))
-      )}
-      {rules.length > 0 && <div>{add}</div>}
+      <RuleList
+        {...{ rules, channels, canEdit }}
+        faultAt={(path) => faultWithin(faults, path)}
+        onChange={change}
+      />
       <Section
         title="Spike alert"
         lead="Alerts when an hour has unusually many mentions for its hour of the week. It waits for 24 hours of history."

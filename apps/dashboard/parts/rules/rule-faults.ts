@@ -1,4 +1,4 @@
-import { described } from '../../parts/described.js';
+import { described } from '../described.js';
 import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
 
 /** Faults by the path of the field in the request (`rules[0].name`), in words for people. */

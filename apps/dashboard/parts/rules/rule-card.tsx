@@ -13,8 +13,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
-import { sourceName, SOURCES } from '../../parts/source.js';
-import { words } from '../../parts/format.js';
+import { sourceName, SOURCES } from '../source.js';
+import { words } from '../format.js';
 import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';
 import { newClause, type Action, type ClauseDraft, type RuleDraft } from './clauses.js';

@@ -1,0 +1,44 @@
+import { Anchor } from '@mantine/core';
+import { Link } from 'react-router';
+import { useChannels } from '../../api/channels.js';
+import { useCanEdit } from '../../api/session.js';
+import { formPath } from '../../parts/faults.js';
+import { faultsOf, faultWithin, type Faults } from '../../parts/rules/rule-faults.js';
+import { RuleList } from '../../parts/rules/rule-list.js';
+import { Section } from '../../parts/section.js';
+import { useDraft } from './draft.js';
+
+/** What happens with each new mention. `wasTried` after the first attempt to save, which shows what is missing. */
+export function RulesSection({ keywordId, wasTried }: { keywordId: string | undefined; wasTried: boolean }) {
+  const form = useDraft();
+  const channels = useChannels();
+  const { rules } = form.values;
+  const missing: Faults = wasTried ? faultsOf(rules) : new Map();
+  const refused: Faults = new Map(Object.entries(form.errors).map(([path, text]) => [path, String(text)]));
+  return (
+    <Section
+      title="Rules"
+      lead={
+        keywordId ? (
+          <>
+            They run in order on each new mention. The{' '}
+            <Anchor component={Link} to={`/keywords/${keywordId}/rules`} underline="always">
+              page of the rules
+            </Anchor>{' '}
+            shows in a backtest how often they would have fired.
+          </>
+        ) : (
+          'They run in order on each new mention. A backtest is possible once the keyword exists: it runs over the mentions that the keyword has found.'
+        )
+      }
+    >
+      <RuleList
+        rules={rules}
+        channels={[...(channels?.values() ?? [])]}
+        canEdit={useCanEdit()}
+        faultAt={(path) => faultWithin(missing, path) ?? faultWithin(refused, formPath(path))}
+        onChange={(next) => form.setFieldValue('rules', next)}
+      />
+    </Section>
+  );
+}

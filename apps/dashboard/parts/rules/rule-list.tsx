@@ -1,0 +1,64 @@
+import { Button, Stack } from '@mantine/core';
+import { Plus, Workflow } from 'lucide-react';
+import { Empty } from '../states.js';
+import { newRule, type RuleDraft } from './clauses.js';
+import { RuleCard } from './rule-card.js';
+
+const MOST_RULES = 20;
+
+interface Props {
+  rules: readonly RuleDraft[];
+  channels: readonly { id: string; name: string }[];
+  canEdit: boolean;
+  /** What is wrong at a path, such as `rules[0].name`. */
+  faultAt: (path: string) => string | undefined;
+  /** `changed` is the index of the one rule that has changed; without it, rules were added, moved or removed. */
+  onChange: (rules: RuleDraft[], changed?: number) => void;
+}
+
+/** The rules of a keyword in their order, with a form for each. */
+export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props) {
+  const move = (index: number, by: number) => {
+    const next = [...rules];
+    next.splice(index + by, 0, ...next.splice(index, 1));
+    onChange(next);
+  };
+  const add = canEdit && rules.length < MOST_RULES && (
+    <Button
+      variant="default"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => onChange([...rules, newRule()])}
+    >
+      Add a rule
+    </Button>
+  );
+  if (rules.length === 0)
+    return (
+      <Empty icon={Workflow} title="No rules" action={add}>
+        Without rules each mention goes to the webhook and the channels of the keyword.
+      </Empty>
+    );
+  return (
+    <Stack>
+      {rules.map((rule, index) => (
+        <RuleCard
+          key={rule.key}
+          rule={rule}
+          index={index}
+          isLast={index === rules.length - 1}
+          channels={channels}
+          faultAt={(path) => faultAt(`rules[${index}].${path}`)}
+          onChange={(changed) =>
+            onChange(
+              rules.map((one, at) => (at === index ? changed : one)),
+              index,
+            )
+          }
+          onMove={(by) => move(index, by)}
+          onRemove={() => onChange(rules.filter((_, at) => at !== index))}
+        />
+      ))}
+      {add && <div>{add}</div>}
+    </Stack>
+  );
+}
