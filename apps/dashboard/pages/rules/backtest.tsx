@@ -148,6 +148,7 @@ function Outcome({ keywordId, backtest }: { keywordId: string; backtest: Backtes
       <BacktestItems
         keywordId={keywordId}
         backtestId={backtest.id}
+        anyFired={added + removed > 0 || byRule.some(({ fired }) => fired > 0)}
         names={new Map(byRule.map(({ ruleId, name }) => [ruleId, name]))}
       />
     </Stack>
