@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { simulatedChannels } from '../../apps/simulator/index.js';
+import { simulatedChannels, simulatedLlm } from '../../apps/simulator/index.js';
 import { startProgram, until, type Json, type Program } from '#testing';
 import { setStage, type Stage } from '../scenario.js';
 import { startChromium } from './chromium.js';
@@ -15,10 +15,17 @@ export interface BrowserStage {
 
 export const OWNER = { email: 'ada@example.org', password: 'four words in a row' };
 
-/** All services in one process, on a simulated world. */
-export async function openBrowserStage(): Promise<BrowserStage> {
+/**
+ * All services in one process, on a simulated world.
+ * @param options `hasModel`: with a language model, which the simulator plays
+ */
+export async function openBrowserStage({ hasModel = false } = {}): Promise<BrowserStage> {
   const [stage, browser] = await Promise.all([setStage(), startChromium()]);
-  const program = await startProgram('earshot', { ...stage.env, ...simulatedChannels(stage.simulator) });
+  const program = await startProgram('earshot', {
+    ...stage.env,
+    ...simulatedChannels(stage.simulator),
+    ...(hasModel && simulatedLlm(stage.simulator.url)),
+  });
   return {
     ...{ stage, program, browser, url: program.url },
     async close() {

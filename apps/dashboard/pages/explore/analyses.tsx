@@ -1,10 +1,12 @@
-import { Alert, Button, Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Alert, Button, Group, NumberInput, Select, Stack, TagsInput, Text, Textarea } from '@mantine/core';
+import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Sparkles } from 'lucide-react';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { useCanEdit } from '../../api/session.js';
+import { AnswerFields, FieldFault } from '../../parts/answer-fields.js';
+import { newField, schemaOf, type AnswerField } from '../../parts/answer-schema.js';
 import { showFaults } from '../../parts/faults.js';
 import { credits, plural } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
@@ -15,13 +17,16 @@ const OPERATIONS = [
   { value: 'summarise', label: 'Summarise, with citations' },
   { value: 'group', label: 'Group by topic' },
   { value: 'classify', label: 'Classify' },
+  { value: 'agent', label: 'Answer by an instruction' },
 ] as const;
 
 interface Values {
   keyword: string;
-  operation: 'summarise' | 'group' | 'classify';
+  operation: (typeof OPERATIONS)[number]['value'];
   instruction: string;
   classes: string[];
+  /** Of each answer to the instruction. */
+  fields: AnswerField[];
   most: number;
 }
 
@@ -30,9 +35,12 @@ export function Analyses() {
   const canEdit = useCanEdit();
   const names = useKeywordNames();
   const form = useForm<Values>({
-    initialValues: { keyword: '', operation: 'summarise', instruction: '', classes: [], most: 50 },
+    initialValues: {
+      ...{ keyword: '', operation: 'summarise', instruction: '', classes: [], most: 50 },
+      fields: [newField()],
+    },
   });
-  const { keyword, operation, most } = form.values;
+  const { keyword, most } = form.values;
   const mentions = useQuery({
     queryKey: ['/v1/mentions', 'analyse', keyword, most],
     enabled: keyword !== '',
@@ -52,8 +60,7 @@ export function Analyses() {
         body: {
           operation: values.operation,
           mention_ids: chosen.map(({ id }) => id),
-          ...(values.instruction ? { instruction: values.instruction } : {}),
-          ...(values.operation === 'classify' ? { classes: values.classes } : {}),
+          ...partOf(values),
         },
       });
       return { result, mentions: new Map(chosen.map((mention) => [mention.id, mention])) };
@@ -94,21 +101,7 @@ export function Analyses() {
                 {...form.getInputProps('most')}
               />
             </Group>
-            {operation === 'classify' && (
-              <TagsInput
-                label="Classes"
-                description="The names of at least two classes"
-                placeholder="Type a class and press Enter"
-                {...form.getInputProps('classes')}
-              />
-            )}
-            {operation !== 'classify' && (
-              <TextInput
-                label="Instruction"
-                placeholder="Only what people say about the price"
-                {...form.getInputProps('instruction')}
-              />
-            )}
+            <OperationFields form={form} />
             {number !== undefined && (
               <Alert
                 role="status"
@@ -124,7 +117,7 @@ export function Analyses() {
               <Problem
                 error={run.error}
                 title="The mentions were not analysed"
-                shownPaths={['instruction', 'classes']}
+                shownPaths={['operation', 'instruction', 'classes', 'schema']}
               />
             )}
             <Group>
@@ -143,4 +136,50 @@ export function Analyses() {
       {run.data && <AnalysisOutcome {...run.data} />}
     </Stack>
   );
+}
+
+/** What an operation needs beside the mentions. */
+function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
+  const { operation, fields } = form.values;
+  if (operation === 'classify')
+    return (
+      <TagsInput
+        label="Classes"
+        description="The names of at least two classes"
+        placeholder="Type a class and press Enter"
+        {...form.getInputProps('classes')}
+      />
+    );
+  const isAgent = operation === 'agent';
+  return (
+    <>
+      <Textarea
+        label="Instruction"
+        description={isAgent ? 'A language model carries it out on each mention.' : undefined}
+        placeholder={isAgent ? 'Which product is it about?' : 'Only what people say about the price'}
+        required={isAgent}
+        autosize
+        maxLength={800}
+        {...form.getInputProps('instruction')}
+      />
+      {isAgent && (
+        <>
+          <Text size="sm" fw={500}>
+            Fields of each answer
+          </Text>
+          <AnswerFields form={form} path="fields" fields={fields} />
+          <FieldFault text={form.errors['schema']} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** What the body has beside the operation and the mentions. */
+function partOf({ operation, instruction, classes, fields }: Values) {
+  if (operation === 'classify') return { classes };
+  return {
+    ...(instruction.trim() && { instruction: instruction.trim() }),
+    ...(operation === 'agent' && { schema: schemaOf(fields) }),
+  };
 }

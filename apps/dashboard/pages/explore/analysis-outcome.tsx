@@ -11,9 +11,9 @@ export interface Analysed {
   mentions: ReadonlyMap<string, Mention>;
 }
 
-/** Groups, classes or a summary, each with the mentions that it is made of. */
+/** Groups, classes, answers or a summary, each with the mentions that it is made of. */
 export function AnalysisOutcome({ result, mentions }: Analysed) {
-  const { groups, labels, summary, errors, meta } = result;
+  const { groups, labels, outputs, summary, errors, meta } = result;
   const listOf = (ids: readonly string[]) => ids.flatMap((id) => mentions.get(id) ?? []);
   return (
     <Section
@@ -49,9 +49,29 @@ export function AnalysisOutcome({ result, mentions }: Analysed) {
             ))}
           </List>
         )}
+        {outputs && (
+          <List size="sm" spacing={6}>
+            {outputs.map(({ mentionId, output }) => (
+              <List.Item key={mentionId}>
+                <Mentions mentions={listOf([mentionId])} />
+                {Object.entries(output).map(([name, value]) => (
+                  <Text key={name} size="sm" className="foreign">
+                    <bdi>{name}</bdi>: <bdi>{textOf(value)}</bdi>
+                  </Text>
+                ))}
+              </List.Item>
+            ))}
+          </List>
+        )}
       </Stack>
     </Section>
   );
+}
+
+/** A model can leave every field empty. */
+function textOf(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '–';
 }
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
