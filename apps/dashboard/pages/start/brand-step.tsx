@@ -1,17 +1,6 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  Chip,
-  Group,
-  Stack,
-  TagsInput,
-  Text,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Chip, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { api } from '../../api/client.js';
 import type { Source, SourceState } from '../../api/types.js';
@@ -19,6 +8,8 @@ import { Section } from '../../parts/section.js';
 import { sourceName } from '../../parts/source.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { suggestedTerms, type Plan } from './plan.js';
+
+const TagsField = lazy(() => import('./tags-field.js'));
 
 /** Sources that listen without more than a term. The others are chosen in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
@@ -57,11 +48,9 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
               change({ brand: value, ...(!isOwnTerms && { terms: suggestedTerms(value) }) })
             }
           />
-          <TagsInput
-            label="Terms"
-            description="Suggested spellings. One of them must appear as whole words. Remove what is too general, add nicknames and typing errors."
-            splitChars={[',', '\n']}
-            value={draft.terms}
+          <TermsField
+            terms={draft.terms}
+            isWanted={draft.brand.trim() !== '' || isOwnTerms}
             onChange={(terms) => {
               setOwnTerms(true);
               change({ terms });
@@ -78,16 +67,17 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
             </Loaded>
           </div>
           {chosen.includes('rss') && (
-            <TagsInput
-              label="Feeds"
-              description="Addresses of the news pages and blogs to read"
-              placeholder={needsFeeds ? 'https://example.com/feed.xml' : undefined}
-              splitChars={[',', ' ', '\n']}
-              acceptValueOnBlur
-              value={draft.feedUrls}
-              error={wasTried && needsFeeds && 'Enter at least one feed'}
-              onChange={(feedUrls) => change({ feedUrls })}
-            />
+            <Suspense fallback={<TextInput {...FEEDS} disabled />}>
+              <TagsField
+                {...FEEDS}
+                placeholder={needsFeeds ? 'https://example.com/feed.xml' : undefined}
+                splitChars={[',', ' ', '\n']}
+                acceptValueOnBlur
+                value={draft.feedUrls}
+                error={wasTried && needsFeeds && 'Enter at least one feed'}
+                onChange={(feedUrls) => change({ feedUrls })}
+              />
+            </Suspense>
           )}
           {sources.data && chosen.length === 0 && (
             <Alert color="yellow">
@@ -102,6 +92,31 @@ export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) =
         </Stack>
       </Section>
     </form>
+  );
+}
+
+const FEEDS = { label: 'Feeds', description: 'Addresses of the news pages and blogs to read' };
+const TERMS = {
+  label: 'Terms',
+  description:
+    'Suggested spellings. One of them must appear as whole words. Remove what is too general, add nicknames and typing errors.',
+};
+
+interface TermsProps {
+  terms: string[];
+  /** True once there is a name from which terms are suggested. */
+  isWanted: boolean;
+  onChange: (terms: string[]) => void;
+}
+
+/** Before the name is typed, a closed field of the same height stands for it, so that nothing jumps. */
+function TermsField({ terms, isWanted, onChange }: TermsProps) {
+  const closed = <TextInput {...TERMS} placeholder="Type a name first" disabled />;
+  if (!isWanted) return closed;
+  return (
+    <Suspense fallback={closed}>
+      <TagsField {...TERMS} splitChars={[',', '\n']} value={terms} onChange={onChange} />
+    </Suspense>
   );
 }
 
@@ -143,9 +158,9 @@ function SourceChips({ sources, chosen, onChange }: ChipsProps) {
             );
             if (isReady(source)) return chip;
             return (
-              <Tooltip key={source.id} label={source.reason ?? 'Not configured'} multiline maw={320}>
-                <span>{chip}</span>
-              </Tooltip>
+              <span key={source.id} title={source.reason ?? 'Not configured'}>
+                {chip}
+              </span>
             );
           })}
       </Group>

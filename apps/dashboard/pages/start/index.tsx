@@ -1,11 +1,14 @@
-import { Stack, Stepper } from '@mantine/core';
-import { useState } from 'react';
+import { Stepper } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
 import { Page } from '../../parts/page.js';
+import { LoadingRows } from '../../parts/states.js';
 import { BrandStep } from './brand-step.js';
-import { LiveStep } from './live-step.js';
-import { PreviewStep } from './preview-step.js';
-import { PriceStep } from './price-step.js';
 import { NO_PLAN, type Plan } from './plan.js';
+
+const PreviewStep = lazy(() => import('./preview-step.js'));
+const PriceStep = lazy(() => import('./price-step.js'));
+const LiveStep = lazy(() => import('./live-step.js'));
+const LOADING = <LoadingRows rows={1} height={320} />;
 
 /** The first keyword: name a brand, see what would have been found and what it costs, and go. */
 export function Component() {
@@ -35,21 +38,25 @@ export function Component() {
           />
         </Stepper.Step>
         <Stepper.Step label="Preview">
-          <PreviewStep plan={plan} onBack={() => setStep(0)} onDone={() => setStep(2)} />
+          <Suspense fallback={LOADING}>
+            <PreviewStep plan={plan} onBack={() => setStep(0)} onDone={() => setStep(2)} />
+          </Suspense>
         </Stepper.Step>
         <Stepper.Step label="Price">
-          <PriceStep
-            plan={plan}
-            onChange={setPlan}
-            onBack={() => setStep(1)}
-            onCreated={(id) => {
-              setKeywordId(id);
-              setStep(3);
-            }}
-          />
+          <Suspense fallback={LOADING}>
+            <PriceStep
+              plan={plan}
+              onChange={setPlan}
+              onBack={() => setStep(1)}
+              onCreated={(id) => {
+                setKeywordId(id);
+                setStep(3);
+              }}
+            />
+          </Suspense>
         </Stepper.Step>
         <Stepper.Step label="Live">
-          <Stack>{keywordId && <LiveStep keywordId={keywordId} />}</Stack>
+          <Suspense fallback={LOADING}>{keywordId && <LiveStep keywordId={keywordId} />}</Suspense>
         </Stepper.Step>
       </Stepper>
     </Page>

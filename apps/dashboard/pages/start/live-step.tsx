@@ -11,7 +11,7 @@ import { Loaded } from '../../parts/states.js';
 const POLL_MS = 1500;
 
 /** What happens now: each search has its first check, and what it finds appears. */
-export function LiveStep({ keywordId }: { keywordId: string }) {
+export default function LiveStep({ keywordId }: { keywordId: string }) {
   const path = { id: keywordId };
   const keyword = useQuery({
     queryKey: ['/v1/keywords', keywordId],

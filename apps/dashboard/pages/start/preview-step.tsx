@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** What the sources have said lately, before anything is created. */
-export function PreviewStep({ plan, onBack, onDone }: Props) {
+export default function PreviewStep({ plan, onBack, onDone }: Props) {
   const preview = usePreview(plan);
   const { start, run, items, skipped } = preview;
   const found = items.data?.data;

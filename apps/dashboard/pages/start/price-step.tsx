@@ -22,7 +22,7 @@ interface Props {
 }
 
 /** What it costs, how often it looks, and the button that makes it. */
-export function PriceStep({ plan, onChange, onBack, onCreated }: Props) {
+export default function PriceStep({ plan, onChange, onBack, onCreated }: Props) {
   const body = bodyOfPlan(plan);
   const queries = useQueryClient();
   const estimate = useQuery({
