@@ -1,12 +1,18 @@
 import { useEffect, useRef } from 'react';
 
-/** True if the key belongs to a field, a dialog or a combination, and so is no shortcut. */
+const FIELDS =
+  'input, textarea, select, [contenteditable], [role="dialog"]:not([data-shortcuts]), [role="menu"]';
+
+/**
+ * True if the key belongs to a field, a dialog or a combination, and so is no shortcut. Shortcuts work in a dialog with
+ * `data-shortcuts`.
+ */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented)
     return true;
   const at = event.target;
   if (!(at instanceof Element)) return false;
-  return at.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]') !== null;
+  return at.closest(FIELDS) !== null;
 }
 
 /** Runs the function of a key while the component is shown: `{ j: next, '/': focusSearch }`. */

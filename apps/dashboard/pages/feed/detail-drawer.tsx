@@ -19,9 +19,12 @@ export default function DetailDrawer({
       size="min(100%, 40rem)"
       padding={0}
       withCloseButton={false}
-      aria-label="Mention"
+      attributes={{ content: { 'aria-label': 'Mention', 'data-shortcuts': true } }}
     >
-      {children}
+      {/* Keeps the focus when another mention replaces this one. */}
+      <div tabIndex={-1} data-autofocus style={{ outline: 'none' }}>
+        {children}
+      </div>
     </Drawer>
   );
 }

@@ -26,7 +26,9 @@ export function Component() {
   const { chosenId, choose } = useChosen();
   const keywordNames = useKeywordNames();
   const search = useRef<HTMLInputElement>(null);
-  useFeedKeys({ lines: feed.lines, chosenId, choose, changes, search });
+  const isWide = useMediaQuery('(min-width: 64em)', true, { getInitialValueInEffect: false });
+  const isCovered = !isWide && chosenId !== undefined;
+  useFeedKeys({ lines: feed.lines, chosenId, choose, changes, search, isCovered });
   useEffect(() => {
     document.title = 'Feed · Earshot';
   }, []);
@@ -54,7 +56,7 @@ export function Component() {
           <FeedState {...{ filters, feed }} onAgree={() => setAgreedTo(address)} onReset={change} />
         )}
         <DetailPane
-          chosenId={chosenId}
+          {...{ chosenId, isWide }}
           close={() => choose(undefined)}
           changes={changes}
           keywordNames={keywordNames}
@@ -66,14 +68,14 @@ export function Component() {
 
 interface DetailProps {
   chosenId: string | undefined;
+  isWide: boolean;
   close: () => void;
   changes: ReturnType<typeof useChanges>;
   keywordNames: ReadonlyMap<string, string>;
 }
 
 /** Beside the list where there is room, above it elsewhere. */
-function DetailPane({ chosenId, close, ...rest }: DetailProps) {
-  const isWide = useMediaQuery('(min-width: 64em)', true, { getInitialValueInEffect: false });
+function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   const detail = chosenId && (
     <Suspense>
       <MentionDetail key={chosenId} id={chosenId} close={close} {...rest} />
@@ -118,9 +120,11 @@ interface Keys {
   choose: (id: string | undefined) => void;
   changes: ReturnType<typeof useChanges>;
   search: React.RefObject<HTMLInputElement | null>;
+  /** The open mention covers the search. */
+  isCovered: boolean;
 }
 
-function useFeedKeys({ lines, chosenId, choose, changes, search }: Keys): void {
+function useFeedKeys({ lines, chosenId, choose, changes, search, isCovered }: Keys): void {
   const canEdit = useCanEdit();
   const place = lines.findIndex(({ mention }) => mention.id === chosenId);
   const at = (index: number) => lines[Math.max(0, Math.min(index, lines.length - 1))]?.mention;
@@ -138,7 +142,7 @@ function useFeedKeys({ lines, chosenId, choose, changes, search }: Keys): void {
     s: () => mark('starred'),
     r: () => mark('to_reply'),
     f: () => mark('flagged'),
-    '/': () => search.current?.focus(),
+    '/': () => isCovered || search.current?.focus(),
     Escape: () => choose(undefined),
   });
 }
