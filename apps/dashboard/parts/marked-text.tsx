@@ -28,15 +28,32 @@ export function MarkedText({ text, spans }: { text: string; spans: readonly Span
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
     if (start < at || end > text.length) continue;
     parts.push(
-      <Fragment key={at}>{text.slice(at, start)}</Fragment>,
-      <mark key={`m${start}`}>{text.slice(start, end)}</mark>,
+      <Breakable key={at} text={text.slice(at, start)} />,
+      <mark key={`m${start}`}>
+        <Breakable text={text.slice(start, end)} />
+      </mark>,
     );
     at = end;
   }
   return (
     <>
       {parts}
-      {text.slice(at)}
+      <Breakable text={text.slice(at)} />
     </>
   );
+}
+
+/** A browser needs ten seconds and more for the layout of a word of 64 KiB, and no time for its parts. */
+const LONG_WORD = /(\S{500})(?=\S)/u;
+
+function Breakable({ text }: { text: string }) {
+  return text
+    .split(LONG_WORD)
+    .filter((part) => part !== '')
+    .map((part, index) => (
+      <Fragment key={index}>
+        {index > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ));
 }
