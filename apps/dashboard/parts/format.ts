@@ -2,6 +2,7 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle:
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const monthDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const hourly = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
@@ -31,6 +32,9 @@ export const exactTime = (at: string) => exact.format(new Date(at));
 
 /** “22 Nov 2026, 19:28”, in the viewer's zone. */
 export const minuteOf = (at: string) => minute.format(new Date(at));
+
+/** “09:00” or “9:00 AM”, as the viewer writes the full hour of a day. */
+export const hourOfDay = (hour: number) => hourly.format(Date.UTC(2026, 0, 1, hour));
 
 /** “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day. */
 export const dayOf = (at: string) => day.format(new Date(at.length === 10 ? `${at}T12:00:00` : at));
@@ -64,7 +68,7 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
-/** “€15.50”. A currency that is not one, which a platform can write, stands beside the number. */
+/** “€15.50”. A platform can write a currency that does not exist; its text follows the number. */
 export function money(value: number, currency: string): string {
   const isCurrency = /^[A-Za-z]{3}$/.test(currency);
   if (!isCurrency) return `${value} ${currency}`.trim();

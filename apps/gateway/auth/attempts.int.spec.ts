@@ -48,7 +48,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(outcomes.filter((outcome) => outcome === 'counted')).toHaveLength(60);
     expect(new Set(outcomes)).toEqual(new Set(['counted', 'too-many', 'unavailable']));
     expect(reached).toBeLessThan(70);
-    // While 500 wait, the next one is told to come back. A moment later the person is let in.
+    // While 500 wait, the next one gets a 503. A moment later it is counted.
     expect(during).toMatchObject({
       outcome: 'unavailable',
       message: 'too many people sign in at the same time; try again in a few seconds',

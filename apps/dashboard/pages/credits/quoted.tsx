@@ -58,14 +58,14 @@ function QuoteOf({ id }: { id: string }) {
                 </Table.Td>
                 <Table.Td>{count(one.quotedCredits)}</Table.Td>
                 <Table.Td>{count(one.chargedCredits)}</Table.Td>
-                <Table.Td>{signed(one.chargedCredits - one.quotedCredits)}</Table.Td>
+                <Table.Td>{differenceOf(one)}</Table.Td>
               </Table.Tr>
             ))}
             <Table.Tr fw={600}>
               <Table.Td>All</Table.Td>
               <Table.Td>{count(quotedCredits)}</Table.Td>
               <Table.Td>{count(chargedCredits)}</Table.Td>
-              <Table.Td>{signed(chargedCredits - quotedCredits)}</Table.Td>
+              <Table.Td>{differenceOf({ quotedCredits, chargedCredits })}</Table.Td>
             </Table.Tr>
           </DataTable>
           <Text size="xs" c="dimmed" mt="xs">
@@ -77,4 +77,9 @@ function QuoteOf({ id }: { id: string }) {
   );
 }
 
-const signed = (n: number) => (n > 0 ? `+${count(n)}` : count(n));
+/** “153 more than quoted” */
+function differenceOf(one: { quotedCredits: number; chargedCredits: number }): string {
+  const difference = one.chargedCredits - one.quotedCredits;
+  if (difference === 0) return 'as quoted';
+  return `${count(Math.abs(difference))} ${difference > 0 ? 'more' : 'less'} than quoted`;
+}

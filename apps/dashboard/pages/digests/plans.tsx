@@ -7,7 +7,7 @@ import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit, useSession } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
-import { words } from '../../parts/format.js';
+import { hourOfDay, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
@@ -18,9 +18,9 @@ type Mode = (typeof MODES)[number];
 const WHEN: Readonly<Record<Mode, string>> = {
   instant: 'each mention at once',
   hourly: 'at the full hour',
-  daily: 'every day at 09:00',
-  daily_brief: 'every day at 09:00, with a summary',
-  weekly_report: 'Mondays at 09:00, with charts',
+  daily: `every day at ${hourOfDay(9)}`,
+  daily_brief: `every day at ${hourOfDay(9)}, with a summary`,
+  weekly_report: `Mondays at ${hourOfDay(9)}, with charts`,
 };
 
 /** The channels of each keyword, and the mode of each. */

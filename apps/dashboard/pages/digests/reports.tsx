@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileBarChart } from 'lucide-react';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
-import { dayOf } from '../../parts/format.js';
+import { dayOf, hourOfDay } from '../../parts/format.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -25,7 +25,8 @@ export function Reports() {
         if (rows.length === 0)
           return (
             <Empty icon={FileBarChart} title="No reports yet">
-              A weekly report is made on Monday at 09:00 for each keyword that sends one to a channel.
+              A weekly report is made on Monday at {hourOfDay(9)} for each keyword that sends one to a
+              channel.
             </Empty>
           );
         return (

@@ -4,7 +4,7 @@ import { ExternalLink, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
-import type { Mention, Why } from '../../api/types.js';
+import type { Label, Mention, Why } from '../../api/types.js';
 import { isInvisible, short, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink, webAddress } from '../../parts/post-link.js';
@@ -132,12 +132,20 @@ function Author({ name, handle }: { name: string | null; handle: string | null }
   );
 }
 
+/** What a press does; a label that is set is a filled button. */
+const VERBS: Readonly<Record<Label, string>> = {
+  to_reply: 'Reply later',
+  starred: 'Star',
+  flagged: 'Flag',
+  hidden: 'Hide',
+};
+
 function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['changes'] }) {
   const canEdit = useCanEdit();
   const row = changes.present(feedMention(mention));
   if (!canEdit) return null;
   return (
-    <Group gap={6}>
+    <Group gap={6} role="group" aria-label="Labels">
       {LABELS.map((label) => {
         const Icon = LABEL_ICONS[label];
         const isSet = row.labels.includes(label);
@@ -145,12 +153,12 @@ function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['
           <Button
             key={label}
             size="compact-sm"
-            variant={isSet ? 'light' : 'default'}
+            variant={isSet ? 'filled' : 'default'}
             aria-pressed={isSet}
             leftSection={<Icon size={14} aria-hidden />}
             onClick={() => changes.change(row, { labels: toggled(row.labels, label) })}
           >
-            {words(label)}
+            {VERBS[label]}
           </Button>
         );
       })}

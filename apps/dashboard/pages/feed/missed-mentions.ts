@@ -21,7 +21,7 @@ export async function missedMentions(
   for (let cursor: string | undefined; ;) {
     const more = cursor === undefined ? {} : { cursor };
     const page = await api.get('/v1/mentions', { query: { ...query, limit: PAGE, ...more }, signal });
-    // What stands behind the last known mention belongs to the next page of the list.
+    // What follows the last known mention belongs to the next page of the list.
     const end = page.data.findLastIndex(({ id }) => known.has(id));
     const before = end < 0 ? page.data : page.data.slice(0, end);
     mentions.push(...before.filter(({ id }) => !known.has(id)).map(feedMention));

@@ -108,7 +108,10 @@ function Overview({ keyword }: { keyword: Keyword }) {
         />
       </Group>
       <Figures keyword={keyword} bySource={bySource.data} bySentiment={bySentiment.data} />
-      <Section title="Mentions by day">
+      <Section
+        title="Mentions by day"
+        lead="By the day, in UTC, on which Earshot found them. What the first scan found is on the day of that scan, also if it was published before."
+      >
         <Loaded query={bySource} loading={<LoadingRows rows={1} height={280} />}>
           {(series) =>
             series.total > 0 ? (
