@@ -1,10 +1,29 @@
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The gateway that the development server passes the API on to. */
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
+/** The first script is small, and imports the others. With these links the browser loads them at the same time. */
+const preloadApp: Plugin = {
+  name: 'preload-app',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle = {} }) => {
+      const app = Object.values(bundle).find(
+        (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith('/app.tsx'),
+      );
+      if (app?.type !== 'chunk') return [];
+      return [app.fileName, ...app.imports].map((file) => ({
+        tag: 'link',
+        attrs: { rel: 'modulepreload', crossorigin: true, href: `/${file}` },
+      }));
+    },
+  },
+};
+
 export default defineConfig({
   root: import.meta.dirname,
+  plugins: [preloadApp],
   // The gateway replaces it in each response.
   html: { cspNonce: 'NONCE' },
   server: { proxy: { '/v1': { target: GATEWAY, changeOrigin: true } } },

@@ -9,6 +9,13 @@ export async function readSession(): Promise<Session> {
   return session;
 }
 
+/** The session of the cookie, which stays until it ends. */
+export const sessionOptions = queryOptions({
+  queryKey: ['session'],
+  queryFn: readSession,
+  staleTime: Infinity,
+});
+
 /** @throws EarshotError 401 for a wrong address or password, 429 after too many attempts */
 export async function signIn(email: string, password: string): Promise<Session> {
   const session = await api.post('/v1/auth/sign-in', { body: { email, password } });

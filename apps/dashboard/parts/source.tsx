@@ -24,9 +24,6 @@ const LOOKS: Readonly<Record<Source, Looks>> = {
   vinted: { name: 'Vinted', colour: '#0d9488' },
 };
 
-/** Every source, in the order in which it is offered. */
-export const SOURCES = Object.keys(LOOKS) as Source[];
-
 /** The name of a source for people. */
 export const sourceName = (source: Source) => LOOKS[source].name;
 

@@ -2,7 +2,7 @@ import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Navigate, useLocation } from 'react-router';
-import { readSession } from '../api/auth.js';
+import { sessionOptions } from '../api/auth.js';
 import { EarshotError } from '../api/client.js';
 import { useSessionState } from '../api/session.js';
 import { Problem } from '../parts/problem.js';
@@ -14,12 +14,7 @@ const SessionEnded = lazy(() => import('./session-ended.js'));
 export function SignedIn() {
   const { session, hasEnded } = useSessionState();
   const { pathname, search, hash } = useLocation();
-  const { error, refetch } = useQuery({
-    queryKey: ['session'],
-    queryFn: readSession,
-    staleTime: Infinity,
-    enabled: session === undefined,
-  });
+  const { error, refetch } = useQuery({ ...sessionOptions, enabled: session === undefined });
   if (session)
     return (
       <>

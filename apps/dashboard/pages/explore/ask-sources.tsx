@@ -11,7 +11,8 @@ import { showFaults } from '../../parts/faults.js';
 import { credits, plural } from '../../parts/format.js';
 import { Problem } from '../../parts/problem.js';
 import { Section } from '../../parts/section.js';
-import { sourceName, SOURCES } from '../../parts/source.js';
+import { sourceName } from '../../parts/source.js';
+import { SOURCES } from '../../api/values.js';
 import { Run } from './run.js';
 
 interface Question {

@@ -2,7 +2,7 @@ import { Group, NativeSelect, NumberInput, Text, Title } from '@mantine/core';
 import { useCanEdit } from '../../api/session.js';
 import type { Mention } from '../../api/types.js';
 import { words } from '../../parts/format.js';
-import { INTENTS, SENTIMENTS } from '../../parts/readings.js';
+import { INTENTS, SENTIMENTS } from '../../api/values.js';
 import { feedMention } from './feed-mention.js';
 import type { MentionChange, useChanges } from './use-changes.js';
 

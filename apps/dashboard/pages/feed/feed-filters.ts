@@ -1,8 +1,5 @@
-import { useMemo } from 'react';
-import { useSearchParams } from 'react-router';
 import type { Intent, Label, Sentiment, Source } from '../../api/types.js';
-import { INTENTS, LABELS, SENTIMENTS } from '../../parts/readings.js';
-import { SOURCES } from '../../parts/source.js';
+import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
 
 /** How far back the feed looks. */
 export const WINDOWS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
@@ -100,15 +97,6 @@ export type ApiFilters = ReturnType<typeof apiFilters>;
 /** True if something beside the window narrows the feed. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
-
-/** The filters of the address bar, and a function that changes some of them. */
-export function useFeedFilters() {
-  const [params, setParams] = useSearchParams();
-  const address = writeFilters(readFilters(params)).toString();
-  const filters = useMemo(() => readFilters(new URLSearchParams(address)), [address]);
-  const change = (changes: Partial<FeedFilters>) => setParams(writeFilters({ ...filters, ...changes }));
-  return { filters, address, change };
-}
 
 function timeIn(text: string | null): string {
   return text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';

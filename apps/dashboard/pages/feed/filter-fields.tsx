@@ -10,8 +10,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { words } from '../../parts/format.js';
-import { INTENTS, LABELS, SENTIMENTS } from '../../parts/readings.js';
-import { SOURCES, sourceName } from '../../parts/source.js';
+import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
+import { sourceName } from '../../parts/source.js';
 import { WINDOWS, type FeedFilters, type Window } from './feed-filters.js';
 import { NO_FILTERS } from './feed-state.js';
 

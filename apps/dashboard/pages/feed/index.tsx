@@ -7,7 +7,7 @@ import type { Label } from '../../api/types.js';
 import { useShortcuts } from '../../parts/shortcuts.js';
 import classes from './feed.module.css';
 import { FeedBar } from './feed-bar.js';
-import { useFeedFilters } from './feed-filters.js';
+import { useFeedFilters } from './use-feed-filters.js';
 import type { FeedMention } from './feed-mention.js';
 import { FeedState } from './feed-state.js';
 import { MentionList } from './mention-list.js';

@@ -8,7 +8,7 @@ import type { Label, Mention, Why } from '../../api/types.js';
 import { isInvisible, short, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink, webAddress } from '../../parts/post-link.js';
-import { LABELS } from '../../parts/readings.js';
+import { LABELS } from '../../api/values.js';
 import { SourceName } from '../../parts/source.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';

@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
-import { apiFilters, type FeedFilters } from './feed-filters.js';
+import type { FeedFilters } from './feed-filters.js';
 import type { FeedMention } from './feed-mention.js';
+import { queryOf } from './first-page.js';
 import { plainLines, storyLines } from './stories.js';
 import { useLiveMentions } from './use-live-mentions.js';
 import { useMentions } from './use-mentions.js';
@@ -14,7 +15,7 @@ const NOBODY: ReadonlySet<string> = new Set();
  */
 export function useFeed(filters: FeedFilters, address: string, maySpend: boolean) {
   // The window ends now, once for these filters: the same question stays the same question.
-  const query = useMemo(() => apiFilters(filters, Date.now()), [address]);
+  const query = useMemo(() => queryOf(filters, address), [address]);
   const isSemantic = query.mode === 'semantic';
   const read = useMentions(query, !isSemantic || maySpend);
   const [isAtTop, setAtTop] = useState(true);

@@ -4,9 +4,8 @@ import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import type { ApiFilters } from './feed-filters.js';
 import { feedMention } from './feed-mention.js';
+import { FIRST_PAGE, takeFirstPage } from './first-page.js';
 
-/** The first page is small, so that something is there at once. */
-const FIRST_PAGE = 50;
 const LATER_PAGE = 200;
 
 /** The mentions of the filters, page by page. */
@@ -17,7 +16,9 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     queryFn: async ({ pageParam, signal }) => {
       const limit = pageParam ? LATER_PAGE : FIRST_PAGE;
       const cursor = pageParam ? { cursor: pageParam } : {};
-      const page = await api.get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal });
+      const begun = pageParam ? undefined : await takeFirstPage(query);
+      const page =
+        begun ?? (await api.get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal }));
       return { ...page, data: page.data.map(feedMention) };
     },
     initialPageParam: '',

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { Page } from '../../parts/page.js';
-import { SOURCES } from '../../parts/source.js';
+import { SOURCES } from '../../api/values.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { draftOf, emptyDraft } from './draft.js';
 import { Editor } from './editor.js';

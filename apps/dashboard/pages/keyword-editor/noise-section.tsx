@@ -2,7 +2,8 @@ import { ActionIcon, Button, Group, NativeSelect, Stack, Text, TextInput } from 
 import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Section } from '../../parts/section.js';
-import { SOURCES, sourceName } from '../../parts/source.js';
+import { sourceName } from '../../parts/source.js';
+import { SOURCES } from '../../api/values.js';
 import { useDraft } from './draft.js';
 
 const ANY_SOURCE = [

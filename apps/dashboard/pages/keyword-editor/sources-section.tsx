@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
 import { Section } from '../../parts/section.js';
-import { SOURCES, sourceName } from '../../parts/source.js';
+import { sourceName } from '../../parts/source.js';
+import { SOURCES } from '../../api/values.js';
 import { useDraft, newEntry } from './draft.js';
 import { SourceCard } from './source-card.js';
 

@@ -13,7 +13,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
-import { sourceName, SOURCES } from '../source.js';
+import { sourceName } from '../source.js';
+import { SOURCES } from '../../api/values.js';
 import { words } from '../format.js';
 import type { Source } from '../../api/types.js';
 import { ClauseFields } from './clause-fields.js';

@@ -1,5 +1,3 @@
-import '@mantine/core/styles.css';
-import './shell/base.css';
 import { MantineProvider, localStorageColorSchemeManager } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';

@@ -1,0 +1,20 @@
+import '@mantine/core/styles.css';
+import './shell/base.css';
+import { sessionOptions } from './api/auth.js';
+import { queries } from './api/queries.js';
+import { beginFirstPage } from './pages/feed/first-page.js';
+import { reloadAfterRelease } from './shell/new-release.js';
+
+/** Their visitors have no session. */
+const OPEN_PAGES = ['/sign-in', '/sign-up', '/reset-password'];
+
+reloadAfterRelease();
+
+// What the first view reads from the API comes while the code of the page is loading.
+const { pathname, search } = location;
+if (!OPEN_PAGES.includes(pathname)) void queries.prefetchQuery(sessionOptions);
+if (pathname === '/feed' || pathname === '/') {
+  beginFirstPage(search);
+  void import('./pages/feed/index.js');
+}
+void import('./app.js');
