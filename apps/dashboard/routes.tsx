@@ -5,7 +5,18 @@ import { SignedIn } from './shell/signed-in.js';
 /** A page is one folder, loaded on demand. Its index exports `Component`. */
 type Page = () => Promise<{ Component: React.ComponentType }>;
 
-const page = (path: string, lazy: Page): RouteObject => ({ path, lazy, ErrorBoundary: PageError });
+const page = (path: string, load: Page): RouteObject => ({
+  path,
+  lazy: () => load().catch(failing),
+  ErrorBoundary: PageError,
+});
+
+/** A page that fails when it is shown. The router itself shows nothing if the first page of a visit cannot be loaded. */
+const failing = (error: unknown) => ({
+  Component(): never {
+    throw error;
+  },
+});
 
 /** Pages that need no session. */
 const OPEN: RouteObject[] = [
