@@ -160,7 +160,7 @@ describe('a stranger with a new installation', () => {
     await page.keyboard.press('j');
     await page
       .getByRole('region', { name: 'Mention', exact: true })
-      .getByRole('button', { name: 'Starred' })
+      .getByRole('button', { name: 'Star', exact: true })
       .waitFor();
     const starred = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
     await page.keyboard.press('s');
@@ -181,6 +181,44 @@ describe('a stranger with a new installation', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   }, 150_000);
+
+  it('hides a mention with a key, and shows it again', async () => {
+    await openFeed();
+    await page.keyboard.press('j');
+    const hide = page
+      .getByRole('region', { name: 'Mention', exact: true })
+      .getByRole('button', { name: 'Hide', exact: true });
+    for (const isHidden of [true, false]) {
+      const changed = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+      await page.keyboard.press('e');
+      const { labels } = (await (await changed).json()) as { labels: string[] };
+      expect(labels.includes('hidden')).toBe(isHidden);
+      await hide.and(page.locator(`[aria-pressed=${isHidden}]`)).waitFor();
+    }
+  }, 60_000);
+
+  it('reads with the keyboard in a window that has no room beside the list', async () => {
+    await page.setViewportSize({ width: 800, height: 860 });
+    await openFeed();
+    await page.getByRole('article').first().getByRole('button').first().click();
+    const drawer = page.getByRole('dialog', { name: 'Mention' });
+    const chosen = () => new URL(page.url()).searchParams.get('mention');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    const first = chosen();
+    await page.keyboard.press('j');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    expect(chosen()).not.toBe(first);
+    const flagged = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.keyboard.press('f');
+    expect((await flagged).url()).toContain(chosen());
+    await page.keyboard.press('k');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    expect(chosen()).toBe(first);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    expect(chosen()).toBeNull();
+    await page.setViewportSize({ width: 1280, height: 860 });
+  }, 60_000);
 
   it('corrects a reading and sees why a mention matched', async () => {
     await openFeed();

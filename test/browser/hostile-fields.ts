@@ -7,8 +7,12 @@ import {
   type ClickHouseClient,
   type MentionRow,
 } from '#clickhouse';
+import type { Digest } from '#contracts';
 import { newId } from '#kernel';
+import type { Database } from '#postgres';
+import type { Json } from '#testing';
 import { call } from './installation.js';
+import { leavesOf } from './schema-paths.js';
 
 /** What a stranger writes into a field: it ends every element and attribute that could hold it, and runs. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
@@ -51,8 +55,13 @@ export const answerRow = (owner: Owner, more: Partial<AnswerRow>): AnswerRow => 
   ...more,
 });
 
+interface Stores {
+  clickhouse: ClickHouseClient;
+  database: Database;
+}
+
 /** Writes hostile text into everything that a member, a post, an AI engine or a receiver can write. */
-export async function writeHostileFields(page: Page, clickhouse: ClickHouseClient, accountId: string) {
+export async function writeHostileFields(page: Page, { clickhouse, database }: Stores, accountId: string) {
   const { id: keyword_id, watches } = await writeSettings(page);
   const [watch, asked] = ['hackernews', 'ai_answers'].map((wanted) => {
     const { id: watch_id } = watches.find(({ source }: { source: string }) => source === wanted);
@@ -64,8 +73,10 @@ export async function writeHostileFields(page: Page, clickhouse: ClickHouseClien
     url: `https://example.org/${hostile('path')}`,
   });
   const mention = hostileMention(watch);
-  const dropped = { dropped_reason: 'muted', dropped_rule: long('dropped by'), text: hostile('untitled') };
-  await insertRows(clickhouse, 'mentions', [mention, mentionRow(watch, dropped)]);
+  const dropped = mentionRow(watch, {
+    ...{ dropped_reason: 'muted', dropped_rule: long('dropped by'), text: hostile('untitled') },
+  });
+  await insertRows(clickhouse, 'mentions', [mention, dropped]);
   await insertRows(clickhouse, 'answers', [hostileAnswer(asked)]);
   await insertRows(
     clickhouse,
@@ -78,7 +89,12 @@ export async function writeHostileFields(page: Page, clickhouse: ClickHouseClien
       ...{ type: 'poll.failed', message: long('activity') },
     },
   ]);
-  return { keywordId: keyword_id as string, mentionId: mention.event_id ?? '' };
+  await writeEndpoint(database, accountId);
+  await writeReport(database, accountId, keyword_id);
+  return {
+    ...{ keywordId: keyword_id as string, mentionId: mention.event_id ?? '' },
+    mentionIds: [mention, dropped].map(({ event_id }) => event_id ?? ''),
+  };
 }
 
 /** What members of the account can name. @returns the keyword */
@@ -98,7 +114,12 @@ async function writeSettings(page: Page) {
   const more = {
     sources: ['hackernews', 'ai_answers'].map((source) => ({
       ...{ source, enabled: true },
-      searches: [{ label: hostile('label') }],
+      searches: [
+        {
+          label: hostile('label'),
+          overrides: { filters: { brands: [hostile('answer brand'), 'Lumora'] } },
+        },
+      ],
     })),
     channels: [{ channelId, mode: 'daily' }],
     rules: [
@@ -130,20 +151,105 @@ function hostileMention(watch: Owner): Partial<MentionRow> {
     ...{ source: 'vinted', kind: 'listing', type: 'listing.created' },
     ...{ title: long('title'), text: `${long('text')} ${term}`, community: long('community') },
     ...{ author: long('author'), author_name: long('authorName'), author_url: SCRIPT_LINK },
-    ...{ url: DATA_LINK, media: JSON.stringify([{ url: SCRIPT_LINK, type: 'image' }]) },
-    ...{ bucket: 'b', bucket_label: hostile('bucket'), sentiment: 'mixed', reader: 'llm' },
+    ...{ url: DATA_LINK, media: JSON.stringify([{ url: SCRIPT_LINK, type: hostile('media') }]) },
+    ...{ bucket: hostile('bucket key'), bucket_label: hostile('bucket'), sentiment: 'mixed', reader: 'llm' },
+    ...{ lang: hostile('lang'), co_brands: [hostile('co-brand')] },
     matched_terms: [term],
     matches: JSON.stringify([{ term, field: 'text', start: 0, end: 4 }]),
     verdicts: JSON.stringify([{ step: 'mute', value: 'x', hit: true, detail: hostile('mute') }]),
     rule_outcomes: JSON.stringify([fired]),
-    ai: JSON.stringify({ status: 'completed', output: { [hostile('key of ai')]: hostile('value of ai') } }),
+    ai: JSON.stringify({
+      ...{ status: 'completed', model: hostile('ai model'), version: hostile('ai version') },
+      output: { [hostile('key of ai')]: hostile('value of ai') },
+    }),
     reading_reason: hostile('reason'),
     readings: JSON.stringify([{ kind: 'language', reader: 'local', model: hostile('model'), version: '1' }]),
     listing: JSON.stringify({
+      ...{ id: hostile('listing'), url: SCRIPT_LINK, author: hostile('seller handle') },
       ...{ brand: hostile('brand'), size: hostile('size'), condition: hostile('condition') },
       ...{ seller: { name: hostile('seller'), url: SCRIPT_LINK }, photos: [SCRIPT_LINK] },
     }),
   });
+}
+
+/** Texts of a mention that no stranger can choose, and why. */
+const CHOSEN_BY_EARSHOT: Readonly<Record<string, string>> = {
+  type: 'one of the types of events',
+  kind: 'a word that the connector of the source chooses',
+  storyId: 'an id that Earshot calculates',
+  'dropped.reason': 'one of four words',
+};
+
+/** The texts of a mention in the OpenAPI description that are not hostile in any of these mentions. */
+export function harmlessFields(mentions: readonly Json[]): string[] {
+  const texts = leavesOf('Mention')
+    .filter(({ schema: { type, format, enum: known } }) => type === 'string' && !format && !known)
+    .map(({ path }) => path);
+  const unknown = Object.keys(CHOSEN_BY_EARSHOT).filter((path) => !texts.includes(path));
+  if (unknown.length > 0) throw new Error(`a mention has no ${unknown.join(', ')}`);
+  const isHostile = (text: unknown) => /hit=\d/.test(String(text));
+  return texts.filter(
+    (path) => !(path in CHOSEN_BY_EARSHOT) && !mentions.some((one) => valuesAt(one, path).some(isHostile)),
+  );
+}
+
+/** The values at a path such as `media[].url`. */
+function valuesAt(value: unknown, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (values, part) => {
+      const found = values.flatMap((one) => {
+        const next = (one as Record<string, unknown> | null | undefined)?.[part.replace('[]', '')];
+        return part.endsWith('[]') && Array.isArray(next) ? (next as unknown[]) : [next];
+      });
+      return found.filter((one) => one !== null && one !== undefined);
+    },
+    [value],
+  );
+}
+
+const writeEndpoint = (database: Database, accountId: string) =>
+  database.query(
+    `INSERT INTO webhook_endpoints (account_id, endpoint, disabled_at, disabled_reason) VALUES ($1, $2, now(), $3)`,
+    [accountId, `https://example.org/${hostile('endpoint')}`, hostile('endpoint reason')],
+  );
+
+/** The last part of the address of the report's page. */
+export const REPORT_TOKEN = 'hostile-report';
+
+async function writeReport(database: Database, accountId: string, keywordId: string): Promise<void> {
+  const period = { from: '2026-11-09T08:00:00.000Z', to: '2026-11-16T08:00:00.000Z' };
+  const [reportId, channelId] = [newId(), newId()];
+  const url = `https://example.org/reports/${REPORT_TOKEN}`;
+  const body: Digest = {
+    ...{ id: reportId, mode: 'weekly_report', channelId, period, timezone: 'UTC', total: 1, more: 0 },
+    ...{ keyword: { id: keywordId, name: hostile('keyword') }, priority: [], groups: [], summary: null },
+    report: {
+      ...{ reportId, url, volume: { count: 1, previous: 0, days: [] } },
+      sentiment: { positive: 1, neutral: 0, negative: 0, mixed: 0, unread: 0 },
+      sources: [{ source: 'hackernews', count: 1 }],
+      authors: [{ author: long('top author'), source: 'hackernews', count: 1, vip: true }],
+      stories: [
+        { storyId: 's1', title: long('story'), url: SCRIPT_LINK, count: 1 },
+        { storyId: 's2', title: long('second story'), url: DATA_LINK, count: 1 },
+      ],
+      alerts: [{ at: period.from, name: hostile('alert'), observed: 9, baseline: 1 }],
+    },
+  };
+  await database.query(
+    `INSERT INTO reports (report_id, account_id, keyword_id, channel_id, period_from, period_to, created_at, url, token, body)
+     VALUES ($1, $2, $3, $4, $5, $6, now(), $7, $8, $9)`,
+    [
+      reportId,
+      accountId,
+      keywordId,
+      channelId,
+      period.from,
+      period.to,
+      url,
+      REPORT_TOKEN,
+      JSON.stringify(body),
+    ],
+  );
 }
 
 const hostileAnswer = (watch: Owner) =>

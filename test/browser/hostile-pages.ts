@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { hostile } from './hostile-fields.js';
+import { hostile, REPORT_TOKEN } from './hostile-fields.js';
 
 /** A page that shows text of strangers, and the fields that it shows. */
 interface HostilePage {
@@ -42,7 +42,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
   { path: `keywords/${ids.keywordId}/rules`, fields: ['rule', 'clause'] },
   {
     path: `answers?keyword=${ids.keywordId}`,
-    fields: ['keyword', 'prompt', 'answer', 'cited', 'engine model'],
+    fields: ['keyword', 'prompt', 'answer', 'cited', 'engine model', 'answer brand'],
   },
   {
     path: 'start',
@@ -84,6 +84,10 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
       await closed.first().click();
     },
   },
+  { path: 'digests?tab=reports', fields: ['keyword'] },
+  // A page of the gateway, without the dashboard.
+  { path: `reports/${REPORT_TOKEN}`, fields: ['keyword', 'top author', 'story', 'second story', 'alert'] },
+  { path: 'deliveries?tab=endpoints', fields: ['endpoint', 'endpoint reason'] },
   { path: 'deliveries?tab=replays', fields: ['keyword'] },
   { path: 'credits', fields: ['charged'] },
   { path: 'settings', fields: ['account'] },
@@ -121,6 +125,8 @@ export const harmIn = (page: Page) =>
  */
 export async function lostAt(page: Page, width: number): Promise<string[]> {
   await page.setViewportSize({ width, height: 860 });
+  // Away from charts, which show a text at the place of the mouse.
+  await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {
     const isMeant = (element) => {
       const { overflowX, textOverflow } = getComputedStyle(element);

@@ -1,10 +1,20 @@
 import type { Page } from 'playwright-core';
 import { insertRows, openClickHouse, selectRows, type AnswerRow, type ClickHouseClient } from '#clickhouse';
+import { openDatabase, type Database } from '#postgres';
 import { until, type Json } from '#testing';
 import { observation, observe } from '../interface/observed-listings.js';
 import { findingsInBothThemes, openPage } from './chromium.js';
+import { EDITOR_FIELDS, fieldOf, FULL_KEYWORD, GIVEN_BY_EARSHOT } from './editor-fields.js';
 import { directionsOf, harmIn, hostilePages, lostAt, missingIn } from './hostile-pages.js';
-import { answerRow, hostile, mentionRow, sleepingKeyword, writeHostileFields } from './hostile-fields.js';
+import {
+  answerRow,
+  harmlessFields,
+  hostile,
+  mentionRow,
+  sleepingKeyword,
+  writeHostileFields,
+} from './hostile-fields.js';
+import { leavesOf } from './schema-paths.js';
 import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
 
 const RECALL = { title: 'Lumora recalls its desk lamp after two fires in Denver homes' };
@@ -15,13 +25,15 @@ const REVERSED = '\u202e';
 describe('a member in the dashboard', () => {
   let stage: BrowserStage;
   let clickhouse: ClickHouseClient;
+  let database: Database;
   let page: Page;
   let faults: string[];
   let accountId: string;
 
   beforeAll(async () => {
-    stage = await openBrowserStage();
+    stage = await openBrowserStage({ hasModel: true });
     clickhouse = await openClickHouse(stage.stage.stores.clickhouseUrl, 'test');
+    database = await openDatabase(stage.stage.stores.databaseUrl, 'test', 2);
     ({ page, faults } = await openPage(stage.browser, { userAgent: hostile('browser') }));
     const post = (text: string, more: object = {}) =>
       stage.stage.simulator.world.publish('hackernews', { title: '', text, ...more });
@@ -45,6 +57,7 @@ describe('a member in the dashboard', () => {
 
   afterAll(async () => {
     await clickhouse?.close();
+    await database?.destroy();
     await stage?.close();
   });
 
@@ -71,6 +84,34 @@ describe('a member in the dashboard', () => {
     await page.getByRole('button', { name: '1 more of this story' }).click();
     await until('the story is open', async () => (await stories.count()) === 2);
     expect(await page.getByRole('article').count()).toBe(4);
+  }, 90_000);
+
+  it('sees dropped mentions with their reason on demand', async () => {
+    const { id: keyword_id, watches } = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+    const owner = { account_id: accountId, keyword_id, watch_id: watches[0].id };
+    const dropped = { title: 'A Lumora for free', dropped_reason: 'muted', dropped_rule: 'for free' };
+    await insertRows(clickhouse, 'mentions', [mentionRow(owner, dropped)]);
+    await open('feed');
+    await page.getByRole('article').nth(3).waitFor();
+    const row = page.getByRole('article').filter({ hasText: 'A Lumora for free' });
+    expect(await row.count()).toBe(0);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('checkbox', { name: 'Also dropped mentions' }).click();
+    await row.getByText('Dropped: muted (for free)').waitFor();
+    expect(new URL(page.url()).searchParams.get('include')).toBe('dropped');
+  }, 90_000);
+
+  it('compares the mentions of a keyword with those of its competitors', async () => {
+    const body = sleepingKeyword('Northwind', 'Which lamp?', { subjectRole: 'competitor' });
+    const { id: keyword_id, watches } = await call(page, 'POST', '/v1/keywords', body);
+    const owner = { account_id: accountId, keyword_id, watch_id: watches[0].id };
+    await insertRows(clickhouse, 'mentions', [mentionRow(owner, { title: 'A Northwind' })]);
+    const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+    await open(`keywords/${lumora.id}`);
+    const voices = page.getByRole('region', { name: 'Share of voice' });
+    await voices.getByText('80% · 4').waitFor();
+    await voices.getByText('20% · 1').waitFor();
+    expect(await voices.getByRole('link').allInnerTexts()).toEqual(['Lumora', 'Northwind']);
   }, 90_000);
 
   it('rotates the signing secret, and sees until when the one before still signs', async () => {
@@ -102,6 +143,28 @@ describe('a member in the dashboard', () => {
     expect(stage.stage.simulator.inbox.messages('discord')).toHaveLength(1);
   }, 90_000);
 
+  it.each([
+    [
+      'Microsoft Teams',
+      'teams',
+      { 'Webhook address': 'https://x.logic.azure.com/workflows/1/triggers/manual/paths/invoke?sig=s' },
+    ],
+    ['Telegram', 'telegram', { 'Bot token': '123456:ABC-DEF', 'Chat id': '-1001234567890' }],
+  ] as const)(
+    'adds a channel of %s and sends a test message to it',
+    async (kind, inbox, values) => {
+      await open('channels');
+      await addChannel(kind, `${kind} room`, async (dialog) => {
+        for (const [label, value] of Object.entries(values)) await dialog.getByLabel(label).fill(value);
+      });
+      const card = page.getByRole('region', { name: `${kind} room` });
+      await card.getByRole('button', { name: 'Send a test' }).click();
+      await card.getByText('The message arrived').waitFor();
+      expect(stage.stage.simulator.inbox.messages(inbox)).toHaveLength(1);
+    },
+    90_000,
+  );
+
   it('adds an e-mail channel, which becomes active when its owner confirms the address', async () => {
     await open('channels');
     await addChannel('E-mail', 'Letters', async (dialog) => {
@@ -130,7 +193,7 @@ describe('a member in the dashboard', () => {
     await row.getByRole('button', { name: 'Add' }).click();
     await row.getByText('Lamp room: Daily, every day at 09:00').waitFor();
     expect(await findingsInBothThemes(page)).toEqual([]);
-    const planned = (await call(page, 'GET', '/v1/keywords')).data[0];
+    const planned = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0];
     expect(planned.channels).toMatchObject([{ mode: 'daily' }]);
     await row.getByRole('button', { name: 'Remove Daily to Lamp room' }).click();
     await row.getByText('No channel').waitFor();
@@ -189,6 +252,57 @@ describe('a member in the dashboard', () => {
     await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
   }, 90_000);
 
+  it('has a field in the editor for every value of the body that creates a keyword', async () => {
+    const paths = leavesOf('KeywordBody').map(({ path }) => path);
+    expect([...Object.keys(EDITOR_FIELDS), ...GIVEN_BY_EARSHOT].sort()).toEqual(paths.sort());
+    const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+    const { id: channelId } = (await call(page, 'GET', '/v1/channels')).data[0] as Json;
+    const keyword = `**/v1/keywords/${lumora.id}`;
+    const full = { ...lumora, ...FULL_KEYWORD, channels: [{ channelId, mode: 'daily' }] };
+    await page.route(keyword, (route) => route.fulfill({ json: full }));
+    await open(`keywords/new?from=${lumora.id}`);
+    const closed = page
+      .getByRole('region', { name: 'Where', exact: true })
+      .locator('button[aria-expanded=false]');
+    await fieldOf(page, EDITOR_FIELDS['name'] ?? ['', '']).waitFor();
+    while ((await closed.count()) > 0) await closed.first().click();
+    const missing = async () => {
+      const found = await Promise.all(
+        Object.entries(EDITOR_FIELDS).map(async ([path, field]) => {
+          const element = fieldOf(page, field);
+          return (await element.count()) === 1 && (await element.isEnabled()) ? [] : [path];
+        }),
+      );
+      return found.flat();
+    };
+    await until('every field is there', async () => (await missing()).length === 0).catch(() => 'see below');
+    expect(await missing()).toEqual([]);
+    await page.unroute(keyword);
+  }, 90_000);
+
+  it('writes a rule when a keyword is created, and sees beside its fields what is missing', async () => {
+    await open('keywords/new?name=Ruled&query=lumora&source=hackernews');
+    const rules = page.getByRole('region', { name: 'Rules', exact: true });
+    await rules.getByText('A backtest is possible once the keyword exists').waitFor();
+    await rules.getByRole('button', { name: 'Add a rule' }).click();
+    await page.getByRole('button', { name: 'Create the keyword' }).click();
+    await rules.getByText('Give the rule a name').waitFor();
+    await rules.getByText('Enter a value').waitFor();
+    await rules.getByRole('textbox', { name: 'Rule 1' }).fill('Dark');
+    await rules.getByRole('textbox', { name: 'Clause 1: value' }).fill('dark');
+    await page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
+    await page.getByRole('button', { name: 'Create the keyword' }).click();
+    await page.getByRole('heading', { name: 'Ruled' }).waitFor();
+    const { rules: made } = (await call(page, 'GET', '/v1/keywords?q=Ruled')).data[0] as Json;
+    expect(made).toMatchObject([
+      {
+        name: 'Dark',
+        when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'dark' }] },
+        then: [{ type: 'mark', label: 'to_reply' }],
+      },
+    ]);
+  }, 90_000);
+
   it('gets a summary of the mentions of a keyword, in which each sentence names its posts', async () => {
     await open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();
@@ -201,12 +315,40 @@ describe('a member in the dashboard', () => {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
+  it('asks a language model the same about each mention, after the price', async () => {
+    await open('explore?tab=analyses');
+    await page.getByRole('combobox', { name: 'Keyword' }).click();
+    await page.getByRole('option', { name: 'Lumora' }).click();
+    await page.getByRole('combobox', { name: 'What to do' }).click();
+    await page.getByRole('option', { name: 'Answer by an instruction' }).click();
+    await page.getByRole('textbox', { name: 'Instruction' }).fill('Where does the author live?');
+    await page.getByText('This costs at most 4 credits').waitFor();
+    await page.getByRole('textbox', { name: 'Field' }).fill('place');
+    await page.getByLabel('Type').selectOption('enum');
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    await page.getByText('an enum needs values').waitFor();
+    for (const value of ['Vienna', 'Denver']) {
+      await page.getByLabel('Values').first().fill(value);
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('4 credits used.').waitFor();
+    const places = await result.getByText(/^place: /).allInnerTexts();
+    expect(places.sort()).toEqual(
+      ['–', 'Denver', 'Denver', 'Vienna'].map((place) => `place: ${place}`).sort(),
+    );
+    expect(await findingsInBothThemes(page)).toEqual([]);
+  }, 90_000);
+
   it('sees the text of strangers as text on every page, and no link of theirs that leaves the web', async () => {
     stage.stage.simulator.world.publish('hackernews', {
       ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },
       link: 'javascript:hit=4',
     });
-    const ids = await writeHostileFields(page, clickhouse, accountId);
+    const ids = await writeHostileFields(page, { clickhouse, database }, accountId);
+    const mentions = await Promise.all(ids.mentionIds.map((id) => call(page, 'GET', `/v1/mentions/${id}`)));
+    expect(harmlessFields(mentions)).toEqual([]);
     for (const { path, fields, open: openMore } of hostilePages(ids)) {
       await open(path);
       await openMore?.(page);
@@ -222,7 +364,7 @@ describe('a member in the dashboard', () => {
     expect(faults).toEqual([]);
   }, 180_000);
 
-  it('shows a text of a stranger that reverses the direction without reversing what stands beside it', async () => {
+  it('shows a text of a stranger that reverses the direction without reversing the text next to it', async () => {
     const { id: channelId } = await call(page, 'POST', '/v1/channels', {
       ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },
     });

@@ -73,7 +73,7 @@ function EndpointRow({ row }: { row: Endpoint }) {
         <Text size="sm" className="foreign">
           {row.url}
         </Text>
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" className="foreign">
           {row.disabledReason ??
             `${plural(row.keywordIds.length, 'keyword')}, ${plural(row.watchIds.length, 'watch', 'watches')}`}
         </Text>
