@@ -1,4 +1,7 @@
-import { startProgram, until, type Program } from '#testing';
+import { ApiClient, openAccount, startProgram, until, type Program } from '#testing';
+import { BRANDS } from '../apps/earshot/demo-account.js';
+import { makeSpike, setUpChannels } from '../apps/earshot/demo-channels.js';
+import { simulatedChannels } from '../apps/simulator/index.js';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
 let stage: Stage;
@@ -6,8 +9,8 @@ let program: Program;
 let customer: Customer;
 
 beforeAll(async () => {
-  stage = await setStage();
-  program = await startProgram('earshot', stage.env);
+  stage = await setStage({}, { historyPosts: 60 });
+  program = await startProgram('earshot', { ...stage.env, ...simulatedChannels(stage.simulator) });
   customer = await welcome(stage, program.url);
 }, 60_000);
 afterAll(async () => {
@@ -106,4 +109,49 @@ describe('a search that starts over', () => {
     const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
     expect(first).toMatchObject({ type: 'poll.completed', eventsEmitted: 0, creditsCharged: 1 });
   }, 60_000);
+});
+
+describe('the channels of the demo', () => {
+  const SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'];
+
+  it('get a message of each kind about a complaint, and the spike alert when many people write at once [alerts.actions, channels.formats]', async () => {
+    const { simulator, stores } = stage;
+    const { apiKey, signingSecret } = await openAccount(stores.natsUrl);
+    simulator.receiver.addSecret('*', signingSecret);
+    const keyword = await watchKeyword(new ApiClient(program.url, apiKey), {
+      ...keywordBody('demo', { backfill: true, subjectRole: 'own' }),
+      globalCriteria: { market: 'global', terms: BRANDS[0]?.terms },
+      sources: ['hackernews', 'reddit', 'bluesky'].map((source) => ({ source, enabled: true })),
+    });
+    const { signal } = new AbortController();
+    await setUpChannels(program.url, { apiKey, keywordIds: [keyword.id] }, simulator, signal);
+    simulator.inbox.clear();
+    const text =
+      'I am cancelling my Acme Rocket subscription, the app crashes every day and support does not answer';
+    simulator.world.publish('hackernews', { title: text, text });
+    await until(
+      'the rule has notified the channels',
+      () =>
+        SERVICES.every((service) =>
+          simulator.inbox.messages(service).some((one) => one.text.includes('cancelling')),
+        ),
+      60_000,
+    );
+    await until('the webhook too', () => simulator.receiver.deliveries('channel').length > 0);
+    await makeSpike(simulator, signal, 0);
+    await until(
+      'the alert arrives',
+      () =>
+        SERVICES.every((service) => simulator.inbox.messages(service).some((one) => /spike/i.test(one.text))),
+      60_000,
+    );
+    expect(
+      simulator.inbox.messages().filter(({ fault, pings }) => fault !== undefined || pings.length > 0),
+    ).toEqual([]);
+    const alerts = await until('the webhook of the keyword gets it', () => {
+      const found = deliveredTo('demo').filter(({ type }) => type === 'keyword.alert_fired');
+      return found.length > 0 && found;
+    });
+    expect(alerts).toMatchObject([{ data: { rule: { spike: 'low' } } }]);
+  }, 180_000);
 });

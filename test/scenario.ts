@@ -29,7 +29,7 @@ export interface Customer {
 /** Prepares separate stores, and a simulator with only the posts that the test publishes. */
 export async function setStage(
   more: NodeJS.ProcessEnv = {},
-  world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond'> = {},
+  world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond' | 'historyPosts'> = {},
 ): Promise<Stage> {
   const [stores, simulator] = await Promise.all([
     isolateStores(),

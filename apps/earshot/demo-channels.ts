@@ -33,7 +33,7 @@ const CHANNELS = (receiver: string) => [
  */
 export async function setUpChannels(
   address: string,
-  { apiKey, keywordIds }: DemoAccount,
+  { apiKey, keywordIds }: Pick<DemoAccount, 'apiKey' | 'keywordIds'>,
   { url, inbox }: Pick<Simulator, 'url' | 'inbox'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -71,8 +71,12 @@ export async function setUpChannels(
 }
 
 /** Many people write about the first brand at once, so that its spike alert fires. */
-export async function makeSpike({ world }: Pick<Simulator, 'world'>, signal: AbortSignal): Promise<void> {
-  await wait(BURST_AFTER_MS, undefined, { signal });
+export async function makeSpike(
+  { world }: Pick<Simulator, 'world'>,
+  signal: AbortSignal,
+  afterMs = BURST_AFTER_MS,
+): Promise<void> {
+  await wait(afterMs, undefined, { signal });
   for (let n = 1; n <= BURST_POSTS; n += 1) {
     const source = BURST_SOURCES[n % BURST_SOURCES.length]!;
     const text = `${BRANDS[0]!.name} is in the news today, everybody at work talks about it (${n})`;
