@@ -6,21 +6,24 @@ import type { AlertRule, SpikeLevel } from '../apps/analysis/alerts/alert-rules.
 import { backtestAlerts } from '../apps/analysis/alerts/backtest-alerts.js';
 import { CountedSeries, type BinCount } from '../apps/analysis/alerts/counted-series.js';
 import { BIN_MS } from '../apps/analysis/alerts/windows.js';
+import { evaluationCost } from './alerts/evaluation.js';
 import { burstsIn, countsOf, daily, flat, SEARCH, type Arrivals, type Burst } from './alerts/series.js';
 import { helpWanted, median, numberOption, runBench, say, table, target } from './harness.js';
 import { seeded } from './matching-data.js';
 
 helpWanted(`
-Usage: node dist/bench/alerts.js [--weeks 20]
+Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 
 False alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights; the delay until a
 planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that is. Contestants: the
 spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean + 3 standard deviations of the
 last 7 days. All count the last hour, every five minutes, need 5 mentions, and are quiet for an hour after an alarm.
+Then the cost of evaluating keywords from Postgres, with fresh mentions and with one that is found a day late.
 Seeded: only times differ from run to run. About one minute.
 `);
 
 const WEEKS = numberOption('weeks', 20);
+const KEYWORDS = numberOption('keywords', 500);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 5);
@@ -75,7 +78,7 @@ const SERIES: readonly { name: string; perHour: number; rateAt: Arrivals['rateAt
   { name: '10 an hour, quiet nights', perHour: 10, rateAt: daily(10) },
 ];
 
-await runBench(async () => {
+await runBench(async (cleanup) => {
   const falseAlarms: string[][] = [];
   const delays: string[][] = [];
   const counted = new Map<string, number>();
@@ -110,6 +113,16 @@ await runBench(async () => {
     'at most',
   );
   target('false alarms with quiet nights, low / 3 sigma', low! / sigma!, 1, 'at most');
+  const costs = await evaluationCost(cleanup, KEYWORDS);
+  console.log('');
+  table(
+    ['evaluation of a keyword with 10 mentions an hour', 'ms', '10,000 keywords, seconds'],
+    Object.entries(costs).map(([name, ms]) => [
+      `mentions that are ${name}`,
+      ms.toFixed(2),
+      (ms * 10).toFixed(0),
+    ]),
+  );
 });
 
 /** Alarms of a rule that compares the last hour with a level. */

@@ -14,6 +14,7 @@ import { assess, QUIET_MS, type Episode } from './episode.js';
 import {
   findLevel,
   reachedWindows,
+  type AlertHistory,
   type FindLevel,
   type KeywordSearch,
   type ReachedWindow,
@@ -26,6 +27,8 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 const LATEST_MS = 24 * 3_600_000;
 /** The level of a window stays the same while it is the present one. */
 const LEVELS_KEPT = 20_000;
+/** Windows of one keyword whose counts are read one after the other. */
+const SINGLE_READS = 8;
 
 /** A keyword with its alerts, and their last episodes. */
 interface AlertKeyword {
@@ -122,6 +125,7 @@ export class AlertEvaluation {
   /** Finds levels; reads the covered times of the keyword once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
+    const countsIn = this.countsOf(keywordId);
     return async (rule: AlertRule, window: Window) => {
       const { key, condition, source } = rule;
       const cacheKey = JSON.stringify([keywordId, key, condition, source, window.to, timeZone]);
@@ -132,11 +136,25 @@ export class AlertEvaluation {
         searches,
         timeZone,
         coverage: await coverage,
-        countsIn: (windows, negative) => this.history.countsIn(keywordId, windows, negative),
+        countsIn,
       });
       // Too little history is not remembered: coverage follows another stream, and can be a moment late.
       if (level) this.levels.set(cacheKey, level);
       return level;
+    };
+  }
+
+  /** A mention that is found a day late makes hundreds of windows be looked at: then one read of all counts costs less. */
+  private countsOf(keywordId: string): AlertHistory['countsIn'] {
+    let reads = 0;
+    let all: Promise<CountedSeries> | undefined;
+    return async (windows, negative) => {
+      reads += 1;
+      if (reads <= SINGLE_READS) return this.history.countsIn(keywordId, windows, negative);
+      all ??= this.history
+        .recent(new Map([[keywordId, 0]]))
+        .then((counts) => new CountedSeries(counts.get(keywordId) ?? []));
+      return (await all).countsIn(windows, negative);
     };
   }
 

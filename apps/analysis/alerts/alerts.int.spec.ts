@@ -301,6 +301,22 @@ it('an event that is stored twice counts once, and late items do not fire again 
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
+it('a mention that is found hours late is evaluated with few reads, at the same baselines', async () => {
+  const scene = await Scene.with({});
+  // Twelve an hour.
+  await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
+  await scene.define({ rules: [rule({ min: 10, multiple: 2 })] });
+  await scene.publish(scene.mentions(300, ...Array.from({ length: 20 }, () => 2)));
+  const query = jest.spyOn(database, 'query');
+  await scene.evaluate();
+  const reads = query.mock.calls.filter(([sql]) => sql.includes('mention_counts'));
+  query.mockRestore();
+  expect(reads.length).toBeLessThanOrEqual(10);
+  const [fact, ...others] = await scene.facts();
+  expect([fact, others]).toMatchObject([{ case: 'fired', value: { observed: 32 } }, []]);
+  expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
+});
+
 it('dropped, hidden and undated items after a gap do not count, and history alone fires nothing [alerts.own-time]', async () => {
   const scene = await Scene.with({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);

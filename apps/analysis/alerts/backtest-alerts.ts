@@ -24,11 +24,7 @@ export async function backtestAlerts(
   since: number,
 ): Promise<BacktestedAlert[]> {
   const { series, searches } = history;
-  const countsIn: AlertHistory['countsIn'] = async (windows, negative) =>
-    windows.map(
-      (window) =>
-        new Map(searches.map(({ searchId }) => [searchId, series.count(window, negative, [searchId])])),
-    );
+  const countsIn: AlertHistory['countsIn'] = async (windows, negative) => series.countsIn(windows, negative);
   const found: BacktestedAlert[] = [];
   for (const rule of rules) {
     const reached = await reachedWindows(rule, searches, series, since, (one, window) =>

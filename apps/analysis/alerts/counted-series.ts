@@ -43,6 +43,12 @@ export class CountedSeries {
     return count;
   }
 
+  /** The number of mentions in each window, by search. */
+  countsIn(windows: readonly Window[], negative: boolean): ReadonlyMap<string, number>[] {
+    const ids = [...this.searches.keys()];
+    return windows.map((window) => new Map(ids.map((id) => [id, this.count(window, negative, [id])])));
+  }
+
   /** The starts of the bins of some searches since an instant, the earliest first. */
   binsSince(since: number, searchIds: readonly string[]): number[] {
     const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
