@@ -49,6 +49,7 @@ import { ReportsController } from './api/reports/reports.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { LiveMentions } from './api/stream/live-mentions.js';
 import { OpenStreams } from './api/stream/open-streams.js';
+import { StreamPlaces } from './api/stream/stream-places.js';
 import { StreamController } from './api/stream/stream.controller.js';
 import { SigningSecretController } from './api/signing-secret/signing-secret.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
@@ -231,6 +232,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordReads,
           MentionReads,
           LiveMentions,
+          StreamPlaces,
           OpenStreams,
           SemanticReads,
           SemanticPages,

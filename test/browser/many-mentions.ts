@@ -1,5 +1,10 @@
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '#clickhouse';
-import { newId } from '#kernel';
+import { EventSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { isoOf, newId } from '#kernel';
+import { connectBus, subjectOf } from '#messaging';
+import { createLogger } from '#telemetry';
 
 const DAYS = 5;
 
@@ -28,4 +33,30 @@ export async function writeMentions(
       FROM numbers({mentions: UInt64})`,
     query_params: { accountId, mentions, keywordId, watchId: newId() },
   });
+}
+
+/** Publishes the events of mentions, which the service then writes. */
+export async function publishMentions(
+  natsUrl: string,
+  owner: { accountId: string; keywordId: string; watchId: string },
+  titles: readonly string[],
+): Promise<void> {
+  const bus = await connectBus(natsUrl, 'test', createLogger('test', 'silent'));
+  const store = new EventStore(bus);
+  const subject = subjectOf('EVENTS', owner.accountId, owner.watchId);
+  const publish = (title: string) => {
+    const [eventId, occurredAt] = [newId(), isoOf(Date.now())];
+    const item = { itemId: eventId, title, text: '', url: 'https://example.org', bodyJson: '{}' };
+    const kind = { source: 'hackernews', type: 'hn_item.created' };
+    const event = create(EventSchema, {
+      ...owner,
+      ...kind,
+      eventId,
+      checkId: newId(),
+      occurredAt,
+      matched: { item },
+    });
+    return store.publish(subject, toBinary(EventSchema, event), eventId);
+  };
+  await Promise.all(titles.map(publish)).finally(() => bus.close());
 }

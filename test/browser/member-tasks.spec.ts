@@ -15,6 +15,7 @@ import {
   writeHostileFields,
 } from './hostile-fields.js';
 import { leavesOf } from './schema-paths.js';
+import { publishMentions } from './many-mentions.js';
 import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './installation.js';
 
 const RECALL = { title: 'Lumora recalls its desk lamp after two fires in Denver homes' };
@@ -400,6 +401,40 @@ describe('a member in the dashboard', () => {
     await open('vinted?item=9');
     await page.getByRole('row', { name: /7 <b> – First seen/ }).waitFor();
   }, 60_000);
+
+  it('sees each mention once after a break in which 2,100 came', async () => {
+    const { id: keywordId, watches } = await call(
+      ...([page, 'POST', '/v1/keywords', sleepingKeyword('Crowd', 'crowd')] as const),
+    );
+    const owner = { accountId, keywordId, watchId: watches[0].id as string };
+    const { natsUrl } = stage.stage.stores;
+    const titles = (count: number) => Array.from({ length: count }, (_, n) => `Crowd ${n + 1} of ${count}`);
+    await publishMentions(natsUrl, owner, titles(1));
+    const written = async () => {
+      const sql = `SELECT uniqExact(event_id) AS n FROM mentions WHERE keyword_id = {keywordId: UUID}`;
+      return Number((await selectRows<{ n: string }>(clickhouse, sql, { keywordId }))[0]?.n);
+    };
+    await until('the first is written', async () => (await written()) === 1);
+    await page.route('**/v1/stream*', (route) => route.abort());
+    await open(`feed?keyword=${keywordId}`);
+    await page.getByText('Reconnecting', { exact: true }).waitFor();
+    await publishMentions(natsUrl, owner, titles(2100));
+    await until('the others are written', async () => (await written()) === 2101);
+    await page.unroute('**/v1/stream*');
+    const row = page.getByRole('article');
+    await until(
+      'the list is whole',
+      async () => {
+        await page.evaluate(
+          `{ const feed = document.querySelector('[role=feed]'); feed.scrollTop = feed.scrollHeight; }`,
+        );
+        return (await row.last().getAttribute('aria-setsize')) === '2101';
+      },
+      60_000,
+    );
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await row.last().innerText()).toContain('Crowd 1 of 1');
+  }, 120_000);
 
   async function addChannel(
     kind: string,

@@ -1,4 +1,5 @@
 import { create, toBinary } from '@bufbuild/protobuf';
+import { AckPolicy } from '@nats-io/jetstream';
 import { fetch } from 'undici';
 import { insertRows } from '#clickhouse';
 import { EventSchema } from '#contracts';
@@ -37,7 +38,7 @@ async function append({ accountId }: Tenant, more: Parameters<typeof mentionRow>
   await new EventStore(bus).publish(subject, toBinary(EventSchema, event), eventId);
   const occurred_at = occurredAt.replace('T', ' ').replace('Z', '');
   const row = mentionRow(accountId, { occurred_at, event_id: eventId, watch_id: watchId, ...more });
-  return { eventId, write: () => insertRows(service.clickhouse, 'mentions', [row]) };
+  return { eventId, row, write: () => insertRows(service.clickhouse, 'mentions', [row]) };
 }
 
 const written = async (...given: Parameters<typeof append>) => {
@@ -45,6 +46,22 @@ const written = async (...given: Parameters<typeof append>) => {
   await write();
   return eventId;
 };
+
+/** The consumer of the sink. It writes nothing here: a test passes over events, or writes their rows itself. */
+async function startSink() {
+  await bus.jsm.consumers.add('EVENTS', { durable_name: MENTIONS_SINK, ack_policy: AckPolicy.All });
+  return {
+    async passAll() {
+      const consumer = await bus.js.consumers.get('EVENTS', MENTIONS_SINK);
+      const { num_pending } = await consumer.info();
+      let last;
+      if (num_pending > 0)
+        for await (const message of await consumer.fetch({ max_messages: num_pending })) last = message;
+      await last?.ackAck();
+    },
+    stop: () => bus.jsm.consumers.delete('EVENTS', MENTIONS_SINK),
+  };
+}
 
 interface Block {
   event?: string;
@@ -158,18 +175,59 @@ describe('GET /v1/stream', () => {
     await stream.place();
     await append(ada, {}, false);
     const purged = await append(ada);
-    await bus.jsm.consumers.add('EVENTS', { durable_name: MENTIONS_SINK, ack_policy: 'all' as never });
-    const messages = await (
-      await bus.js.consumers.get('EVENTS', MENTIONS_SINK)
-    ).fetch({ max_messages: 1000, expires: 1000 });
-    let last;
-    for await (const message of messages) last = message;
-    last?.ack();
+    const sink = await startSink();
+    await sink.passAll();
     const next = await written(ada);
     await until('the next one arrives', () => stream.ids().includes(next));
     expect(stream.ids()).not.toContain(purged.eventId);
     stream.close();
+    await sink.stop();
   });
+
+  it('sends a mention that was published before the stream began and is written later, alone and behind a list [stream.resume]', async () => {
+    const sink = await startSink();
+    await sink.passAll();
+    const late = await append(ada);
+    const { body: list } = await ada.api.get('/v1/mentions');
+    expect(list.data.map(({ id }: Json) => id)).not.toContain(late.eventId);
+    const streams = [await listen(ada), await listen(ada, '', list.lastEventId)];
+    await Promise.all(streams.map((stream) => stream.place()));
+    await late.write();
+    for (const stream of streams) {
+      await until('it arrives', () => stream.ids().length > 0);
+      expect(stream.ids()).toEqual([late.eventId]);
+      stream.close();
+    }
+    await sink.stop();
+  });
+
+  it('begins now while the sink reads everything again after a rebuild', async () => {
+    await written(ada);
+    const sink = await startSink();
+    const stream = await listen(ada);
+    await stream.place();
+    const id = await written(ada);
+    await until('it arrives', () => stream.ids().length > 0);
+    expect(stream.ids()).toEqual([id]);
+    stream.close();
+    await sink.stop();
+  });
+
+  it('continues behind a place that is 450 mentions back: each arrives once', async () => {
+    const before = await listen(ada);
+    const place = await before.place();
+    before.close();
+    const missed = await Promise.all(Array.from({ length: 450 }, () => append(ada)));
+    await insertRows(
+      service.clickhouse,
+      'mentions',
+      missed.map(({ row }) => row),
+    );
+    const after = await listen(ada, '', place);
+    await until('all arrive', () => after.ids().length >= missed.length);
+    expect(after.ids().sort()).toEqual(missed.map(({ eventId }) => eventId).sort());
+    after.close();
+  }, 30_000);
 
   it('never sends another account’s mentions, and refuses another account’s Last-Event-ID', async () => {
     const [ofAda, ofBob] = [await listen(ada), await listen(bob)];

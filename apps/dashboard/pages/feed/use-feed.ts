@@ -21,10 +21,10 @@ export function useFeed(filters: FeedFilters, address: string, maySpend: boolean
   const [isAtTop, setAtTop] = useState(true);
   const [shown, setShown] = useState(0);
   const [openStories, setOpenStories] = useState(NOBODY);
-  const { mentions, readAgain } = read;
+  const { mentions, lastEventId, readAgain } = read;
   const known = useMemo(() => new Set(mentions.map(({ id }) => id)), [mentions]);
   const isLive = !isSemantic && filters.until === '' && read.data !== undefined;
-  const live = useLiveMentions(query, isLive, { known, readAgain });
+  const live = useLiveMentions(query, isLive, { lastEventId, readAgain });
   const fresh = useMemo(() => live.fresh.filter(({ id }) => !known.has(id)), [live.fresh, known]);
   // What arrives while somebody reads further down waits for a click, so that nothing moves under the eyes.
   const visible = isAtTop ? fresh.length : Math.min(shown, fresh.length);

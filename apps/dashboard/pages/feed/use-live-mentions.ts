@@ -3,25 +3,23 @@ import { api, EarshotError } from '../../api/client.js';
 import { sessionEnded, useSessionState } from '../../api/session.js';
 import type { ApiFilters } from './feed-filters.js';
 import { feedMention, type FeedMention } from './feed-mention.js';
-import { missedMentions } from './missed-mentions.js';
 
 export type LiveState = 'connecting' | 'live' | 'lost';
 
 /** More than this is read as a list again, not kept. */
 const MOST_FRESH = 2000;
 const RESTART_MS = 5000;
-/** The list contains a mention that was published before the stream began at most half a second later. */
-const LIST_LAG_MS = 2000;
 
 interface List {
-  known: ReadonlySet<string>;
-  /** Reads the list again from its beginning. @returns whether that succeeded */
-  readAgain: () => Promise<boolean>;
+  /** The place behind which the stream sends everything that the list does not contain. */
+  lastEventId: string | undefined;
+  /** Reads the list again from its beginning. @returns its place; undefined if it cannot be read */
+  readAgain: () => Promise<string | undefined>;
 }
 
 /**
- * New mentions of the filters, as they arrive. After a break, and after a new sign-in, the stream continues behind the
- * last mention, so nothing is missing.
+ * New mentions of the filters, as they arrive. The stream begins at the place of the list, and after a break or a new
+ * sign-in it continues behind the last mention, so nothing is missing. It can send mentions that the list contains.
  * @param list what was read before the stream began
  * @returns the new ones, the newest first, and the state of the connection
  */
@@ -33,8 +31,8 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
-  /** The place behind which the stream continues. `isWhole` once nothing is missing between it and the list. */
-  const place = useRef<{ of: ApiFilters; id: string; isWhole: boolean }>(undefined);
+  /** The place behind which the stream continues; without an id, the one of the list when it is read again. */
+  const place = useRef<{ of: ApiFilters; id: string | undefined }>(undefined);
   const mentions = fresh.of === query ? fresh.mentions : NONE;
 
   const add = (found: readonly FeedMention[]) =>
@@ -45,28 +43,20 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
     });
   const readAgain = useEffectEvent(async () => {
     const kept = mentions.length;
-    if (!(await list.readAgain())) return;
+    if ((await list.readAgain()) === undefined) return;
     setFresh((now) => (now.of === query ? { ...now, mentions: now.mentions.slice(0, -kept) } : now));
   });
-  const readMissed = useEffectEvent(async (signal: AbortSignal) => {
-    const { mentions: missed, isComplete } = await missedMentions(query, list.known, MOST_FRESH, signal);
-    if (isComplete) add(missed);
-    else if (!(await list.readAgain())) throw new Error('the list cannot be read');
-    if (place.current?.of === query) place.current.isWhole = true;
-  });
   const follow = useEffectEvent(async (signal: AbortSignal) => {
-    const from = place.current?.of === query ? place.current : { of: query, id: '', isWhole: false };
+    const from = place.current?.of === query ? place.current : { of: query, id: list.lastEventId };
     place.current = from;
-    let isReadingMissed = false;
+    const lastEventId = from.id ?? (await list.readAgain());
+    if (lastEventId === undefined) throw new Error('the place of the list is not known');
+    const { since: _since, until: _until, mode: _mode, ...filters } = query;
     const onOpen = (id: string) => {
       from.id = id;
       setState('live');
-      if (from.isWhole || isReadingMissed) return;
-      isReadingMissed = true;
-      void repeated(() => readMissed(signal), signal);
     };
-    const { since: _since, until: _until, mode: _mode, ...filters } = query;
-    const options = { lastEventId: from.id, signal, onOpen, onReconnect: () => setState('lost') };
+    const options = { lastEventId, signal, onOpen, onReconnect: () => setState('lost') };
     for await (const { id, mention } of api.stream(filters, options)) {
       from.id = id;
       add([feedMention(mention)]);
@@ -81,8 +71,8 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
       if (stop.signal.aborted) return;
       setState('lost');
       if (error instanceof EarshotError && error.status === 401) return sessionEnded();
-      // The place is not one of this stream, for example after a restore: the next stream begins now.
-      if (error instanceof EarshotError && error.status === 400) place.current = undefined;
+      // The place is not one of this stream, for example after a restore with another MASTER_KEY.
+      if (error instanceof EarshotError && error.status === 400) place.current = { of: query, id: undefined };
       timer = window.setTimeout(() => setRestarts((count) => count + 1), RESTART_MS);
     });
     return () => {
@@ -92,23 +82,12 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
     };
   }, [query, isEnabled, hasEnded, restarts]);
 
-  const isFull = mentions.length >= MOST_FRESH;
+  const timesFull = Math.floor(mentions.length / MOST_FRESH);
   useEffect(() => {
-    if (isFull) void readAgain();
-  }, [isFull]);
+    // Again at the next multiple, if the list could not be read.
+    if (timesFull > 0) void readAgain();
+  }, [timesFull]);
   return { fresh: mentions, state };
 }
 
 const NONE: readonly FeedMention[] = [];
-
-/** Runs a reading after the lag of the list, and again until it succeeds. */
-async function repeated(read: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  do await new Promise((resolve) => setTimeout(resolve, LIST_LAG_MS));
-  while (
-    !signal.aborted &&
-    !(await read().then(
-      () => true,
-      () => false,
-    ))
-  );
-}

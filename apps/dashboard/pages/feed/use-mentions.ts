@@ -36,12 +36,14 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
   const { data } = found;
   const mentions = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const creditsUsed = data?.pages[0]?.meta.credits_used ?? 0;
+  const lastEventId = data?.pages[0]?.lastEventId;
   /** Reads the first page again; the later ones are read when somebody scrolls to them. */
   const readAgain = async () => {
     queries.setQueryData<InfiniteData<unknown>>(queryKey, (list) => list && firstPageOf(list));
-    return (await found.refetch()).isSuccess;
+    const { isSuccess, data: read } = await found.refetch();
+    return isSuccess ? read.pages[0]?.lastEventId : undefined;
   };
-  return { ...found, mentions, creditsUsed, readAgain };
+  return { ...found, mentions, creditsUsed, lastEventId, readAgain };
 }
 
 const firstPageOf = ({ pages, pageParams }: InfiniteData<unknown>) => ({

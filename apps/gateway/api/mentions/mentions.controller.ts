@@ -9,6 +9,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
 import { EVENTS, MentionReads, MENTIONS } from '../../reads/mention-reads.js';
 import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
+import { StreamPlaces } from '../stream/stream-places.js';
 import { sourceOf } from '../watches/watches.controller.js';
 import { mentionView, whyView } from './mention-view.js';
 import { SemanticPages } from './semantic-page.js';
@@ -26,6 +27,7 @@ export class MentionsController {
     private readonly keywords: KeywordReads,
     private readonly cursors: Cursors,
     private readonly semantic: SemanticPages,
+    private readonly places: StreamPlaces,
   ) {}
 
   @Get('v1/mentions')
@@ -127,6 +129,8 @@ export class MentionsController {
     // The default window moves with the clock: later pages keep the window of the first one.
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order, limit, after: from?.after };
+    const isNewest = from === undefined && until === undefined && order === 'desc';
+    const lastEventId = isNewest ? await this.places.beforeList(accountId) : undefined;
     const found = await this.mentions.mentions(accountId, keywordId, filter, page);
     const next = cursorAfter(MENTIONS, found, page);
     return {
@@ -134,6 +138,7 @@ export class MentionsController {
       since: isoOf(start),
       until: until ? isoOf(until) : null,
       ...(next ? { nextCursor: this.cursors.write(JSON.parse(JSON.stringify(scope)), next) } : {}),
+      ...(lastEventId === undefined ? {} : { lastEventId }),
       meta: { credits_used: 0 },
     };
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fromBinary } from '@bufbuild/protobuf';
-import type { StoredMsg } from '@nats-io/jetstream';
+import { JetStreamApiError, type ConsumerInfo, type StoredMsg } from '@nats-io/jetstream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { MentionRow } from '#clickhouse';
 import { EventSchema } from '#contracts';
@@ -21,6 +21,7 @@ interface Waiting extends LiveEvent {
   sequence: number;
 }
 
+const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
 /** The sink writes a single event at once, and at most every half second under load. */
@@ -44,6 +45,20 @@ export class LiveMentions {
   /** The sequence of the newest event of all accounts. */
   async head(): Promise<number> {
     return (await this.bus.jsm.streams.info('EVENTS')).state.last_seq;
+  }
+
+  /**
+   * The sequence up to which every event is written: a list of mentions that is read afterwards contains all of them,
+   * and perhaps none behind it.
+   */
+  async written(): Promise<number> {
+    const sink = await this.sink();
+    if (!sink) return this.head();
+    const written = sink.ack_floor.stream_seq;
+    if (sink.num_pending + sink.num_ack_pending === 0) return written;
+    const [next] = await this.next(subjectOf('EVENTS', '>'), written, 1);
+    // After a rebuild the sink reads everything again, although it is written already.
+    return next && next.time < new Date(sink.created) ? this.head() : written;
   }
 
   /** Every event behind `sequence`, in the order of EVENTS, until the signal aborts. */
@@ -71,9 +86,9 @@ export class LiveMentions {
   }
 
   /** The first events behind `sequence`. */
-  private async next(subject: string, sequence: number): Promise<StoredMsg[]> {
+  private async next(subject: string, sequence: number, most = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
-    for (let after = sequence; batch.length < BATCH;) {
+    for (let after = sequence; batch.length < most;) {
       const message = await this.bus.jsm.direct.getMessage('EVENTS', {
         seq: after + 1,
         next_by_subj: subject,
@@ -117,7 +132,7 @@ export class LiveMentions {
     const rows = new Map<string, MentionRow | undefined>();
     let missing = events;
     for (let waitMs = FIRST_WAIT_MS; missing.length > 0 && !signal.aborted;) {
-      const written = await this.writtenUpTo();
+      const written = (await this.sink().catch(() => undefined))?.ack_floor.stream_seq ?? 0;
       for (const [id, row] of await this.mentions.live(accountId, filter, missing)) rows.set(id, row);
       // What the sink has passed and not written is not a mention any more: it was purged.
       missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
@@ -128,10 +143,14 @@ export class LiveMentions {
     return rows;
   }
 
-  /** The sink has written all events up to this sequence. */
-  private async writtenUpTo(): Promise<number> {
-    const info = await this.bus.jsm.consumers.info('EVENTS', MENTIONS_SINK).catch(() => undefined);
-    return info?.ack_floor.stream_seq ?? 0;
+  /** The consumer that writes mentions; undefined until the analysis service has created it. */
+  private async sink(): Promise<ConsumerInfo | undefined> {
+    try {
+      return await this.bus.jsm.consumers.info('EVENTS', MENTIONS_SINK);
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.status === NO_SUCH_CONSUMER) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -1,19 +1,13 @@
 import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '#kernel';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
-import { Cursors } from '../../http/cursor.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
 import { mentionView } from '../mentions/mention-view.js';
 import { LiveMentions } from './live-mentions.js';
 import { OpenStreams } from './open-streams.js';
-
-/** The place in EVENTS behind which a stream continues. */
-interface Place {
-  sequence: number;
-}
+import { StreamPlaces } from './stream-places.js';
 
 /** New mentions as server-sent events. Free. */
 @Controller('v1/stream')
@@ -21,12 +15,13 @@ export class StreamController {
   constructor(
     private readonly live: LiveMentions,
     private readonly streams: OpenStreams,
-    private readonly cursors: Cursors,
+    private readonly places: StreamPlaces,
   ) {}
 
   /**
    * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. `Last-Event-ID` continues
-   * behind an earlier event; without it the stream begins now.
+   * behind an earlier event, or with what a list could not contain yet. Without it the stream begins now: with what a list
+   * that is read now could not contain yet.
    */
   @Get()
   async stream(
@@ -39,12 +34,10 @@ export class StreamController {
     const query = new QueryReader(raw);
     const filter = readMentionFilter(query);
     query.finish();
-    const scope = { list: 'stream', accountId };
-    const idOf = (sequence: number) => this.cursors.write(scope, { sequence } satisfies Place);
-    const head = await this.live.head();
-    const wanted = lastEventId ? this.placeOf(scope, lastEventId).sequence : head;
+    const wanted = lastEventId ? this.places.sequenceOf(accountId, lastEventId) : await this.live.written();
     // EVENTS ends before the wanted place if it was restored from an older copy.
-    const from = Math.min(wanted, head);
+    const from = Math.min(wanted, await this.live.head());
+    const idOf = (sequence: number) => this.places.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
     try {
       // The browser then continues here, even if the connection breaks before the first mention.
@@ -57,20 +50,6 @@ export class StreamController {
       if (!stream.ended.aborted) this.streams.failed(error);
     } finally {
       this.streams.end(accountId, stream);
-    }
-  }
-
-  /** @throws Refusal `invalid` */
-  private placeOf(scope: unknown, lastEventId: string): Place {
-    try {
-      return this.cursors.read<Place>(scope, lastEventId);
-    } catch {
-      throw Refusal.validation([
-        {
-          path: 'Last-Event-ID',
-          message: 'is not the id of an event of this account’s stream; leave it out',
-        },
-      ]);
     }
   }
 }

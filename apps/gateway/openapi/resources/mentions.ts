@@ -99,7 +99,13 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       until: nullable(INSTANT),
       meta: object({ credits_used: INTEGER }),
     },
-    { nextCursor: TEXT },
+    {
+      nextCursor: TEXT,
+      lastEventId: described(
+        'Only in a first page, newest first, without `until` and `mode=semantic`: `Last-Event-ID` of `GET /v1/stream` for every mention that this page could not contain yet. Absent while NATS does not answer',
+        TEXT,
+      ),
+    },
   ),
   Why: object({
     id: ID,

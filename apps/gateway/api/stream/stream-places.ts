@@ -1,0 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Refusal } from '#kernel';
+import { Cursors } from '../../http/cursor.js';
+import { LiveMentions } from './live-mentions.js';
+
+/** A list does not wait longer for its place: it can also be read while NATS does not answer. */
+const LONGEST_WAIT_MS = 300;
+
+interface Place {
+  sequence: number;
+}
+
+/** The places in EVENTS behind which streams continue, as clients get them: `Last-Event-ID`. */
+@Injectable()
+export class StreamPlaces {
+  constructor(
+    private readonly cursors: Cursors,
+    private readonly live: LiveMentions,
+  ) {}
+
+  idOf(accountId: string, sequence: number): string {
+    return this.cursors.write(scopeOf(accountId), { sequence } satisfies Place);
+  }
+
+  /** @throws Refusal `invalid` */
+  sequenceOf(accountId: string, lastEventId: string): number {
+    try {
+      return this.cursors.read<Place>(scopeOf(accountId), lastEventId).sequence;
+    } catch {
+      throw Refusal.validation([
+        {
+          path: 'Last-Event-ID',
+          message: 'is not the id of an event of this account’s stream; leave it out',
+        },
+      ]);
+    }
+  }
+
+  /**
+   * The place of a list that is read afterwards: a stream that continues here sends every mention that the list cannot
+   * contain yet. Undefined if NATS does not answer.
+   */
+  async beforeList(accountId: string): Promise<string | undefined> {
+    const ended = new AbortController();
+    const sequence = await Promise.race([
+      this.live.written().catch(() => undefined),
+      wait(LONGEST_WAIT_MS, undefined, { signal: ended.signal }).catch(() => undefined),
+    ]);
+    ended.abort();
+    return sequence === undefined ? undefined : this.idOf(accountId, sequence);
+  }
+}
+
+const scopeOf = (accountId: string) => ({ list: 'stream', accountId });
