@@ -219,6 +219,38 @@ describe('matching all searches at once', () => {
     );
   });
 
+  it('matches no post with a query, or with terms, of invisible characters alone', () => {
+    const point = fc.constantFrom(
+      '\u200b',
+      '\u00ad',
+      '\u2060',
+      '\u200e',
+      '\ufe0f',
+      '\ufeff',
+      'ـ',
+      '\u200d',
+      ' ',
+    );
+    const invisible = fc
+      .array(point, { minLength: 1, maxLength: 5 })
+      .map((points) => points.join(''))
+      .filter((value) => value.trim() !== '' || value.includes('\ufeff'));
+    const mode = fc.constantFrom('word', 'contains', 'platform');
+    fc.assert(
+      fc.property(invisible, mode, text, term, (blank, inMode, value, visible) => {
+        const search = (more: object): SearchTerms => ({ key: 'k', mode: inMode, terms: [], ...more });
+        const searches = [
+          search({ query: blank }),
+          search({ terms: [blank, blank] }),
+          search({ query: blank, terms: [visible] }),
+          search({ query: visible, terms: [blank] }),
+        ];
+        expect(compile(searches).match({ title: `${visible} ${blank}`, text: value })).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('requires the query and any one of the terms [keywords.query-and-terms]', () => {
     const matcher = compile([
       { key: 'query', mode: 'word', query: 'acme', terms: [] },

@@ -4,12 +4,13 @@ import { addressesIn, touchesAddress } from './addresses.js';
 import type { AddressSpan } from './addresses.js';
 import { Folder } from './fold.js';
 import { SubstringIndex } from './substring-index.js';
-import { foldTerm } from './term.js';
+import { foldTerm, isInvisible } from './term.js';
 import { WordIndex } from './word-index.js';
 
 /**
- * The terms of one search: it requires the query and any one of the terms. Blank ones are ignored. A search without
- * any, and every search in mode `platform`, matches every post.
+ * The terms of one search: it requires the query and any one of the terms. Empty ones and those of spaces are ignored.
+ * A search without any, and every search in mode `platform`, matches every post. A search whose query, or whose every
+ * term, has only invisible characters matches no post.
  */
 export interface SearchTerms {
   /** The caller's name for the search. */
@@ -136,6 +137,7 @@ class IndexedMatcher implements Matcher {
   }
 
   private enter(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
+    if (asksForNothing(search)) return;
     const asked = new Set<string>();
     const ask = (term: string, isQuery: boolean): boolean => {
       // People put phrases in quotes, as in search boxes. `word` searches for the phrase anyway, so the quotes are
@@ -192,6 +194,11 @@ class IndexedMatcher implements Matcher {
       });
     }
   }
+}
+
+/** Such a search was stored by a release that did not refuse it. Nobody asked it for every post. */
+function asksForNothing({ query = '', terms }: SearchTerms): boolean {
+  return isInvisible(query) || (terms.some(isInvisible) && terms.every((term) => foldTerm(term) === ''));
 }
 
 function withoutQuotes(term: string): string {

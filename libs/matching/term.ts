@@ -15,6 +15,11 @@ export function foldTerm(term: string): string {
   return stringOf(folded.units.subarray(0, folded.length)).trim();
 }
 
+/** True if the text has characters, but none that can be seen. Spaces alone are a text that somebody left empty. */
+export function isInvisible(text: string): boolean {
+  return !/^\p{White_Space}*$/u.test(text) && foldTerm(text) === '';
+}
+
 /** The terms of a search for its identity: folded, without blanks and repetitions, sorted by code unit. */
 export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();

@@ -56,6 +56,12 @@ describe('a contradictory body', () => {
       'must not be blank',
     ],
     [
+      'a query that cannot be seen',
+      { global_criteria: { market: 'global', query: '\u200b' } },
+      'global_criteria.query',
+      'must have a visible character',
+    ],
+    [
       'page 0',
       { global_criteria: { market: 'global', query: 'a', page: 0 } },
       'global_criteria.page',

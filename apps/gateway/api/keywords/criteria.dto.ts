@@ -17,6 +17,7 @@ import {
   MinLength,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
+import { isInvisible } from '#matching';
 import {
   AsItCame,
   Check,
@@ -48,7 +49,13 @@ function termFault(term: unknown): string | undefined {
 }
 
 class CriteriaFieldsDto {
-  @Optional() @IsString() @MaxLength(512) query?: string;
+  @Optional()
+  @IsString()
+  @MaxLength(512)
+  @Check((value) =>
+    typeof value === 'string' && isInvisible(value) ? 'must have a visible character' : undefined,
+  )
+  query?: string;
   @Optional() @IsNumber() @Min(0) priceMin?: number;
   @Optional() @IsNumber() @Min(0) priceMax?: number;
   @Optional() @IsString() sort?: string;
