@@ -75,6 +75,19 @@ describe('prices', () => {
   });
 });
 
+describe('currencies', () => {
+  it.each(['eur', 'EURO', '€', '<b>', 'E\u200bU'])('%j makes the listing malformed', (currency_code) => {
+    const converted = { seller_price: '20.0', seller_currency: currency_code };
+    for (const more of [{ price: { amount: '20.0', currency_code } }, { conversion: converted }]) {
+      const { listings, warnings } = parseCatalog({ items: [catalogItem(1), catalogItem(2, more)] }, fr);
+      expect([listings.map(({ id }) => id), warnings]).toEqual([
+        ['7000000001'],
+        [expect.stringContaining('an unknown currency')],
+      ]);
+    }
+  });
+});
+
 describe('entries of the catalogue', () => {
   it('are read', () => {
     expect(one()).toEqual({

@@ -11,7 +11,7 @@ import {
   type Reading,
 } from '../shared/shape.js';
 import type { Market } from './markets.js';
-import { priceOf, sellersPriceOf, type Money } from './price.js';
+import { isInCurrency, priceOf, sellersPriceOf, type Money } from './price.js';
 import { PAGE_SIZE } from './request.js';
 
 /** A listing in the results of a search. */
@@ -96,6 +96,7 @@ function readListing(entry: unknown, market: Market): Reading<Listing> {
   const price = priceOf(found, market.currency);
   if (!price) return { malformed: 'no price' };
   const sellers = sellersPriceOf(found);
+  if (![price, sellers ?? price].every(isInCurrency)) return { malformed: 'an unknown currency' };
   const photos = photosOf(found);
   const taken = recordOf(photos[0]?.['high_resolution']);
   const item: Listing = {

@@ -4,7 +4,7 @@ import { numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js'
 export interface Money {
   /** A decimal number with at least two places, so that equal prices are equal texts: `12.50`. */
   amount: string;
-  /** ISO 4217. */
+  /** ISO 4217, as Vinted wrote it: see `isInCurrency`. */
   currency: string;
 }
 
@@ -31,6 +31,11 @@ export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   const amount = decimalOf(conversion?.['seller_price']);
   const currency = textOf(conversion?.['seller_currency']);
   return amount === undefined || currency === undefined ? undefined : { amount, currency };
+}
+
+/** True if the currency has the form of ISO 4217. */
+export function isInCurrency({ currency }: Money): boolean {
+  return /^[A-Z]{3}$/.test(currency);
 }
 
 /** True if amount and currency are equal. */
