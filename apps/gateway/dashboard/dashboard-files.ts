@@ -59,10 +59,19 @@ export class DashboardFiles {
   }
 
   private encodingOf(name: string, accepted: string): DashboardFile['encoding'] {
-    const packed = (['br', 'gzip'] as const).filter((one) => this.files.has(`${name}${SUFFIXES[one]}`));
+    const refused = refusedBy(accepted);
+    const packed = (['br', 'gzip'] as const).filter(
+      (one) => this.files.has(`${name}${SUFFIXES[one]}`) && !refused.has(one),
+    );
     const chosen = negotiate(accepted, [...packed, 'identity']);
     return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
   }
+}
+
+/** The encodings with the quality 0. For `br;q=0, *`, the library alone would choose br. */
+function refusedBy(accepted: string): ReadonlySet<string> {
+  const parts = accepted.toLowerCase().replace(/\s/g, '').split(',');
+  return new Set(parts.flatMap((part) => /^([^;]+);q=0(?:\.0*)?$/.exec(part)?.[1] ?? []));
 }
 
 /** The files by name, without those that begin with a dot: they are notes of the build. Empty if nothing is built. */

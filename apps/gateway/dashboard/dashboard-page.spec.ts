@@ -117,6 +117,9 @@ describe('the page of the dashboard', () => {
   it.each<[string, string | undefined]>([
     ['br;q=0, gzip;q=0', undefined],
     ['br;q=0, gzip', 'gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['*, BR; q=0.0', 'gzip'],
+    ['br;q=0, gzip;q=0, *', undefined],
     ['br;q=0.5, gzip;q=1.0', 'gzip'],
     ['gzip, br', 'br'],
     ['br;q=0.5, identity', undefined],
