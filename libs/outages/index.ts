@@ -55,6 +55,8 @@ function isNatsOutage(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return NATS_OUTAGE_STATUS.has(error.status);
   // A status message of the server, whose class is not exported.
   if (error instanceof JetStreamError && 'code' in error) return NATS_OUTAGE_STATUS.has(Number(error.code));
+  // Without a status: a pull whose heartbeats were missed, on a slow connection or a busy machine.
+  if (error instanceof JetStreamError && error.constructor === JetStreamError) return true;
   if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
   return NATS_OUTAGES.some((type) => error instanceof type);
 }

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { JetStreamApiError } from '@nats-io/jetstream';
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { ClosedConnectionError, RequestError, TimeoutError } from '@nats-io/nats-core';
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
@@ -30,6 +30,7 @@ describe('isOutage', () => {
     ['a closed NATS connection', new ClosedConnectionError()],
     ['a NATS request that was not answered', new RequestError('failed', { cause: new TimeoutError() })],
     ['JetStream without a leader', fromJetStream(503)],
+    ['a pull that JetStream no longer serves', new JetStreamError('heartbeats missed')],
   ])('is true for %s', (_, error) => {
     expect(isOutage(error)).toBe(true);
   });

@@ -5,6 +5,7 @@ import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { readSettings, requireSettings, SettingsError, type SettingName, type Settings } from '#config';
+import { isOutage } from '#outages';
 import { createLogger, startTracing, type Logger } from '#telemetry';
 import { CommandClient, NatsStrategy } from '#transport';
 import { closePlatform, connectPlatform } from './connect.js';
@@ -133,7 +134,7 @@ export async function startService(
   settings: PlatformSettings & { MASTER_KEY?: string },
   listen = true,
 ): Promise<RunningService> {
-  const log = createLogger(definition.name, settings.LOG_LEVEL);
+  const log = createLogger(definition.name, settings.LOG_LEVEL, isOutage);
   startTracing(definition.name, settings, log);
   const platform = await connectPlatform(definition.name, settings, log);
   try {
