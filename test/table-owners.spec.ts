@@ -11,7 +11,7 @@ const TABLES: Record<string, string[]> = {
   ],
   'apps/gateway': [
     ...['api_key_uses', 'idempotency_records', 'request_quotas'],
-    ...['sessions', 'auth_attempts', 'account_mails', 'audit_log', 'mcp_spending'],
+    ...['sessions', 'auth_attempts', 'account_mails', 'audit_log', 'mcp_spending', 'mcp_commands'],
   ],
   'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
   'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],

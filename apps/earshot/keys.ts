@@ -1,13 +1,27 @@
 import { create } from '@bufbuild/protobuf';
-import type { Command } from 'commander';
-import { CreateKeySchema, RevokeKeySchema } from '#contracts';
+import { InvalidArgumentError, type Command } from 'commander';
+import { CreateKeySchema, LimitKeySchema, RevokeKeySchema } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import { id, instant, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** Adds the commands `keys create|list|revoke`. */
+interface NewKeyOptions {
+  account: string;
+  name: string;
+  scope: string;
+  expiresAt?: string;
+  mcpDailyCredits?: number;
+}
+
+interface LimitOptions {
+  account: string;
+  key: string;
+  mcpDailyCredits?: number;
+}
+
+/** Adds the commands `keys create|list|limit|revoke`. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('manage the API keys of an account');
   keys
@@ -17,12 +31,21 @@ export function addKeyCommands(program: Command): void {
     .option('--name <name>', 'name of the key', 'key')
     .option('--scope <scope>', 'read or write', 'write')
     .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
-    .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
-      const { account, name, scope, expiresAt = '' } = options;
+    .option('--mcp-daily-credits <n>', 'most credits a day through MCP; default: MCP_DAILY_CREDITS', limit)
+    .action(async (options: NewKeyOptions) => {
+      const { account, name, scope, expiresAt = '', mcpDailyCredits } = options;
+      const most = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
       const made = await withBus(process.env, (bus) =>
         new CommandClient(bus).request(
           COMMANDS.createKey,
-          create(CreateKeySchema, { commandId: newId(), accountId: account, name, scope, expiresAt }),
+          create(CreateKeySchema, {
+            commandId: newId(),
+            accountId: account,
+            name,
+            scope,
+            expiresAt,
+            ...most,
+          }),
         ),
       );
       print({ keyId: made.keyId, apiKey: made.apiKey });
@@ -34,13 +57,29 @@ export function addKeyCommands(program: Command): void {
     .action(async ({ account }: { account: string }) => {
       const found: object[] = await withDatabase(process.env, (database) =>
         database.query(
-          `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
+          `SELECT key_id AS "keyId", name, scope, mcp_daily_credits AS "mcpDailyCredits", created_at AS "createdAt", expires_at AS "expiresAt",
              revoked_at AS "revokedAt", uses.last_used_at AS "lastUsedAt"
            FROM api_keys LEFT JOIN api_key_uses AS uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
           [account],
         ),
       );
       found.forEach(print);
+    });
+  keys
+    .command('limit')
+    .description(
+      'change what a key spends in a day through MCP; it can use the limit before for a few more seconds',
+    )
+    .requiredOption('--account <id>', 'the account', id)
+    .requiredOption('--key <id>', 'the id of the key', id)
+    .option('--mcp-daily-credits <n>', 'most credits a day; default: MCP_DAILY_CREDITS', limit)
+    .action(async ({ account, key, mcpDailyCredits }: LimitOptions) => {
+      const most = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
+      const command = { commandId: newId(), accountId: account, keyId: key, ...most };
+      await withBus(process.env, (bus) =>
+        new CommandClient(bus).request(COMMANDS.limitKey, create(LimitKeySchema, command)),
+      );
+      print({ keyId: key, mcpDailyCredits: mcpDailyCredits ?? null });
     });
   keys
     .command('revoke')
@@ -56,4 +95,10 @@ export function addKeyCommands(program: Command): void {
       );
       print({ keyId: key, revoked: true });
     });
+}
+
+function limit(text: string): number {
+  if (!/^\d{1,9}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number below 1,000,000,000.');
+  return Number(text);
 }

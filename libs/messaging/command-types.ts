@@ -49,6 +49,7 @@ import {
   InviteMemberSchema,
   JoinedMemberSchema,
   RemoveMemberSchema,
+  LimitKeySchema,
   PasswordWasResetSchema,
   RenameKeySchema,
   RequestedPasswordResetSchema,
@@ -87,6 +88,7 @@ export const COMMANDS = {
   },
   createKey: { subject: 'commands.billing.create-key', input: CreateKeySchema, output: CreatedKeySchema },
   revokeKey: { subject: 'commands.billing.revoke-key', input: RevokeKeySchema, output: DoneSchema },
+  limitKey: { subject: 'commands.billing.limit-key', input: LimitKeySchema, output: DoneSchema },
   renameKey: { subject: 'commands.billing.rename-key', input: RenameKeySchema, output: DoneSchema },
   inviteMember: {
     subject: 'commands.billing.invite-member',

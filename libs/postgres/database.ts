@@ -32,6 +32,7 @@ import { Views1763990000000 } from './migrations/1763990000000-views.js';
 import { McpSpending1763995000000 } from './migrations/1763995000000-mcp-spending.js';
 import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { EndpointPauses1763996100000 } from './migrations/1763996100000-endpoint-pauses.js';
+import { McpLimits1763996100000 } from './migrations/1763996100000-mcp-limits.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -117,6 +118,7 @@ async function migrate(url: string, name: string): Promise<void> {
       McpSpending1763995000000,
       MailLane1763996000000,
       EndpointPauses1763996100000,
+      McpLimits1763996100000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

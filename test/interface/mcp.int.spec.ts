@@ -1,21 +1,13 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { request } from 'undici';
 import { create } from '@bufbuild/protobuf';
 import { insertRows } from '#clickhouse';
-import { CreateKeySchema, RevokeKeySchema } from '#contracts';
+import { RevokeKeySchema } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { until, type Json } from '#testing';
-import { createLogger } from '#telemetry';
-import { CommandClient } from '#transport';
-import {
-  keywordBody,
-  mentionRow,
-  startInterface,
-  type InterfaceUnderTest,
-  type Tenant,
-} from './interface-under-test.js';
+import { keywordBody, mentionRow, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+import { callTool, startMcp, type McpUnderTest } from './mcp-under-test.js';
 
 const TOOLS = [
   ...['search_mentions', 'get_mention', 'explain_mention', 'list_keywords', 'get_keyword', 'get_activity'],
@@ -24,55 +16,20 @@ const TOOLS = [
 ];
 const DAILY_CREDITS = 200;
 
+let on: McpUnderTest;
 let service: InterfaceUnderTest;
 let ada: Tenant;
 let agent: Client;
-const open: Client[] = [];
 
 beforeAll(async () => {
-  service = await startInterface({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+  on = await startMcp({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+  ({ service } = on);
   ada = await service.tenant();
-  agent = await connect(ada.api.apiKey);
+  agent = await on.connect(ada.api.apiKey);
 }, 60_000);
-afterAll(async () => {
-  await Promise.all(open.map((client) => client.close()));
-  await service?.stop();
-});
+afterAll(() => on?.stop());
 
-async function connect(apiKey: string, url = service.url): Promise<Client> {
-  const client = new Client({ name: 'spec', version: '1' });
-  const headers = { 'x-api-key': apiKey };
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
-  );
-  open.push(client);
-  return client;
-}
-
-/** Calls a tool. The SDK checks the answer with the tool's output schema. */
-async function call(name: string, args: object = {}, as = agent): Promise<Json> {
-  const answer = await as.callTool({ name, arguments: args as Record<string, unknown> });
-  const [content] = answer.content as { text: string }[];
-  const body = JSON.parse(content?.text ?? '') as Json;
-  if (!answer.isError) expect(answer.structuredContent).toEqual(body);
-  return answer.isError ? { isError: true, ...body } : body;
-}
-
-async function key(scope: string, accountId = ada.accountId): Promise<{ keyId: string; apiKey: string }> {
-  const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
-  try {
-    const command = create(CreateKeySchema, {
-      commandId: newId(),
-      accountId,
-      name: 'agent',
-      scope,
-      expiresAt: '',
-    });
-    return await new CommandClient(bus).request(COMMANDS.createKey, command);
-  } finally {
-    await bus.close();
-  }
-}
+const call = (name: string, args: object = {}, as = agent) => callTool(as, name, args);
 
 /** A raw message, as any program could send it. */
 async function send(body: unknown, headers: Record<string, string> = {}, method: 'POST' | 'GET' = 'POST') {
@@ -122,7 +79,7 @@ describe('reading', () => {
 
   it('searches mentions page by page, and keeps the text of strangers in a part of its own [mcp.untrusted]', async () => {
     const { accountId, api } = await service.tenant();
-    const own = await connect(api.apiKey);
+    const own = await on.connect(api.apiKey);
     const rows = [1, 2, 3].map((n) =>
       mentionRow(accountId, {
         text: HOSTILE,
@@ -187,219 +144,10 @@ describe('reading', () => {
   });
 });
 
-describe('creating a keyword', () => {
-  const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
-
-  it('needs the token of an estimate of the same body and account: ESTIMATE_REQUIRED, ESTIMATE_MISMATCH [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
-    expect(await call('create_keyword', { keyword })).toMatchObject({
-      isError: true,
-      code: 'ESTIMATE_REQUIRED',
-      error: expect.stringContaining('call estimate_keyword') as string,
-    });
-    const estimate = await call('estimate_keyword', { keyword });
-    expect(estimate).toMatchObject({ valid: true, monthly_credits: 720 });
-    const { estimate_token } = estimate;
-    const other = { ...keyword, refresh_interval_seconds: 600 };
-    expect(await call('create_keyword', { keyword: other, estimate_token })).toMatchObject({
-      code: 'ESTIMATE_MISMATCH',
-    });
-    const stranger = await connect((await service.tenant()).api.apiKey);
-    expect(await call('create_keyword', { keyword, estimate_token }, stranger)).toMatchObject({
-      code: 'ESTIMATE_MISMATCH',
-    });
-    const { id } = (await ada.api.post('/v1/keywords', keyword)).body;
-    const changed = (await ada.api.post(`/v1/keywords/estimate?keyword=${id}`, keyword)).body;
-    expect(await call('create_keyword', { keyword, estimate_token: changed.estimateToken })).toMatchObject({
-      code: 'ESTIMATE_MISMATCH',
-    });
-    await ada.api.delete(`/v1/keywords/${id}?purge=true`);
-    const made = await call('create_keyword', { keyword, estimate_token });
-    expect(made).toMatchObject({ keyword: { name: 'By an agent', state: 'active' }, monthly_credits: 720 });
-    // A client that repeats the call must not create a second keyword.
-    expect((await call('create_keyword', { keyword, estimate_token })).keyword.id).toBe(made.keyword.id);
-    expect((await call('list_keywords', { name: 'By an agent' })).keywords).toHaveLength(1);
-  });
-
-  it('answers the refusal of the create with an estimate that is not valid', async () => {
-    expect(await call('estimate_keyword', { keyword: { name: '' } })).toMatchObject({
-      valid: false,
-      refusal: { code: 'VALIDATION' },
-    });
-  });
-
-  it('is changed with both prices, paused, resumed, and deleted without a purge [mcp.delete]', async () => {
-    const estimate = await call('estimate_keyword', { keyword });
-    const { id } = (await call('create_keyword', { keyword, estimate_token: estimate.estimate_token }))
-      .keyword;
-    const priced = await call('estimate_keyword', {
-      change_of: id,
-      keyword: { refreshIntervalSeconds: 1800 },
-    });
-    expect(priced).toMatchObject({ valid: true, monthly_credits: 1440 });
-    expect(priced).not.toHaveProperty('estimate_token');
-    const changed = await call('update_keyword', {
-      id,
-      changes: { refreshIntervalSeconds: 1800, global_criteria: { market: 'global', query: 'acme corp' } },
-    });
-    expect(changed).toMatchObject({ monthly_credits_before: 720, monthly_credits: 1440 });
-    expect(changed.reset_searches).toHaveLength(1);
-    expect(await call('pause_keyword', { id })).toMatchObject({ id, state: 'paused', paused_reason: 'user' });
-    expect(await call('resume_keyword', { id })).toMatchObject({ id, state: 'active' });
-    expect((await call('get_activity', { id })).untrusted.activity).toBeDefined();
-    expect((await call('get_coverage', { id })).untrusted.searches).toHaveLength(2);
-    expect(await call('delete_keyword', { id })).toEqual({ id, outcome: 'retired' });
-    expect((await call('get_keyword', { id })).keyword.state).toBe('retired');
-    expect(await call('delete_keyword', { id, purge: true })).toEqual({ id, outcome: 'purged' });
-    expect(await call('get_keyword', { id })).toMatchObject({ isError: true, code: 'NOT_FOUND' });
-  });
-});
-
-describe('the daily limit of a key', () => {
-  // 30 credits a day.
-  const priced = (name: string) =>
-    keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
-  const dear = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });
-
-  it('holds for parallel calls through several gateways, and names the setting [mcp.spend-limit]', async () => {
-    const { accountId, api } = await service.tenant();
-    const second = await service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
-    const agents = [await connect(api.apiKey), await connect(api.apiKey, second)];
-    // 60 credits a day and one first check each: three fit into 200.
-    const bodies = Array.from({ length: 8 }, (_, n) => dear(`Spend ${n}`));
-    const tokens = await Promise.all(
-      bodies.map((keyword) => call('estimate_keyword', { keyword }, agents[0])),
-    );
-    expect(tokens[0].monthly_credits).toBe(1800);
-    const made = await Promise.all(
-      bodies.map((keyword, n) =>
-        call('create_keyword', { keyword, estimate_token: tokens[n].estimate_token }, agents[n % 2]),
-      ),
-    );
-    const refused = made.filter(({ isError }) => isError);
-    expect(made.length - refused.length).toBe(3);
-    expect(refused[0]).toMatchObject({
-      code: 'MCP_SPEND_LIMIT',
-      error: expect.stringContaining('MCP_DAILY_CREDITS'),
-    });
-    expect((await api.get('/v1/keywords')).body.data).toHaveLength(3);
-    expect((await call('get_credits', {}, agents[1])).mcp_today).toEqual({
-      credits_spent: 183,
-      daily_limit: 200,
-    });
-    // Another key of the account has its own day.
-    const other = await connect((await key('write', accountId)).apiKey);
-    expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
-  });
-
-  it('says that the keyword of a token was purged, and that a new token is needed [mcp.delete]', async () => {
-    const own = await connect((await service.tenant()).api.apiKey);
-    const keyword = priced('Purged');
-    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
-    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
-    await call('delete_keyword', { id, purge: true }, own);
-    const spent = (await call('get_credits', {}, own)).mcp_today;
-    expect(await call('create_keyword', { keyword, estimate_token }, own)).toMatchObject({
-      isError: true,
-      code: 'CONFLICT',
-      error: expect.stringMatching(/purged.*new estimate token/) as string,
-    });
-    expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
-    const again = await call('estimate_keyword', { keyword }, own);
-    expect(
-      (await call('create_keyword', { keyword, estimate_token: again.estimate_token }, own)).keyword.name,
-    ).toBe('Purged');
-  });
-
-  it('counts the checks that a change or a resume causes at once: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
-    const own = await connect((await service.tenant()).api.apiKey);
-    const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
-    const first = [{ label: 'a' }, { label: 'b', overrides: { query: 'b' } }];
-    const on = (enabled: boolean, searches: object[]) => [{ source: 'hackernews', enabled, searches }];
-    // With one check in a year, the credits of one day are almost 0.
-    const keyword = {
-      ...priced('Over and over'),
-      refresh_interval_seconds: 31_536_000,
-      sources: on(true, first),
-    };
-    const { estimate_token, estimate } = await call('estimate_keyword', { keyword }, own);
-    expect(estimate.startCredits).toBe(2);
-    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
-    const counted = async (name: string, args: object = {}) => {
-      const before = await spent();
-      expect(await call(name, { id, ...args }, own)).not.toHaveProperty('isError');
-      return (await spent()) - before;
-    };
-    const change = (changes: object) => counted('update_keyword', { changes });
-    // Rounded up: two checks, and a part of a credit for the day.
-    expect(await spent()).toBe(3);
-    for (const query of ['one', 'two', 'three'])
-      expect(await change({ global_criteria: { market: 'global', query } })).toBe(1);
-    expect(await change({ name: 'Renamed' })).toBe(0);
-    const { searches } = (await call('get_keyword', { id }, own)).keyword.sources[0];
-    const more = [...searches, { label: 'c', overrides: { query: 'c' } }];
-    expect(await change({ sources: on(true, more) })).toBe(2);
-    expect(await change({ sources: on(false, more) })).toBe(0);
-    expect(await change({ sources: on(true, more) })).toBe(4);
-    expect(await counted('pause_keyword')).toBe(0);
-    expect(await counted('resume_keyword')).toBe(3);
-    expect(await counted('resume_keyword')).toBe(0);
-  });
-
-  it('does not try a change whose estimate is refused, and returns its refusal', async () => {
-    const own = await connect((await service.tenant()).api.apiKey);
-    const keyword = priced('Refused');
-    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
-    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
-    const spent = (await call('get_credits', {}, own)).mcp_today;
-    const changes = { sources: [{ source: 'usenet', enabled: true }] };
-    const { refusal } = await call('estimate_keyword', { change_of: id, keyword: changes }, own);
-    expect(await call('update_keyword', { id, changes }, own)).toMatchObject({
-      isError: true,
-      code: refusal.code,
-      error: refusal.message,
-      details: refusal.details,
-    });
-    await call('delete_keyword', { id }, own);
-    expect(await call('update_keyword', { id, changes: { name: 'x' } }, own)).toMatchObject({
-      code: 'CONFLICT',
-    });
-    expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
-  });
-
-  it('counts a create once that is repeated with its token [mcp.spend-limit]', async () => {
-    const { api } = await service.tenant();
-    const own = await connect(api.apiKey);
-    const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
-    const keyword = priced('Once');
-    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
-    const first = await call('create_keyword', { keyword, estimate_token }, own);
-    expect(await spent()).toBe(25);
-    expect(await call('create_keyword', { keyword, estimate_token }, own)).toEqual(first);
-    expect(await spent()).toBe(25);
-  });
-
-  it('also refuses a change that makes a keyword dearer, before the change, and gives refused work back', async () => {
-    const { api } = await service.tenant();
-    const own = await connect(api.apiKey);
-    const keyword = priced('Cheap');
-    const { estimate_token } = await call('estimate_keyword', { keyword }, own);
-    const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
-    const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
-    expect(await spent()).toBe(25);
-    const changes = { refresh_interval_seconds: 60 };
-    expect(await call('update_keyword', { id, changes }, own)).toMatchObject({ code: 'MCP_SPEND_LIMIT' });
-    expect((await call('get_keyword', { id }, own)).keyword.refreshIntervalSeconds).toBe(3600);
-    expect(
-      await call('run_explore', { question: 'acme', sources: ['x'], wait_seconds: 0 }, own),
-    ).toMatchObject({ isError: true, code: 'VALIDATION' });
-    expect(await spent()).toBe(25);
-  });
-});
-
 describe('the audit log', () => {
   it('has the status of a tool that fails, although the answer is 200', async () => {
     const { accountId, api } = await service.tenant();
-    const own = await connect(api.apiKey);
+    const own = await on.connect(api.apiKey);
     const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
@@ -423,7 +171,7 @@ describe('the audit log', () => {
 
 describe('a key', () => {
   it('with the scope read reads and estimates, and changes nothing [mcp.scopes]', async () => {
-    const reader = await connect((await key('read')).apiKey);
+    const reader = await on.connect((await on.key(ada.accountId, { scope: 'read' })).apiKey);
     expect((await call('list_keywords', {}, reader)).keywords).toBeDefined();
     const estimate = await call('estimate_keyword', { keyword: keywordBody() }, reader);
     expect(estimate.valid).toBe(true);
@@ -448,12 +196,10 @@ describe('a key', () => {
       status: 401,
       body: { jsonrpc: '2.0', error },
     });
-    const { keyId, apiKey } = await key('write');
+    const { keyId, apiKey } = await on.key(ada.accountId);
     expect((await send(ping, { 'x-api-key': apiKey })).status).toBe(200);
-    const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
     const command = create(RevokeKeySchema, { commandId: newId(), accountId: ada.accountId, keyId });
-    await new CommandClient(bus).request(COMMANDS.revokeKey, command);
-    await bus.close();
+    await on.commands((client) => client.request(COMMANDS.revokeKey, command));
     await until(
       'the key has been forgotten',
       async () => (await send(ping, { 'x-api-key': apiKey })).status === 401,
@@ -494,7 +240,7 @@ describe('the transport', () => {
   });
 
   it('serves a hundred clients at the same time', async () => {
-    const clients = await Promise.all(Array.from({ length: 100 }, () => connect(ada.api.apiKey)));
+    const clients = await Promise.all(Array.from({ length: 100 }, () => on.connect(ada.api.apiKey)));
     const answers = await Promise.all(clients.map((client) => call('list_keywords', { limit: 1 }, client)));
     expect(answers.filter(({ keywords }) => Array.isArray(keywords))).toHaveLength(100);
   }, 60_000);

@@ -134,9 +134,11 @@ describe('a member', () => {
 describe('the API keys of an account', () => {
   it('are shown once, with name, scope, expiry and last use, and are renamed and revoked [auth.dashboard-keys, keys.manage]', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const made = await owner.post('/v1/keys', { name: 'reports', scope: 'read', expires_at: expiresAt });
+    const given = { name: 'reports', scope: 'read', expires_at: expiresAt, mcp_daily_credits: 0 };
+    const made = await owner.post('/v1/keys', given);
     const { apiKey, ...key } = made.body;
     expect(key).toMatchObject({ name: 'reports', scope: 'read', expiresAt, lastUsedAt: null });
+    expect(key.mcpDailyCredits).toBe(0);
     expect(apiKey).toMatch(/^ek_[0-9A-Za-z]{43}$/);
     const api = owner.withKey(apiKey as string);
     expect((await api.get('/v1/keywords')).status).toBe(200);
@@ -144,7 +146,11 @@ describe('the API keys of an account', () => {
     const listed = (await owner.get('/v1/keys')).body.data.find(({ id }: { id: string }) => id === key.id);
     expect(listed).toEqual({ ...key, lastUsedAt: expect.any(String) as string });
     const renamed = await owner.call('PATCH', `/v1/keys/${key.id}`, { name: 'weekly' });
-    expect(renamed.body).toMatchObject({ id: key.id, name: 'weekly' });
+    expect(renamed.body).toMatchObject({ id: key.id, name: 'weekly', mcpDailyCredits: 0 });
+    for (const limit of [12, null]) {
+      const limited = await owner.call('PATCH', `/v1/keys/${key.id}`, { mcp_daily_credits: limit });
+      expect(limited.body).toMatchObject({ name: 'weekly', mcpDailyCredits: limit });
+    }
     expect((await remove(owner, `/v1/keys/${key.id}`)).status).toBe(204);
     await until('the key is refused', async () => (await api.get('/v1/keywords')).status === 401);
     expect((await owner.get('/v1/keys')).text).not.toContain(key.id as string);
@@ -156,7 +162,8 @@ describe('the API keys of an account', () => {
     const owners = (await owner.post('/v1/keys', { name: 'not mine' })).body.id as string;
     expect((await ed.get('/v1/keys')).body.data.map(({ id }: { id: string }) => id)).toEqual([mine]);
     expect((await remove(ed, `/v1/keys/${owners}`)).status).toBe(404);
-    expect((await ed.call('PATCH', `/v1/keys/${owners}`, { name: 'x' })).status).toBe(404);
+    for (const change of [{ name: 'x' }, { mcp_daily_credits: 5 }, {}])
+      expect((await ed.call('PATCH', `/v1/keys/${owners}`, change)).status).toBe(404);
     expect((await owner.get('/v1/keys')).text).toContain(mine);
     expect((await remove(owner, `/v1/keys/${mine}`)).status).toBe(204);
   });

@@ -109,6 +109,29 @@ describe('API keys', () => {
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
+  it('get a limit through MCP, and lose it', () => {
+    const limit = (mcpDailyCredits?: number) =>
+      ({ kind: 'limit-key', keyId: 'k1', mcpDailyCredits, ofMember: '' }) as const;
+    const limited = (value: object) => event({ case: 'apiKeyLimited', value: { keyId: 'k1', ...value } });
+    const key = [opened, keyCreated({ mcpDailyCredits: 5 })];
+    given(...key)
+      .when(limit(5))
+      .then([]);
+    given(...key)
+      .when(limit(0))
+      .then([limited({ mcpDailyCredits: 0 })]);
+    given(...key)
+      .when(limit())
+      .then([limited({})]);
+    given(...key, limited({}))
+      .when(limit())
+      .then([]);
+    for (const wrong of [-1, 1_000_000_001])
+      given(...key)
+        .when(limit(wrong))
+        .then({ kind: 'invalid', paths: ['mcp_daily_credits'] });
+  });
+
   it('can be revoked', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' }).then([keyRevoked()]));
 

@@ -38,6 +38,8 @@ interface KeyState {
   keyHash: Uint8Array;
   /** The member who created it; empty if the command line did. */
   memberId: string;
+  /** Most credits of a UTC day through MCP; undefined: as the gateway is set. */
+  mcpDailyCredits: number | undefined;
 }
 
 /** The forms of X-Signature: `t=<unix>,v1=<hex>`, or only the plain hex of the body's signature. */
@@ -65,6 +67,7 @@ export type AccountCommand =
   /** With `ofMember`, the keys of others are not found. */
   | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
   | { kind: 'revoke-key'; keyId: string; ofMember: string }
+  | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string }
   | MemberCommand
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
@@ -89,11 +92,15 @@ export interface NewKey {
   expiresAt: string;
   /** The member who creates it; empty if the command line does. */
   memberId: string;
+  /** Most credits of a UTC day through MCP; undefined: as the gateway is set. */
+  mcpDailyCredits?: number | undefined;
 }
 
 /** Active keys of one account. */
 const MOST_KEYS = 200;
 const LONGEST_KEY_NAME = 80;
+/** As much as the largest plan has in a month. */
+const MOST_DAILY_CREDITS = 1_000_000_000;
 
 /** @throws Refusal if the account, the plan, the scope or the key does not allow the command */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
@@ -115,6 +122,14 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
       const key = keyOf(requireOpen(state), keyId, command.ofMember);
       checkName(name);
       return key.name === name ? [] : [event({ case: 'apiKeyRenamed', value: { keyId, name } })];
+    }
+    case 'limit-key': {
+      const { keyId, mcpDailyCredits } = command;
+      const key = keyOf(requireOpen(state), keyId, command.ofMember);
+      checkLimit(mcpDailyCredits);
+      if (key.mcpDailyCredits === mcpDailyCredits) return [];
+      const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
+      return [event({ case: 'apiKeyLimited', value: { keyId, ...limit } })];
     }
     case 'revoke-key': {
       const { standing } = keyOf(requireOpen(state), command.keyId, command.ofMember);
@@ -156,9 +171,11 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         previousValidUntil: '',
       };
     case 'apiKeyCreated': {
-      const { keyId, name, keyHash, memberId } = event.value;
-      return withKey(state, keyId, { standing: 'active', name, keyHash, memberId });
+      const { keyId, name, keyHash, memberId, mcpDailyCredits } = event.value;
+      return withKey(state, keyId, { standing: 'active', name, keyHash, memberId, mcpDailyCredits });
     }
+    case 'apiKeyLimited':
+      return withKey(state, event.value.keyId, { mcpDailyCredits: event.value.mcpDailyCredits });
     case 'apiKeyRenamed':
       return withKey(state, event.value.keyId, { name: event.value.name });
     case 'apiKeyRevoked':
@@ -209,6 +226,7 @@ function withKey(state: AccountState, keyId: string, change: Partial<KeyState>):
     name: '',
     keyHash: new Uint8Array(),
     memberId: '',
+    mcpDailyCredits: undefined,
   };
   return changed(state, { keys: new Map(state.keys).set(keyId, { ...key, ...change }) });
 }
@@ -297,7 +315,15 @@ function checked(key: NewKey): NewKey {
   if (key.scope !== 'read' && key.scope !== 'write')
     throw Refusal.validation([{ path: 'scope', message: 'must be read or write' }]);
   checkName(key.name);
+  checkLimit(key.mcpDailyCredits);
   return key;
+}
+
+function checkLimit(mcpDailyCredits: number | undefined): void {
+  if (mcpDailyCredits !== undefined && !(mcpDailyCredits >= 0 && mcpDailyCredits <= MOST_DAILY_CREDITS))
+    throw Refusal.validation([
+      { path: 'mcp_daily_credits', message: `must be 0 to ${MOST_DAILY_CREDITS}, or null` },
+    ]);
 }
 
 function checkName(name: string): void {

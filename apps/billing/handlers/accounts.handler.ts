@@ -8,6 +8,7 @@ import {
   type ChangeAccount,
   type ChangePlan,
   type CreateKey,
+  type LimitKey,
   type OpenAccount,
   type RenameKey,
   type RevokeKey,
@@ -40,7 +41,7 @@ export class AccountsHandler {
     const accountId = newId();
     const signingSecret = newSigningSecret();
     const signingSecretEncrypted = this.box.seal(signingSecret);
-    const { apiKey, key } = makeKey(newId(), 'first key', 'write', '', '');
+    const { apiKey, key } = makeKey(newId(), 'first key', 'write', '', '', undefined);
     const memberId = passwordHash === '' ? '' : newId();
     const first = memberId === '' ? { key } : { owner: { memberId, passwordHash } };
     await this.decisions.run(
@@ -63,8 +64,9 @@ export class AccountsHandler {
   }
 
   @CommandPattern(COMMANDS.createKey)
-  async createKey({ commandId, accountId, name, scope, expiresAt, memberId }: CreateKey) {
-    const { apiKey, key } = makeKey(commandId, name, scope, expiresAt, memberId);
+  async createKey({ commandId, accountId, ...made }: CreateKey) {
+    const { name, scope, expiresAt, memberId, mcpDailyCredits } = made;
+    const { apiKey, key } = makeKey(commandId, name, scope, expiresAt, memberId, mcpDailyCredits);
     const now = isoOf(systemClock.now());
     const account = await this.decisions.run(accountId, commandId, { kind: 'create-key', key, now });
     const stored = requireOpen(account).keys.get(commandId);
@@ -78,6 +80,13 @@ export class AccountsHandler {
   @CommandPattern(COMMANDS.renameKey)
   async renameKey({ commandId, accountId, keyId, name, ofMember }: RenameKey) {
     await this.decisions.run(accountId, commandId, { kind: 'rename-key', keyId, name, ofMember });
+    return create(DoneSchema);
+  }
+
+  @CommandPattern(COMMANDS.limitKey)
+  async limitKey({ commandId, accountId, keyId, mcpDailyCredits, ofMember }: LimitKey) {
+    const command = { kind: 'limit-key', keyId, mcpDailyCredits, ofMember } as const;
+    await this.decisions.run(accountId, commandId, command);
     return create(DoneSchema);
   }
 
@@ -125,7 +134,9 @@ function makeKey(
   scope: string,
   expiresAt: string,
   memberId: string,
+  mcpDailyCredits: number | undefined,
 ): { apiKey: string; key: NewKey } {
   const apiKey = newApiKey();
-  return { apiKey, key: { keyId, name, keyHash: hashApiKey(apiKey), scope, expiresAt, memberId } };
+  const keyHash = hashApiKey(apiKey);
+  return { apiKey, key: { keyId, name, keyHash, scope, expiresAt, memberId, mcpDailyCredits } };
 }

@@ -47,6 +47,7 @@ export function ledgerCommandsOf({ commandId, decidedAt, events }: AccountDecisi
         return [{ kind: 'change-plan', changeId: commandId, plan: event.value.plan }];
       case 'apiKeyCreated':
       case 'apiKeyRenamed':
+      case 'apiKeyLimited':
       case 'apiKeyRevoked':
       case 'invitationCreated':
       case 'invitationRevoked':

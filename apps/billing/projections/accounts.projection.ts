@@ -38,8 +38,8 @@ async function applyEvent(
       return;
     case 'apiKeyCreated':
       await tx.query(
-        `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, expires_at, member_id, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+        `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, expires_at, member_id, mcp_daily_credits, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
         [
           event.value.keyId,
           accountId,
@@ -48,6 +48,7 @@ async function applyEvent(
           event.value.scope,
           event.value.expiresAt || null,
           event.value.memberId || null,
+          event.value.mcpDailyCredits ?? null,
           decidedAt,
         ],
       );
@@ -56,6 +57,12 @@ async function applyEvent(
       await tx.query('UPDATE api_keys SET name = $2 WHERE key_id = $1', [
         event.value.keyId,
         event.value.name,
+      ]);
+      return;
+    case 'apiKeyLimited':
+      await tx.query('UPDATE api_keys SET mcp_daily_credits = $2 WHERE key_id = $1', [
+        event.value.keyId,
+        event.value.mcpDailyCredits ?? null,
       ]);
       return;
     case 'apiKeyRevoked':

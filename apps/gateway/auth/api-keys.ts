@@ -11,7 +11,15 @@ export interface Caller {
   plan: string;
   /** What the caller may do: the role of the member, or what a key may do in the same words. */
   role: MemberRole;
-  by: { kind: 'key'; id: string } | { kind: 'member'; id: string; sessionId: string };
+  by: CallingKey | { kind: 'member'; id: string; sessionId: string };
+}
+
+/** A key as the caller. */
+export interface CallingKey {
+  kind: 'key';
+  id: string;
+  /** Most credits of a UTC day through MCP; null: as the gateway is set. */
+  mcpDailyCredits: number | null;
 }
 
 interface Known {
@@ -29,6 +37,7 @@ interface Row {
   key_hash: Buffer;
   expires_at: Date | null;
   member_id: string | null;
+  mcp_daily_credits: number | null;
   role: string | null;
 }
 
@@ -75,7 +84,8 @@ export class ApiKeys {
     // The use of a key is recorded when the key is loaded, not per request: often enough to show whether it is in use.
     const [row] = await this.database.query<Row[]>(
       `WITH found AS (
-         SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at, k.member_id, m.role
+         SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at, k.member_id, k.mcp_daily_credits,
+           m.role
          FROM api_keys k JOIN accounts a USING (account_id)
          LEFT JOIN members m ON m.member_id = k.member_id AND m.removed_at IS NULL
          WHERE k.key_hash = $1 AND k.revoked_at IS NULL
@@ -93,7 +103,7 @@ export class ApiKeys {
           accountId: row.account_id,
           plan: row.plan,
           role: roleOf(row),
-          by: { kind: 'key', id: row.key_id },
+          by: { kind: 'key', id: row.key_id, mcpDailyCredits: row.mcp_daily_credits },
         },
         expiresAt: row.expires_at?.getTime(),
       }

@@ -54,7 +54,12 @@ function gateway(on: Database = database) {
   const idempotency = new Idempotency(on, log, new SecretBox('5e'.repeat(32)), clock);
   const filter = new ErrorFilter(log);
   app.addHook('onRequest', (request, _, done) => {
-    setCaller(request, { accountId, plan: 'free', role: 'owner', by: { kind: 'key', id: newId() } });
+    setCaller(request, {
+      accountId,
+      plan: 'free',
+      role: 'owner',
+      by: { kind: 'key', id: newId(), mcpDailyCredits: null },
+    });
     done();
   });
   readJsonAlone(app);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { creditsPerExploredSource, SOURCE_IDS } from '#contracts';
 import { derivedId, newId } from '#kernel';
 import { cursor, withoutAbsent } from './mention-tools.js';
-import { exists, READS, tool, type McpTool, type ToolContext } from './tool.js';
+import { READS, tool, type McpTool, type ToolContext } from './tool.js';
 import { mentionForAgent, NOTICE, shortMention } from './untrusted.js';
 
 const POLL_MS = 500;
@@ -114,7 +114,7 @@ const credits = tool({
       credits: await routes.credits.balance(caller, {}),
       mcp_today: {
         credits_spent: await spending.spentToday(caller.by.id),
-        daily_limit: spending.limit,
+        daily_limit: spending.limitOf(caller.by),
       },
     };
   },
@@ -130,9 +130,8 @@ async function started(
   }: { estimate_token?: string | undefined; sources?: string[] | undefined },
 ): Promise<string> {
   const commandId = token === undefined ? newId() : derivedId('mcp explore', caller.accountId, token);
-  const isRepeated = token !== undefined && (await exists(() => routes.explore.read(caller, commandId)));
-  const most = isRepeated ? 0 : creditsPerExploredSource() * (asked.sources?.length ?? 0);
-  const { id } = await spending.spend(caller.by.id, most, () =>
+  const most = creditsPerExploredSource() * (asked.sources?.length ?? 0);
+  const { id } = await spending.spendOnce(caller.by, most, commandId, () =>
     routes.explore.start(caller, commandId, withoutAbsent(asked), token),
   );
   return id;

@@ -3,7 +3,7 @@ import { MONTH_SECONDS } from '#quotes';
 import { derivedId, newId, Refusal, systemClock, type Fault } from '#kernel';
 import { refusalKindOf } from '#transport';
 import { keywordId, keywordOf } from './keyword-tools.js';
-import { CHANGES, exists, READS, tool, type McpTool, type ToolContext } from './tool.js';
+import { CHANGES, READS, tool, type McpTool, type ToolContext } from './tool.js';
 
 const DAYS_PER_MONTH = MONTH_SECONDS / 86_400;
 
@@ -88,7 +88,7 @@ const create = tool({
     const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
     const { monthlyCredits, firstScanCredits, startCredits } = priced;
     const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + startCredits;
-    const made = await spending.spend(by.id, credits, () =>
+    const made = await spending.spendOnce(by, credits, commandId, () =>
       keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
     );
     return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: firstScanCredits };
@@ -117,7 +117,7 @@ const change = tool({
     const found = await estimateOf({ caller, routes }, changes, id);
     const { monthlyCredits, startCredits } = estimateIn(found);
     const more = Math.max(0, monthlyCredits - before.monthlyCredits) / DAYS_PER_MONTH;
-    const changed = await spending.spend(caller.by.id, more + startCredits, () =>
+    const changed = await spending.spend(caller.by, more + startCredits, () =>
       routes.keywordChange.changeKeyword(caller, id, changes),
     );
     const { resetSearches, ...keyword } = changed;
@@ -162,7 +162,7 @@ const resume = tool({
   async run({ caller, routes, spending }, { id }) {
     const { state: current } = await routes.keywords.read(caller, id);
     const credits = current === 'active' ? 0 : await resumeCredits({ caller, routes }, id);
-    return spending.spend(caller.by.id, credits, async () =>
+    return spending.spend(caller.by, credits, async () =>
       stateOf(await routes.keywordChange.resume(caller, newId(), id)),
     );
   },
@@ -249,16 +249,28 @@ async function estimateOf(
  * @throws Refusal the one of the estimate, which is the one of the write
  */
 function estimateIn(found: Estimated): Estimate {
-  if (found.valid) return found.estimate;
+  if (found.valid) return withStartCredits(found.estimate);
   const { status, code, message, details } = found.refusal;
   throw new Refusal(refusalKindOf(status), code, message, details);
 }
 
+/**
+ * A keywords service of the release before, while the services are replaced, does not know `startCredits`: then the most
+ * that they can be is counted.
+ */
+function withStartCredits(estimate: Estimate): Estimate {
+  const { startCredits = estimate.firstScanCredits + oncePerSearch(estimate) } =
+    estimate as Partial<Estimate> & Estimate;
+  return { ...estimate, startCredits };
+}
+
+const oncePerSearch = ({ bySearch }: Estimate) =>
+  bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
+
 /** What a resumed keyword can spend today: the checks that are due at once count also if they come less than daily. */
 async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
-  const { monthlyCredits, bySearch } = estimateIn(await estimateOf(context, {}, id));
-  const once = bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
-  return Math.max(once, monthlyCredits / DAYS_PER_MONTH);
+  const estimate = estimateIn(await estimateOf(context, {}, id));
+  return Math.max(oncePerSearch(estimate), estimate.monthlyCredits / DAYS_PER_MONTH);
 }
 
 function stateOf(keyword: {
@@ -273,4 +285,15 @@ function stateOf(keyword: {
     paused_reason: keyword.pausedReason,
     monthly_credits: keyword.monthlyCredits,
   };
+}
+
+/** Whether the keyword of a repeated create exists already: the id of the command is the id of what it makes. */
+async function exists(read: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await read();
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === 'not-found') return false;
+    throw error;
+  }
 }

@@ -1,12 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Refusal } from '#kernel';
+import { derivedId, Refusal } from '#kernel';
 import { DATABASE } from '#platform';
-import type { Database } from '#postgres';
+import type { Database, Tx } from '#postgres';
+import type { CallingKey } from '../auth/api-keys.js';
 
 /** Injection token of `MCP_DAILY_CREDITS`. */
 export const MCP_DAILY_CREDITS = Symbol('credits per key and day through MCP');
 
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
+const KEPT_DAYS = 7;
+
+/** A call that changes something once, however often it is repeated. */
+interface Counted {
+  day: string;
+  credits: number;
+  /** Calls that are under way. */
+  calls: number;
+  has_effect: boolean;
+}
 
 /**
  * What each API key spends through MCP in a UTC day, shared by all gateways. An agent that runs in circles stops at the
@@ -16,8 +27,13 @@ const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 export class McpSpending {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(MCP_DAILY_CREDITS) readonly limit: number,
+    @Inject(MCP_DAILY_CREDITS) private readonly usualLimit: number,
   ) {}
+
+  /** The most credits that the key spends in a day. */
+  limitOf({ mcpDailyCredits }: CallingKey): number {
+    return mcpDailyCredits ?? this.usualLimit;
+  }
 
   /**
    * Runs work that costs up to this many credits. What it does not cost is given back.
@@ -25,25 +41,51 @@ export class McpSpending {
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
   async spend<T>(
-    keyId: string,
+    key: CallingKey,
     credits: number,
     work: () => Promise<T>,
     costOf: (result: T) => number = () => credits,
   ): Promise<T> {
     const most = Math.ceil(credits);
     if (most <= 0) return work();
-    const day = await this.reserve(keyId, most);
-    let cost = 0;
+    const day = await this.reserve(this.database.manager, key, most);
+    // Nobody knows whether work with an unknown outcome was charged.
+    let cost = most;
     try {
       const result = await work();
       cost = Math.ceil(costOf(result));
       return result;
     } catch (error) {
-      // Nobody knows whether work with an unknown outcome was charged.
-      if (!(error instanceof Refusal)) cost = most;
+      if (error instanceof Refusal) cost = 0;
       throw error;
     } finally {
-      if (cost < most) await this.release(keyId, day, most - cost);
+      if (cost < most) await this.release(this.database.manager, key.id, day, most - cost);
+    }
+  }
+
+  /**
+   * Runs a command that costs this many credits. Calls with the same id, at the same time or later, count once.
+   * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
+   */
+  async spendOnce<T>(
+    key: CallingKey,
+    credits: number,
+    commandId: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const most = Math.ceil(credits);
+    if (most <= 0) return work();
+    // Not the id of what the command makes, which a purge would have to delete here too.
+    const id = derivedId('mcp spending', commandId);
+    await this.begin(key, most, id);
+    let isRefused = false;
+    try {
+      return await work();
+    } catch (error) {
+      isRefused = error instanceof Refusal;
+      throw error;
+    } finally {
+      await this.end(key.id, id, isRefused);
     }
   }
 
@@ -55,28 +97,61 @@ export class McpSpending {
     return row?.credits ?? 0;
   }
 
+  private async begin(key: CallingKey, credits: number, id: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query(`DELETE FROM mcp_commands WHERE key_id = $1 AND day < ${TODAY} - ${KEPT_DAYS}`, [
+        key.id,
+      ]);
+      const [known]: Counted[] = await tx.query(
+        `INSERT INTO mcp_commands AS known (command_id, key_id, day, credits, calls, has_effect)
+         VALUES ($1, $2, ${TODAY}, $3, 1, false)
+         ON CONFLICT (command_id) DO UPDATE SET calls = known.calls + 1
+         RETURNING day::text AS day, credits, calls, has_effect`,
+        [id, key.id, credits],
+      );
+      const isFirst = known?.calls === 1 && !known.has_effect;
+      if (isFirst) await this.reserve(tx, key, credits);
+    });
+  }
+
+  /** The credits are given back when the last call was refused and none had an effect. */
+  private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const [[ended]]: [Counted[], number] = await tx.query(
+        `UPDATE mcp_commands SET calls = calls - 1, has_effect = has_effect OR NOT $2 WHERE command_id = $1
+         RETURNING day::text AS day, credits, calls, has_effect`,
+        [id, isRefused],
+      );
+      if (!ended || ended.calls > 0 || ended.has_effect) return;
+      await tx.query('DELETE FROM mcp_commands WHERE command_id = $1', [id]);
+      await this.release(tx, keyId, ended.day, ended.credits);
+    });
+  }
+
   /** One statement decides, so that parallel calls cannot pass the limit together. @returns the day */
-  private async reserve(keyId: string, credits: number): Promise<string> {
-    const [row]: { day: string }[] = await this.database.query(
-      `WITH old AS (DELETE FROM mcp_spending WHERE key_id = $1 AND day < ${TODAY} - 7)
+  private async reserve(tx: Tx, key: CallingKey, credits: number): Promise<string> {
+    const limit = this.limitOf(key);
+    const [row]: { day: string }[] = await tx.query(
+      `WITH old AS (DELETE FROM mcp_spending WHERE key_id = $1 AND day < ${TODAY} - ${KEPT_DAYS})
        INSERT INTO mcp_spending AS spent (key_id, day, credits)
        SELECT $1, ${TODAY}, $2::bigint WHERE $2::bigint <= $3::bigint
        ON CONFLICT (key_id, day) DO UPDATE SET credits = spent.credits + excluded.credits
          WHERE spent.credits + excluded.credits <= $3::bigint
        RETURNING day::text AS day`,
-      [keyId, credits, this.limit],
+      [key.id, credits, limit],
     );
     if (row) return row.day;
-    const spent = await this.spentToday(keyId);
+    const spent = await this.spentToday(key.id);
+    const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(
       'not-covered',
       'MCP_SPEND_LIMIT',
-      `this needs up to ${credits} credits, and this API key has spent ${spent} of its ${this.limit} credits of today through MCP; the day ends at 00:00 UTC (setting MCP_DAILY_CREDITS)`,
+      `this needs up to ${credits} credits, and this API key has spent ${spent} of its ${limit} credits of today through MCP; the day ends at 00:00 UTC (${setBy})`,
     );
   }
 
-  private async release(keyId: string, day: string, credits: number): Promise<void> {
-    await this.database.query(
+  private async release(tx: Tx, keyId: string, day: string, credits: number): Promise<void> {
+    await tx.query(
       'UPDATE mcp_spending SET credits = greatest(0, credits - $3::bigint) WHERE key_id = $1 AND day = $2::date',
       [keyId, day, credits],
     );

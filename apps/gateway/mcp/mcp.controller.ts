@@ -36,11 +36,12 @@ export class McpController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (caller.by.kind !== 'key')
+    const { by } = caller;
+    if (by.kind !== 'key')
       throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'MCP needs an API key in the header x-api-key');
     // One request of the quota is one message. The protocol has no batches since version 2025-06-18.
     if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
-    const context = { caller, routes: this.routes, spending: this.spending };
+    const context = { caller: { ...caller, by }, routes: this.routes, spending: this.spending };
     const server = mcpServer(context, this.log, (status) => this.audit.fail(request, status));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);

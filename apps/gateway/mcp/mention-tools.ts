@@ -69,7 +69,7 @@ const search = tool({
     };
     const most = input.meaning === undefined ? 0 : QUESTION_CREDITS;
     const page = await spending.spend(
-      caller.by.id,
+      caller.by,
       most,
       () => routes.mentions.list(caller, withoutAbsent(raw)),
       ({ meta }) => meta.credits_used,

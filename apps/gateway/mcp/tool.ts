@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { MemberRole } from '#contracts';
-import { Refusal } from '#kernel';
-import type { Caller } from '../auth/api-keys.js';
+import type { Caller, CallingKey } from '../auth/api-keys.js';
 import type { McpRoutes } from './mcp-routes.js';
 import type { McpSpending } from './mcp-spending.js';
 
 /** What a tool works with: the use cases of the HTTP routes, as one caller. */
 export interface ToolContext {
-  caller: Caller;
+  caller: Caller & { by: CallingKey };
   routes: McpRoutes;
   spending: McpSpending;
 }
@@ -62,20 +61,6 @@ export interface McpTool {
   };
   input: z.ZodObject;
   run(context: ToolContext, input: unknown): Promise<Record<string, unknown>>;
-}
-
-/**
- * Whether a call repeats one that has already had its effect: the id of a command is the id of what it makes. Then
- * nothing more is spent.
- */
-export async function exists(read: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await read();
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === 'not-found') return false;
-    throw error;
-  }
 }
 
 /** Prepares a tool: its schemas are converted once, at the start. */

@@ -8,6 +8,7 @@ export interface KeyRow {
   key_id: string;
   name: string;
   scope: string;
+  mcp_daily_credits: number | null;
   /** Who created it; null if the command line did. */
   member_id: string | null;
   member_email: string | null;
@@ -35,7 +36,7 @@ export interface InvitationRow {
   expires_at: Date;
 }
 
-const KEYS = `SELECT k.key_id, k.name, k.scope, k.member_id, m.email AS member_email, k.created_at, k.expires_at,
+const KEYS = `SELECT k.key_id, k.name, k.scope, k.mcp_daily_credits, k.member_id, m.email AS member_email, k.created_at, k.expires_at,
     u.last_used_at
   FROM api_keys k LEFT JOIN api_key_uses u USING (key_id) LEFT JOIN members m ON m.member_id = k.member_id
   WHERE k.account_id = $1 AND k.revoked_at IS NULL AND ($2::uuid IS NULL OR k.member_id = $2)`;
@@ -58,8 +59,13 @@ export class PeopleReads {
     );
   }
 
-  async key(accountId: string, keyId: string): Promise<KeyRow | undefined> {
-    const [row] = await this.database.query<KeyRow[]>(`${KEYS} AND k.key_id = $3`, [accountId, null, keyId]);
+  /** @param ofMember null: a key of anybody */
+  async key(accountId: string, keyId: string, ofMember: string | null): Promise<KeyRow | undefined> {
+    const [row] = await this.database.query<KeyRow[]>(`${KEYS} AND k.key_id = $3`, [
+      accountId,
+      ofMember,
+      keyId,
+    ]);
     return row;
   }
 

@@ -1,10 +1,21 @@
-import { Alert, Badge, Button, Group, NativeSelect, Stack, Table, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Table,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
+import { KeyLimit } from './key-limit.js';
 import { Confirm } from '../../parts/confirm.js';
 import { CopyField } from '../../parts/copy-field.js';
 import { showFaults } from '../../parts/faults.js';
@@ -36,13 +47,20 @@ export function ApiKeys() {
 
 function NewKey() {
   const queries = useQueryClient();
-  const form = useForm({ initialValues: { name: '', scope: 'write', days: '' } });
+  const form = useForm({
+    initialValues: { name: '', scope: 'write', days: '', mcpDailyCredits: '' as number | string },
+  });
   const create = useMutation({
     mutationFn: () => {
-      const { name, scope, days } = form.values;
+      const { name, scope, days, mcpDailyCredits: limit } = form.values;
       const expiresAt = days ? new Date(Date.now() + Number(days) * 86_400_000).toISOString() : undefined;
       return api.post('/v1/keys', {
-        body: { name: name.trim(), scope: scope as 'read' | 'write', ...(expiresAt && { expiresAt }) },
+        body: {
+          name: name.trim(),
+          scope: scope as 'read' | 'write',
+          ...(expiresAt && { expiresAt }),
+          ...(limit !== '' && { mcpDailyCredits: Number(limit) }),
+        },
       });
     },
     onSuccess: async () => {
@@ -76,6 +94,14 @@ function NewKey() {
               {...form.getInputProps('scope')}
             />
             <NativeSelect aria-label="Expiry" data={EXPIRIES} {...form.getInputProps('days')} />
+            <NumberInput
+              aria-label="Credits that agents may spend a day"
+              placeholder="Agents: credits a day"
+              min={0}
+              allowDecimal={false}
+              w={180}
+              {...form.getInputProps('mcpDailyCredits')}
+            />
             <Button type="submit" loading={create.isPending}>
               Create the key
             </Button>
@@ -122,10 +148,10 @@ function KeyTable() {
           ) : (
             <DataTable
               label="API keys"
-              head={['Name', 'Scope', 'By', 'Last use', 'Expires', '']}
+              head={['Name', 'Scope', 'By', 'Last use', 'Expires', 'Agents may spend', '']}
               framed={false}
             >
-              {data.map(({ id, name, scope, member, lastUsedAt, expiresAt }) => (
+              {data.map(({ id, name, scope, member, lastUsedAt, expiresAt, mcpDailyCredits }) => (
                 <Table.Tr key={id}>
                   <Table.Td className="foreign">{name}</Table.Td>
                   <Table.Td>
@@ -137,6 +163,9 @@ function KeyTable() {
                   </Table.Td>
                   <Table.Td>
                     <Time at={expiresAt} none="never" />
+                  </Table.Td>
+                  <Table.Td>
+                    <KeyLimit id={id} name={name} credits={mcpDailyCredits} />
                   </Table.Td>
                   <Table.Td>
                     <Button size="compact-xs" variant="default" onClick={() => setRevoking({ id, name })}>

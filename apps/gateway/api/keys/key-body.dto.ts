@@ -1,7 +1,10 @@
-import { IsIn, IsString, MaxLength } from 'class-validator';
+import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { DateTime, Described, NotBlank, Nullable, Optional } from '../../http/validators.js';
 
 const LONGEST_NAME = 80;
+const MOST_DAILY_CREDITS = 1_000_000_000;
+const LIMIT =
+  'Most credits that the key spends through MCP in a UTC day. Null: the setting `MCP_DAILY_CREDITS`';
 
 /** `POST /v1/keys` */
 export class KeyBodyDto {
@@ -11,9 +14,11 @@ export class KeyBodyDto {
   @Described('Default: `write`. A key never does more than the member who created it')
   scope?: string;
   @Nullable() @DateTime() @Described('Default: never') expiresAt?: string | null;
+  @Nullable() @IsInt() @Min(0) @Max(MOST_DAILY_CREDITS) @Described(LIMIT) mcpDailyCredits?: number | null;
 }
 
 /** `PATCH /v1/keys/{id}` */
 export class KeyChangeDto {
-  @IsString() @NotBlank() @MaxLength(LONGEST_NAME) name!: string;
+  @Optional() @IsString() @NotBlank() @MaxLength(LONGEST_NAME) name?: string;
+  @Nullable() @IsInt() @Min(0) @Max(MOST_DAILY_CREDITS) @Described(LIMIT) mcpDailyCredits?: number | null;
 }

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { CreateKeySchema, RenameKeySchema, RevokeKeySchema } from '#contracts';
-import { isoOf, Refusal } from '#kernel';
+import { CreateKeySchema, LimitKeySchema, RenameKeySchema, RevokeKeySchema } from '#contracts';
+import { derivedId, isoOf, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
@@ -28,7 +28,7 @@ export class KeysController {
   @Post()
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
-    const { name, scope = 'write', expiresAt } = readBody(KeyBodyDto, raw, 'snake');
+    const { name, scope = 'write', expiresAt, mcpDailyCredits } = readBody(KeyBodyDto, raw, 'snake');
     const { keyId, apiKey } = await this.commands.request(
       COMMANDS.createKey,
       create(CreateKeySchema, {
@@ -38,6 +38,7 @@ export class KeysController {
         scope,
         expiresAt: expiresAt ?? '',
         memberId: by.id,
+        ...limitOf(mcpDailyCredits),
       }),
     );
     return { ...(await this.view(accountId, keyId)), apiKey };
@@ -56,7 +57,7 @@ export class KeysController {
   }
 
   @Patch(':id')
-  async rename(
+  async change(
     @From() caller: Caller,
     @CommandId() commandId: string,
     @Param('id') given: string,
@@ -64,11 +65,15 @@ export class KeysController {
   ) {
     const { accountId } = caller;
     const keyId = pathId(given, 'key');
-    const { name } = readBody(KeyChangeDto, raw, 'snake');
-    const ofMember = ownerOfKeys(caller);
-    const command = create(RenameKeySchema, { commandId, accountId, keyId, name, ofMember });
-    await this.commands.request(COMMANDS.renameKey, command);
-    return this.view(accountId, keyId);
+    const { name, mcpDailyCredits } = readBody(KeyChangeDto, raw, 'snake');
+    const command = { commandId, accountId, keyId, ofMember: ownerOfKeys(caller) };
+    if (name !== undefined)
+      await this.commands.request(COMMANDS.renameKey, create(RenameKeySchema, { ...command, name }));
+    if (mcpDailyCredits !== undefined) {
+      const limit = { ...command, commandId: derivedId('limit', commandId), ...limitOf(mcpDailyCredits) };
+      await this.commands.request(COMMANDS.limitKey, create(LimitKeySchema, limit));
+    }
+    return this.view(accountId, keyId, command.ofMember);
   }
 
   /** A gateway can accept the key for some more seconds. */
@@ -85,8 +90,9 @@ export class KeysController {
     await this.commands.request(COMMANDS.revokeKey, create(RevokeKeySchema, command));
   }
 
-  private async view(accountId: string, keyId: string) {
-    const row = await this.reads.key(accountId, keyId);
+  /** @param ofMember empty: a key of anybody */
+  private async view(accountId: string, keyId: string, ofMember = '') {
+    const row = await this.reads.key(accountId, keyId, ofMember || null);
     if (!row) throw Refusal.notFound('key');
     return keyView(row);
   }
@@ -97,11 +103,17 @@ function ownerOfKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }
 
+/** Absent means the setting of the gateway. */
+function limitOf(mcpDailyCredits: number | null | undefined): { mcpDailyCredits?: number } {
+  return typeof mcpDailyCredits === 'number' ? { mcpDailyCredits } : {};
+}
+
 function keyView(row: KeyRow) {
   return {
     id: row.key_id,
     name: row.name,
     scope: row.scope,
+    mcpDailyCredits: row.mcp_daily_credits,
     member: row.member_id === null ? null : { id: row.member_id, email: row.member_email ?? '' },
     createdAt: isoOf(row.created_at),
     expiresAt: row.expires_at && isoOf(row.expires_at),

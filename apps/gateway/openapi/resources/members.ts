@@ -20,6 +20,10 @@ const KEY = {
   id: ID,
   name: TEXT,
   scope: oneOf(['read', 'write']),
+  mcpDailyCredits: described(
+    'Most credits that the key spends through MCP in a UTC day; null: the setting `MCP_DAILY_CREDITS`',
+    nullable(INTEGER),
+  ),
   member: described(
     'Who created it; null if the command line did',
     nullable(object({ id: ID, email: TEXT })),
@@ -110,12 +114,13 @@ export const memberRoutes: readonly Route[] = [
     method: 'patch',
     tag: 'Keys',
     path: '/v1/keys/{id}',
-    operationId: 'renameKey',
-    summary: 'Rename an API key',
-    description: 'Changes the name only. To change the scope or the expiry, create another key.',
+    operationId: 'changeKey',
+    summary: 'Change the name or the MCP limit of an API key',
+    description:
+      'An absent key does not change. Gateways can use the limit before for 5 more seconds. To change the scope or the expiry, create another key.',
     parameters: [inPath('id', 'The key')],
     body: ref('KeyChange'),
-    example: { name: 'Weekly reports' },
+    example: { name: 'Weekly reports', mcp_daily_credits: 500 },
     answer: ref('ApiKey'),
     isForPeople: true,
   },

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/accounts/v1/account.proto.
  */
 export const file_earshot_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCKqBwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAEj0KD2FwaV9rZXlfcmVuYW1lZBgIIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuQXBpS2V5UmVuYW1lZEgAEkQKEmludml0YXRpb25fY3JlYXRlZBgJIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuSW52aXRhdGlvbkNyZWF0ZWRIABJEChJpbnZpdGF0aW9uX3Jldm9rZWQYCiABKAsyJi5lYXJzaG90LmFjY291bnRzLnYxLkludml0YXRpb25SZXZva2VkSAASOgoNbWVtYmVyX2pvaW5lZBgLIAEoCzIhLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVySm9pbmVkSAASRQoTbWVtYmVyX3JvbGVfY2hhbmdlZBgMIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUm9sZUNoYW5nZWRIABI8Cg5tZW1iZXJfcmVtb3ZlZBgNIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUmVtb3ZlZEgAEkAKEHBhc3N3b3JkX2NoYW5nZWQYDiABKAsyJC5lYXJzaG90LmFjY291bnRzLnYxLlBhc3N3b3JkQ2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwidQoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJEhEKCW1lbWJlcl9pZBgGIAEoCSItCg1BcGlLZXlSZW5hbWVkEg4KBmtleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAkiVgoUU2lnbmluZ1NlY3JldFJvdGF0ZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIl4KD1NlY3JldHNSZXNlYWxlZBIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYASABKAwSKQohcHJldmlvdXNfc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAIgASgMIoYBCg5BY2NvdW50Q2hhbmdlZBIeChFzaWduYXR1cmVfdmVyc2lvbhgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIVCgh0aW1lem9uZRgDIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmUiggEKEUludml0YXRpb25DcmVhdGVkEhUKDWludml0YXRpb25faWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcm9sZRgDIAEoCRIRCgljb2RlX2hhc2gYBCABKAwSEgoKZXhwaXJlc19hdBgFIAEoCRISCgppbnZpdGVkX2J5GAYgASgJIioKEUludml0YXRpb25SZXZva2VkEhUKDWludml0YXRpb25faWQYASABKAkibAoMTWVtYmVySm9pbmVkEhEKCW1lbWJlcl9pZBgBIAEoCRINCgVlbWFpbBgCIAEoCRIMCgRyb2xlGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNaW52aXRhdGlvbl9pZBgFIAEoCSI0ChFNZW1iZXJSb2xlQ2hhbmdlZBIRCgltZW1iZXJfaWQYASABKAkSDAoEcm9sZRgCIAEoCSIiCg1NZW1iZXJSZW1vdmVkEhEKCW1lbWJlcl9pZBgBIAEoCSI7Cg9QYXNzd29yZENoYW5nZWQSEQoJbWVtYmVyX2lkGAEgASgJEhUKDXBhc3N3b3JkX2hhc2gYAiABKAliBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCLpBwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAEj0KD2FwaV9rZXlfcmVuYW1lZBgIIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuQXBpS2V5UmVuYW1lZEgAEkQKEmludml0YXRpb25fY3JlYXRlZBgJIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuSW52aXRhdGlvbkNyZWF0ZWRIABJEChJpbnZpdGF0aW9uX3Jldm9rZWQYCiABKAsyJi5lYXJzaG90LmFjY291bnRzLnYxLkludml0YXRpb25SZXZva2VkSAASOgoNbWVtYmVyX2pvaW5lZBgLIAEoCzIhLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVySm9pbmVkSAASRQoTbWVtYmVyX3JvbGVfY2hhbmdlZBgMIAEoCzImLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUm9sZUNoYW5nZWRIABI8Cg5tZW1iZXJfcmVtb3ZlZBgNIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuTWVtYmVyUmVtb3ZlZEgAEkAKEHBhc3N3b3JkX2NoYW5nZWQYDiABKAsyJC5lYXJzaG90LmFjY291bnRzLnYxLlBhc3N3b3JkQ2hhbmdlZEgAEj0KD2FwaV9rZXlfbGltaXRlZBgPIAEoCzIiLmVhcnNob3QuYWNjb3VudHMudjEuQXBpS2V5TGltaXRlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiqwEKDUFwaUtleUNyZWF0ZWQSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIa2V5X2hhc2gYAyABKAwSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCRIRCgltZW1iZXJfaWQYBiABKAkSHgoRbWNwX2RhaWx5X2NyZWRpdHMYByABKAVIAIgBAUIUChJfbWNwX2RhaWx5X2NyZWRpdHMiVQoNQXBpS2V5TGltaXRlZBIOCgZrZXlfaWQYASABKAkSHgoRbWNwX2RhaWx5X2NyZWRpdHMYAiABKAVIAIgBAUIUChJfbWNwX2RhaWx5X2NyZWRpdHMiLQoNQXBpS2V5UmVuYW1lZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCSIfCg1BcGlLZXlSZXZva2VkEg4KBmtleV9pZBgBIAEoCSIbCgtQbGFuQ2hhbmdlZBIMCgRwbGFuGAEgASgJIlYKFFNpZ25pbmdTZWNyZXRSb3RhdGVkEiAKGHNpZ25pbmdfc2VjcmV0X2VuY3J5cHRlZBgBIAEoDBIcChRwcmV2aW91c192YWxpZF91bnRpbBgCIAEoCSJeCg9TZWNyZXRzUmVzZWFsZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEikKIXByZXZpb3VzX3NpZ25pbmdfc2VjcmV0X2VuY3J5cHRlZBgCIAEoDCKGAQoOQWNjb3VudENoYW5nZWQSHgoRc2lnbmF0dXJlX3ZlcnNpb24YASABKAlIAIgBARIRCgRuYW1lGAIgASgJSAGIAQESFQoIdGltZXpvbmUYAyABKAlIAogBAUIUChJfc2lnbmF0dXJlX3ZlcnNpb25CBwoFX25hbWVCCwoJX3RpbWV6b25lIoIBChFJbnZpdGF0aW9uQ3JlYXRlZBIVCg1pbnZpdGF0aW9uX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEgwKBHJvbGUYAyABKAkSEQoJY29kZV9oYXNoGAQgASgMEhIKCmV4cGlyZXNfYXQYBSABKAkSEgoKaW52aXRlZF9ieRgGIAEoCSIqChFJbnZpdGF0aW9uUmV2b2tlZBIVCg1pbnZpdGF0aW9uX2lkGAEgASgJImwKDE1lbWJlckpvaW5lZBIRCgltZW1iZXJfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcm9sZRgDIAEoCRIVCg1wYXNzd29yZF9oYXNoGAQgASgJEhUKDWludml0YXRpb25faWQYBSABKAkiNAoRTWVtYmVyUm9sZUNoYW5nZWQSEQoJbWVtYmVyX2lkGAEgASgJEgwKBHJvbGUYAiABKAkiIgoNTWVtYmVyUmVtb3ZlZBIRCgltZW1iZXJfaWQYASABKAkiOwoPUGFzc3dvcmRDaGFuZ2VkEhEKCW1lbWJlcl9pZBgBIAEoCRIVCg1wYXNzd29yZF9oYXNoGAIgASgJYgZwcm90bzM");
 
 /**
  * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept without limit.
@@ -139,6 +139,12 @@ export type AccountEvent = Message<"earshot.accounts.v1.AccountEvent"> & {
      */
     value: PasswordChanged;
     case: "passwordChanged";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.ApiKeyLimited api_key_limited = 15;
+     */
+    value: ApiKeyLimited;
+    case: "apiKeyLimited";
   } | { case: undefined; value?: undefined };
 };
 
@@ -221,6 +227,13 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
    * @generated from field: string member_id = 6;
    */
   memberId: string;
+
+  /**
+   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   *
+   * @generated from field: optional int32 mcp_daily_credits = 7;
+   */
+  mcpDailyCredits?: number | undefined;
 };
 
 /**
@@ -229,6 +242,30 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
  */
 export const ApiKeyCreatedSchema: GenMessage<ApiKeyCreated> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 3);
+
+/**
+ * @generated from message earshot.accounts.v1.ApiKeyLimited
+ */
+export type ApiKeyLimited = Message<"earshot.accounts.v1.ApiKeyLimited"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * Absent = the setting of the gateway.
+   *
+   * @generated from field: optional int32 mcp_daily_credits = 2;
+   */
+  mcpDailyCredits?: number | undefined;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.ApiKeyLimited.
+ * Use `create(ApiKeyLimitedSchema)` to create a new message.
+ */
+export const ApiKeyLimitedSchema: GenMessage<ApiKeyLimited> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 4);
 
 /**
  * @generated from message earshot.accounts.v1.ApiKeyRenamed
@@ -250,7 +287,7 @@ export type ApiKeyRenamed = Message<"earshot.accounts.v1.ApiKeyRenamed"> & {
  * Use `create(ApiKeyRenamedSchema)` to create a new message.
  */
 export const ApiKeyRenamedSchema: GenMessage<ApiKeyRenamed> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 4);
+  messageDesc(file_earshot_accounts_v1_account, 5);
 
 /**
  * @generated from message earshot.accounts.v1.ApiKeyRevoked
@@ -267,7 +304,7 @@ export type ApiKeyRevoked = Message<"earshot.accounts.v1.ApiKeyRevoked"> & {
  * Use `create(ApiKeyRevokedSchema)` to create a new message.
  */
 export const ApiKeyRevokedSchema: GenMessage<ApiKeyRevoked> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 5);
+  messageDesc(file_earshot_accounts_v1_account, 6);
 
 /**
  * @generated from message earshot.accounts.v1.PlanChanged
@@ -284,7 +321,7 @@ export type PlanChanged = Message<"earshot.accounts.v1.PlanChanged"> & {
  * Use `create(PlanChangedSchema)` to create a new message.
  */
 export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 6);
+  messageDesc(file_earshot_accounts_v1_account, 7);
 
 /**
  * A new signing secret. The previous one remains valid until previous_valid_until: deliveries are signed with both.
@@ -312,7 +349,7 @@ export type SigningSecretRotated = Message<"earshot.accounts.v1.SigningSecretRot
  * Use `create(SigningSecretRotatedSchema)` to create a new message.
  */
 export const SigningSecretRotatedSchema: GenMessage<SigningSecretRotated> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 7);
+  messageDesc(file_earshot_accounts_v1_account, 8);
 
 /**
  * The same secrets, encrypted with a new MASTER_KEY. The secrets in earlier events are no longer read.
@@ -338,7 +375,7 @@ export type SecretsResealed = Message<"earshot.accounts.v1.SecretsResealed"> & {
  * Use `create(SecretsResealedSchema)` to create a new message.
  */
 export const SecretsResealedSchema: GenMessage<SecretsResealed> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 8);
+  messageDesc(file_earshot_accounts_v1_account, 9);
 
 /**
  * Settings of the account; absent = unchanged.
@@ -373,7 +410,7 @@ export type AccountChanged = Message<"earshot.accounts.v1.AccountChanged"> & {
  * Use `create(AccountChangedSchema)` to create a new message.
  */
 export const AccountChangedSchema: GenMessage<AccountChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 9);
+  messageDesc(file_earshot_accounts_v1_account, 10);
 
 /**
  * Somebody may become a member until expires_at.
@@ -425,7 +462,7 @@ export type InvitationCreated = Message<"earshot.accounts.v1.InvitationCreated">
  * Use `create(InvitationCreatedSchema)` to create a new message.
  */
 export const InvitationCreatedSchema: GenMessage<InvitationCreated> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 10);
+  messageDesc(file_earshot_accounts_v1_account, 11);
 
 /**
  * @generated from message earshot.accounts.v1.InvitationRevoked
@@ -442,7 +479,7 @@ export type InvitationRevoked = Message<"earshot.accounts.v1.InvitationRevoked">
  * Use `create(InvitationRevokedSchema)` to create a new message.
  */
 export const InvitationRevokedSchema: GenMessage<InvitationRevoked> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 11);
+  messageDesc(file_earshot_accounts_v1_account, 12);
 
 /**
  * A person who signs in with an address and a password.
@@ -487,7 +524,7 @@ export type MemberJoined = Message<"earshot.accounts.v1.MemberJoined"> & {
  * Use `create(MemberJoinedSchema)` to create a new message.
  */
 export const MemberJoinedSchema: GenMessage<MemberJoined> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 12);
+  messageDesc(file_earshot_accounts_v1_account, 13);
 
 /**
  * @generated from message earshot.accounts.v1.MemberRoleChanged
@@ -509,7 +546,7 @@ export type MemberRoleChanged = Message<"earshot.accounts.v1.MemberRoleChanged">
  * Use `create(MemberRoleChangedSchema)` to create a new message.
  */
 export const MemberRoleChangedSchema: GenMessage<MemberRoleChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 13);
+  messageDesc(file_earshot_accounts_v1_account, 14);
 
 /**
  * The sessions of the member end. Keys of the member are revoked in the same decision.
@@ -528,7 +565,7 @@ export type MemberRemoved = Message<"earshot.accounts.v1.MemberRemoved"> & {
  * Use `create(MemberRemovedSchema)` to create a new message.
  */
 export const MemberRemovedSchema: GenMessage<MemberRemoved> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 14);
+  messageDesc(file_earshot_accounts_v1_account, 15);
 
 /**
  * The other sessions of the member end.
@@ -554,5 +591,5 @@ export type PasswordChanged = Message<"earshot.accounts.v1.PasswordChanged"> & {
  * Use `create(PasswordChangedSchema)` to create a new message.
  */
 export const PasswordChangedSchema: GenMessage<PasswordChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_accounts_v1_account, 15);
+  messageDesc(file_earshot_accounts_v1_account, 16);
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJInoKC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRIMCgRuYW1lGAQgASgJEhUKDXBhc3N3b3JkX2hhc2gYBSABKAkSFQoNbXVzdF9iZV9maXJzdBgGIAEoCCJfCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkidwoJQ3JlYXRlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXNjb3BlGAQgASgJEhIKCmV4cGlyZXNfYXQYBSABKAkSEQoJbWVtYmVyX2lkGAYgASgJIi0KCkNyZWF0ZWRLZXkSDgoGa2V5X2lkGAEgASgJEg8KB2FwaV9rZXkYAiABKAkiVgoJUmV2b2tlS2V5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSEQoJb2ZfbWVtYmVyGAQgASgJImQKCVJlbmFtZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJb2ZfbWVtYmVyGAUgASgJImcKDEludml0ZU1lbWJlchISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDQoFZW1haWwYAyABKAkSDAoEcm9sZRgEIAEoCRISCgppbnZpdGVkX2J5GAUgASgJIkgKDUludml0ZWRNZW1iZXISFQoNaW52aXRhdGlvbl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhIKCmV4cGlyZXNfYXQYAyABKAkiUQoQUmV2b2tlSW52aXRhdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNaW52aXRhdGlvbl9pZBgDIAEoCSJaChBBY2NlcHRJbnZpdGF0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSDAoEY29kZRgCIAEoCRINCgVlbWFpbBgDIAEoCRIVCg1wYXNzd29yZF9oYXNoGAQgASgJIjUKDEpvaW5lZE1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSJbChBDaGFuZ2VNZW1iZXJSb2xlEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCgltZW1iZXJfaWQYAyABKAkSDAoEcm9sZRgEIAEoCSJJCgxSZW1vdmVNZW1iZXISEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW1lbWJlcl9pZBgDIAEoCSJ5Cg5DaGFuZ2VQYXNzd29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJbWVtYmVyX2lkGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkSFQoNcHJldmlvdXNfaGFzaBgFIAEoCSIrCg9DaGFuZ2VkUGFzc3dvcmQSGAoQcGFzc3dvcmRfdmVyc2lvbhgBIAEoBSIlChRSZXF1ZXN0UGFzc3dvcmRSZXNldBINCgVlbWFpbBgBIAEoCSInChZSZXF1ZXN0ZWRQYXNzd29yZFJlc2V0Eg0KBXRva2VuGAEgASgJIkkKDVJlc2V0UGFzc3dvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIVCg1wYXNzd29yZF9oYXNoGAMgASgJIjkKEFBhc3N3b3JkV2FzUmVzZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIRCgltZW1iZXJfaWQYAiABKAkiBgoERG9uZSJzCg1DcmVhdGVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRI6CgpkZWZpbml0aW9uGAMgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJBCgRNYWRlEgoKAmlkGAEgASgJEi0KCHdhcm5pbmdzGAIgAygLMhsuZWFyc2hvdC5jb21tYW5kcy52MS5EZXRhaWwiWgoNUmV0aXJlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRINCgVwdXJnZRgEIAEoCCKKAgoLQ3JlYXRlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIvCghjcml0ZXJpYRgEIAEoCzIdLmVhcnNob3Qua2V5d29yZHMudjEuQ3JpdGVyaWESGAoQaW50ZXJ2YWxfc2Vjb25kcxgFIAEoBRIYCgt3ZWJob29rX3VybBgGIAEoCUgAiAEBEioKAmFpGAcgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXASEAoIYW5hbHlzaXMYCCABKAgSEAoIYmFja2ZpbGwYCSABKAhCDgoMX3dlYmhvb2tfdXJsIssBCgtDaGFuZ2VXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSHQoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoBUgAiAEBEhgKC3dlYmhvb2tfdXJsGAUgASgJSAGIAQESFgoJaXNfYWN0aXZlGAYgASgISAKIAQFCEwoRX2ludGVydmFsX3NlY29uZHNCDgoMX3dlYmhvb2tfdXJsQgwKCl9pc19hY3RpdmUiRwoLUmV0aXJlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJInwKBkxvb2tVcBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEhEKCW9wZXJhdGlvbhgEIAEoCRIVCg1xdWVzdGlvbl9qc29uGAUgASgJEhAKCGRlYWRsaW5lGAYgASgJIkIKCExvb2tlZFVwEhEKCWJvZHlfanNvbhgBIAEoCRINCgVmb3VuZBgCIAEoBRIUCgxjb3N0X2NyZWRpdHMYAyABKAUiQgoKQ2hhbmdlUGxhbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEcGxhbhgDIAEoCSJoCgxHcmFudENyZWRpdHMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoARISCgpleHBpcmVzX2F0GAQgASgJEgwKBG5vdGUYBSABKAkiNQoHR3JhbnRlZBIPCgdwYWNrX2lkGAEgASgJEhkKEWNyZWRpdHNfcmVtYWluaW5nGAIgASgBInUKD0VzdGltYXRlS2V5d29yZBISCgphY2NvdW50X2lkGAEgASgJEjoKCmRlZmluaXRpb24YAiABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEhIKCmtleXdvcmRfaWQYAyABKAkiUQoJRXN0aW1hdGVkEhUKDWVzdGltYXRlX2pzb24YASABKAkSLQoId2FybmluZ3MYAiADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCL7AQoNQ2hhbmdlTWVudGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKbWVudGlvbl9pZBgDIAEoCRI3CgZsYWJlbHMYBCABKAsyIi5lYXJzaG90LmNvbW1hbmRzLnYxLk1lbnRpb25MYWJlbHNIAIgBARIWCglzZW50aW1lbnQYBSABKAlIAYgBARITCgZpbnRlbnQYBiABKAlIAogBARIWCglyZWxldmFuY2UYByABKAVIA4gBAUIJCgdfbGFiZWxzQgwKCl9zZW50aW1lbnRCCQoHX2ludGVudEIMCgpfcmVsZXZhbmNlIh8KDU1lbnRpb25MYWJlbHMSDgoGbGFiZWxzGAEgAygJIqEBCg1DaGFuZ2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEhgKEGV4cGVjdGVkX3ZlcnNpb24YBSABKAUiOwoHQ2hhbmdlZBIwCgZyZXNldHMYASADKAsyIC5lYXJzaG90LmtleXdvcmRzLnYxLlNlYXJjaFJlc2V0IkoKDFBhdXNlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCSJLCg1SZXN1bWVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIj0KE1JvdGF0ZVNpZ25pbmdTZWNyZXQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkwKFFJvdGF0ZWRTaWduaW5nU2VjcmV0EhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIq0BCg1DaGFuZ2VBY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIeChFzaWduYXR1cmVfdmVyc2lvbhgDIAEoCUgAiAEBEhEKBG5hbWUYBCABKAlIAYgBARIVCgh0aW1lem9uZRgFIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmUieAoMU3RhcnRFeHBsb3JlEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDQoFbGltaXQYBSABKAUSDwoHc291cmNlcxgGIAMoCSK8AQoMQ3JlYXRlUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJEg0KBXNpbmNlGAUgASgJEg0KBXVudGlsGAYgASgJEhAKA3VybBgHIAEoCUgAiAEBEg0KBXR5cGVzGAggAygJEhcKD3JhdGVfcGVyX3NlY29uZBgJIAEoBUIGCgRfdXJsIkkKDENhbmNlbFJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJcmVwbGF5X2lkGAMgASgJIlwKBlJlc2VuZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIZXZlbnRfaWQYAyABKAkSEAoDdXJsGAQgASgJSACIAQFCBgoEX3VybCIdCglSZXNlbmRpbmcSEAoIZW5kcG9pbnQYASABKAkiUAoLVGVzdFdlYmhvb2sSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIMCgR0eXBlGAQgASgJIvsBCg1UZXN0ZWRXZWJob29rEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJEk8KD3JlcXVlc3RfaGVhZGVycxgFIAMoCzI2LmVhcnNob3QuY29tbWFuZHMudjEuVGVzdGVkV2ViaG9vay5SZXF1ZXN0SGVhZGVyc0VudHJ5EhQKDHJlcXVlc3RfYm9keRgGIAEoCRo1ChNSZXF1ZXN0SGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoORW5hYmxlRW5kcG9pbnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCSJbCgtBc2tRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNcXVlc3Rpb25faGFzaBgDIAEoCRINCgV0ZXh0cxgEIAMoCSJzCg1Bc2tlZFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEg4KBmhvbGRlchgCIAEoCRINCgVtb2RlbBgDIAEoCRIuCghtZWFuaW5ncxgEIAMoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuTWVhbmluZyIoCgdNZWFuaW5nEg4KBnZlY3RvchgBIAEoDBINCgV3b3JkcxgCIAMoByKVAQoOU2V0dGxlUXVlc3Rpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhMKC3F1ZXN0aW9uX2lkGAMgASgJEg4KBmhvbGRlchgEIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAUgASgJEg0KBXRleHRzGAYgASgFEhAKCGFuc3dlcmVkGAcgASgIIicKD1NldHRsZWRRdWVzdGlvbhIUCgxjb3N0X2NyZWRpdHMYASABKAUimAEKC1J1bkFuYWx5c2lzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglvcGVyYXRpb24YAyABKAkSEwoLbWVudGlvbl9pZHMYBCADKAkSEwoLaW5zdHJ1Y3Rpb24YBSABKAkSEwoLc2NoZW1hX2pzb24YBiABKAkSDwoHY2xhc3NlcxgHIAMoCSI2CgtSYW5BbmFseXNpcxIRCglib2R5X2pzb24YASABKAkSFAoMY29zdF9jcmVkaXRzGAIgASgFIpQBCgtSdW5CYWNrdGVzdBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRI6CgpkZWZpbml0aW9uGAQgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhINCgVzaW5jZRgFIAEoCSIgCgtSYW5CYWNrdGVzdBIRCglib2R5X2pzb24YASABKAkikgEKDFJlYWRCYWNrdGVzdBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRITCgtiYWNrdGVzdF9pZBgEIAEoCRINCgVsaW1pdBgFIAEoBRIQCghhZnRlcl9hdBgGIAEoCRIQCghhZnRlcl9pZBgHIAEoCSJECgxCYWNrdGVzdFBhZ2USEgoKaXRlbXNfanNvbhgBIAEoCRIPCgduZXh0X2F0GAIgASgJEg8KB25leHRfaWQYAyABKAkihwEKDUNyZWF0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSDAoEbmFtZRgEIAEoCRIyCgZjb25maWcYBSABKAsyIi5lYXJzaG90LmNoYW5uZWxzLnYxLkNoYW5uZWxDb25maWcimwEKDUNoYW5nZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSEQoEbmFtZRgEIAEoCUgAiAEBEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZ0IHCgVfbmFtZSJLCg1EZWxldGVDaGFubmVsEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgpjaGFubmVsX2lkGAMgASgJIksKDUVuYWJsZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSQoLVGVzdENoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiXQoNVGVzdGVkQ2hhbm5lbBIRCglkZWxpdmVyZWQYASABKAgSEwoLc3RhdHVzX2NvZGUYAiABKAUSEwoLZHVyYXRpb25fbXMYAyABKAUSDwoHbWVzc2FnZRgEIAEoCSJsCg1BbnN3ZXJBZGRyZXNzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgpjaGFubmVsX2lkGAMgASgJEg8KB2FkZHJlc3MYBCABKAkSDgoGYW5zd2VyGAUgASgJIiAKD0Fuc3dlcmVkQWRkcmVzcxINCgVmb3VuZBgBIAEoCCJICgpSb3RhdGVGZWVkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJYgZwcm90bzM", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJInoKC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRIMCgRuYW1lGAQgASgJEhUKDXBhc3N3b3JkX2hhc2gYBSABKAkSFQoNbXVzdF9iZV9maXJzdBgGIAEoCCJfCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCRIRCgltZW1iZXJfaWQYBCABKAkirQEKCUNyZWF0ZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJEhEKCW1lbWJlcl9pZBgGIAEoCRIeChFtY3BfZGFpbHlfY3JlZGl0cxgHIAEoBUgAiAEBQhQKEl9tY3BfZGFpbHlfY3JlZGl0cyItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIlYKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEhEKCW9mX21lbWJlchgEIAEoCSJkCglSZW5hbWVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIMCgRuYW1lGAQgASgJEhEKCW9mX21lbWJlchgFIAEoCSKLAQoITGltaXRLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIeChFtY3BfZGFpbHlfY3JlZGl0cxgEIAEoBUgAiAEBEhEKCW9mX21lbWJlchgFIAEoCUIUChJfbWNwX2RhaWx5X2NyZWRpdHMiZwoMSW52aXRlTWVtYmVyEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRINCgVlbWFpbBgDIAEoCRIMCgRyb2xlGAQgASgJEhIKCmludml0ZWRfYnkYBSABKAkiSAoNSW52aXRlZE1lbWJlchIVCg1pbnZpdGF0aW9uX2lkGAEgASgJEgwKBGNvZGUYAiABKAkSEgoKZXhwaXJlc19hdBgDIAEoCSJRChBSZXZva2VJbnZpdGF0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1pbnZpdGF0aW9uX2lkGAMgASgJIloKEEFjY2VwdEludml0YXRpb24SEgoKY29tbWFuZF9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEg0KBWVtYWlsGAMgASgJEhUKDXBhc3N3b3JkX2hhc2gYBCABKAkiNQoMSm9pbmVkTWVtYmVyEhIKCmFjY291bnRfaWQYASABKAkSEQoJbWVtYmVyX2lkGAIgASgJIlsKEENoYW5nZU1lbWJlclJvbGUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW1lbWJlcl9pZBgDIAEoCRIMCgRyb2xlGAQgASgJIkkKDFJlbW92ZU1lbWJlchISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJbWVtYmVyX2lkGAMgASgJInkKDkNoYW5nZVBhc3N3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCgltZW1iZXJfaWQYAyABKAkSFQoNcGFzc3dvcmRfaGFzaBgEIAEoCRIVCg1wcmV2aW91c19oYXNoGAUgASgJIisKD0NoYW5nZWRQYXNzd29yZBIYChBwYXNzd29yZF92ZXJzaW9uGAEgASgFIiUKFFJlcXVlc3RQYXNzd29yZFJlc2V0Eg0KBWVtYWlsGAEgASgJIicKFlJlcXVlc3RlZFBhc3N3b3JkUmVzZXQSDQoFdG9rZW4YASABKAkiSQoNUmVzZXRQYXNzd29yZBISCgpjb21tYW5kX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhUKDXBhc3N3b3JkX2hhc2gYAyABKAkiOQoQUGFzc3dvcmRXYXNSZXNldBISCgphY2NvdW50X2lkGAEgASgJEhEKCW1lbWJlcl9pZBgCIAEoCSIGCgREb25lInMKDUNyZWF0ZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEjoKCmRlZmluaXRpb24YAyABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uIkEKBE1hZGUSCgoCaWQYASABKAkSLQoId2FybmluZ3MYAiADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkifAoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkSEAoIZGVhZGxpbmUYBiABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBSJCCgpDaGFuZ2VQbGFuEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRwbGFuGAMgASgJImgKDEdyYW50Q3JlZGl0cxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgBEhIKCmV4cGlyZXNfYXQYBCABKAkSDAoEbm90ZRgFIAEoCSI1CgdHcmFudGVkEg8KB3BhY2tfaWQYASABKAkSGQoRY3JlZGl0c19yZW1haW5pbmcYAiABKAEidQoPRXN0aW1hdGVLZXl3b3JkEhIKCmFjY291bnRfaWQYASABKAkSOgoKZGVmaW5pdGlvbhgCIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SEgoKa2V5d29yZF9pZBgDIAEoCSJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCSKHAQoNQ3JlYXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZyKbAQoNQ2hhbmdlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnQgcKBV9uYW1lIksKDURlbGV0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSwoNRW5hYmxlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJJCgtUZXN0Q2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJdCg1UZXN0ZWRDaGFubmVsEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJImwKDUFuc3dlckFkZHJlc3MSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZhbnN3ZXIYBSABKAkiIAoPQW5zd2VyZWRBZGRyZXNzEg0KBWZvdW5kGAEgASgIIkgKClJvdGF0ZUZlZWQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAliBnByb3RvMw", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -228,6 +228,13 @@ export type CreateKey = Message<"earshot.commands.v1.CreateKey"> & {
    * @generated from field: string member_id = 6;
    */
   memberId: string;
+
+  /**
+   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   *
+   * @generated from field: optional int32 mcp_daily_credits = 7;
+   */
+  mcpDailyCredits?: number | undefined;
 };
 
 /**
@@ -337,6 +344,49 @@ export const RenameKeySchema: GenMessage<RenameKey> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 8);
 
 /**
+ * commands.billing.limit-key → Done
+ *
+ * @generated from message earshot.commands.v1.LimitKey
+ */
+export type LimitKey = Message<"earshot.commands.v1.LimitKey"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string key_id = 3;
+   */
+  keyId: string;
+
+  /**
+   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   *
+   * @generated from field: optional int32 mcp_daily_credits = 4;
+   */
+  mcpDailyCredits?: number | undefined;
+
+  /**
+   * If set: not-found unless this member created the key.
+   *
+   * @generated from field: string of_member = 5;
+   */
+  ofMember: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.LimitKey.
+ * Use `create(LimitKeySchema)` to create a new message.
+ */
+export const LimitKeySchema: GenMessage<LimitKey> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 9);
+
+/**
  * commands.billing.invite-member → InvitedMember
  *
  * @generated from message earshot.commands.v1.InviteMember
@@ -379,7 +429,7 @@ export type InviteMember = Message<"earshot.commands.v1.InviteMember"> & {
  * Use `create(InviteMemberSchema)` to create a new message.
  */
 export const InviteMemberSchema: GenMessage<InviteMember> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 9);
+  messageDesc(file_earshot_commands_v1_commands, 10);
 
 /**
  * @generated from message earshot.commands.v1.InvitedMember
@@ -410,7 +460,7 @@ export type InvitedMember = Message<"earshot.commands.v1.InvitedMember"> & {
  * Use `create(InvitedMemberSchema)` to create a new message.
  */
 export const InvitedMemberSchema: GenMessage<InvitedMember> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 10);
+  messageDesc(file_earshot_commands_v1_commands, 11);
 
 /**
  * commands.billing.revoke-invitation → Done
@@ -439,7 +489,7 @@ export type RevokeInvitation = Message<"earshot.commands.v1.RevokeInvitation"> &
  * Use `create(RevokeInvitationSchema)` to create a new message.
  */
 export const RevokeInvitationSchema: GenMessage<RevokeInvitation> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 11);
+  messageDesc(file_earshot_commands_v1_commands, 12);
 
 /**
  * commands.billing.accept-invitation → JoinedMember
@@ -477,7 +527,7 @@ export type AcceptInvitation = Message<"earshot.commands.v1.AcceptInvitation"> &
  * Use `create(AcceptInvitationSchema)` to create a new message.
  */
 export const AcceptInvitationSchema: GenMessage<AcceptInvitation> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 12);
+  messageDesc(file_earshot_commands_v1_commands, 13);
 
 /**
  * @generated from message earshot.commands.v1.JoinedMember
@@ -499,7 +549,7 @@ export type JoinedMember = Message<"earshot.commands.v1.JoinedMember"> & {
  * Use `create(JoinedMemberSchema)` to create a new message.
  */
 export const JoinedMemberSchema: GenMessage<JoinedMember> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 13);
+  messageDesc(file_earshot_commands_v1_commands, 14);
 
 /**
  * commands.billing.change-member-role → Done
@@ -533,7 +583,7 @@ export type ChangeMemberRole = Message<"earshot.commands.v1.ChangeMemberRole"> &
  * Use `create(ChangeMemberRoleSchema)` to create a new message.
  */
 export const ChangeMemberRoleSchema: GenMessage<ChangeMemberRole> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 14);
+  messageDesc(file_earshot_commands_v1_commands, 15);
 
 /**
  * commands.billing.remove-member → Done
@@ -562,7 +612,7 @@ export type RemoveMember = Message<"earshot.commands.v1.RemoveMember"> & {
  * Use `create(RemoveMemberSchema)` to create a new message.
  */
 export const RemoveMemberSchema: GenMessage<RemoveMember> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 15);
+  messageDesc(file_earshot_commands_v1_commands, 16);
 
 /**
  * commands.billing.change-password → ChangedPassword
@@ -605,7 +655,7 @@ export type ChangePassword = Message<"earshot.commands.v1.ChangePassword"> & {
  * Use `create(ChangePasswordSchema)` to create a new message.
  */
 export const ChangePasswordSchema: GenMessage<ChangePassword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 16);
+  messageDesc(file_earshot_commands_v1_commands, 17);
 
 /**
  * @generated from message earshot.commands.v1.ChangedPassword
@@ -624,7 +674,7 @@ export type ChangedPassword = Message<"earshot.commands.v1.ChangedPassword"> & {
  * Use `create(ChangedPasswordSchema)` to create a new message.
  */
 export const ChangedPasswordSchema: GenMessage<ChangedPassword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 17);
+  messageDesc(file_earshot_commands_v1_commands, 18);
 
 /**
  * commands.billing.request-password-reset → RequestedPasswordReset
@@ -643,7 +693,7 @@ export type RequestPasswordReset = Message<"earshot.commands.v1.RequestPasswordR
  * Use `create(RequestPasswordResetSchema)` to create a new message.
  */
 export const RequestPasswordResetSchema: GenMessage<RequestPasswordReset> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 18);
+  messageDesc(file_earshot_commands_v1_commands, 19);
 
 /**
  * @generated from message earshot.commands.v1.RequestedPasswordReset
@@ -662,7 +712,7 @@ export type RequestedPasswordReset = Message<"earshot.commands.v1.RequestedPassw
  * Use `create(RequestedPasswordResetSchema)` to create a new message.
  */
 export const RequestedPasswordResetSchema: GenMessage<RequestedPasswordReset> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 19);
+  messageDesc(file_earshot_commands_v1_commands, 20);
 
 /**
  * commands.billing.reset-password → PasswordWasReset
@@ -693,7 +743,7 @@ export type ResetPassword = Message<"earshot.commands.v1.ResetPassword"> & {
  * Use `create(ResetPasswordSchema)` to create a new message.
  */
 export const ResetPasswordSchema: GenMessage<ResetPassword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 20);
+  messageDesc(file_earshot_commands_v1_commands, 21);
 
 /**
  * @generated from message earshot.commands.v1.PasswordWasReset
@@ -715,7 +765,7 @@ export type PasswordWasReset = Message<"earshot.commands.v1.PasswordWasReset"> &
  * Use `create(PasswordWasResetSchema)` to create a new message.
  */
 export const PasswordWasResetSchema: GenMessage<PasswordWasReset> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 21);
+  messageDesc(file_earshot_commands_v1_commands, 22);
 
 /**
  * @generated from message earshot.commands.v1.Done
@@ -728,7 +778,7 @@ export type Done = Message<"earshot.commands.v1.Done"> & {
  * Use `create(DoneSchema)` to create a new message.
  */
 export const DoneSchema: GenMessage<Done> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 22);
+  messageDesc(file_earshot_commands_v1_commands, 23);
 
 /**
  * commands.keywords.create-keyword → Made
@@ -757,7 +807,7 @@ export type CreateKeyword = Message<"earshot.commands.v1.CreateKeyword"> & {
  * Use `create(CreateKeywordSchema)` to create a new message.
  */
 export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 23);
+  messageDesc(file_earshot_commands_v1_commands, 24);
 
 /**
  * The id of the created or changed keyword or watch; it can be read at once.
@@ -783,7 +833,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
  * Use `create(MadeSchema)` to create a new message.
  */
 export const MadeSchema: GenMessage<Made> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 24);
+  messageDesc(file_earshot_commands_v1_commands, 25);
 
 /**
  * commands.keywords.retire-keyword → Done
@@ -817,7 +867,7 @@ export type RetireKeyword = Message<"earshot.commands.v1.RetireKeyword"> & {
  * Use `create(RetireKeywordSchema)` to create a new message.
  */
 export const RetireKeywordSchema: GenMessage<RetireKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 25);
+  messageDesc(file_earshot_commands_v1_commands, 26);
 
 /**
  * commands.keywords.create-watch → Made
@@ -876,7 +926,7 @@ export type CreateWatch = Message<"earshot.commands.v1.CreateWatch"> & {
  * Use `create(CreateWatchSchema)` to create a new message.
  */
 export const CreateWatchSchema: GenMessage<CreateWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 26);
+  messageDesc(file_earshot_commands_v1_commands, 27);
 
 /**
  * commands.keywords.change-watch → Made
@@ -922,7 +972,7 @@ export type ChangeWatch = Message<"earshot.commands.v1.ChangeWatch"> & {
  * Use `create(ChangeWatchSchema)` to create a new message.
  */
 export const ChangeWatchSchema: GenMessage<ChangeWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 27);
+  messageDesc(file_earshot_commands_v1_commands, 28);
 
 /**
  * commands.keywords.retire-watch → Done
@@ -951,7 +1001,7 @@ export type RetireWatch = Message<"earshot.commands.v1.RetireWatch"> & {
  * Use `create(RetireWatchSchema)` to create a new message.
  */
 export const RetireWatchSchema: GenMessage<RetireWatch> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 28);
+  messageDesc(file_earshot_commands_v1_commands, 29);
 
 /**
  * commands.polling.lookup.<source> → LookedUp
@@ -999,7 +1049,7 @@ export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
  * Use `create(LookUpSchema)` to create a new message.
  */
 export const LookUpSchema: GenMessage<LookUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 29);
+  messageDesc(file_earshot_commands_v1_commands, 30);
 
 /**
  * @generated from message earshot.commands.v1.LookedUp
@@ -1026,7 +1076,7 @@ export type LookedUp = Message<"earshot.commands.v1.LookedUp"> & {
  * Use `create(LookedUpSchema)` to create a new message.
  */
 export const LookedUpSchema: GenMessage<LookedUp> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 30);
+  messageDesc(file_earshot_commands_v1_commands, 31);
 
 /**
  * commands.billing.change-plan → Done
@@ -1055,7 +1105,7 @@ export type ChangePlan = Message<"earshot.commands.v1.ChangePlan"> & {
  * Use `create(ChangePlanSchema)` to create a new message.
  */
 export const ChangePlanSchema: GenMessage<ChangePlan> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 31);
+  messageDesc(file_earshot_commands_v1_commands, 32);
 
 /**
  * commands.billing.grant-credits → Granted
@@ -1098,7 +1148,7 @@ export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
  * Use `create(GrantCreditsSchema)` to create a new message.
  */
 export const GrantCreditsSchema: GenMessage<GrantCredits> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 32);
+  messageDesc(file_earshot_commands_v1_commands, 33);
 
 /**
  * @generated from message earshot.commands.v1.Granted
@@ -1120,7 +1170,7 @@ export type Granted = Message<"earshot.commands.v1.Granted"> & {
  * Use `create(GrantedSchema)` to create a new message.
  */
 export const GrantedSchema: GenMessage<Granted> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 33);
+  messageDesc(file_earshot_commands_v1_commands, 34);
 
 /**
  * commands.keywords.estimate-keyword → Estimated: the result that create-keyword or change-keyword would have. Stores
@@ -1152,7 +1202,7 @@ export type EstimateKeyword = Message<"earshot.commands.v1.EstimateKeyword"> & {
  * Use `create(EstimateKeywordSchema)` to create a new message.
  */
 export const EstimateKeywordSchema: GenMessage<EstimateKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 34);
+  messageDesc(file_earshot_commands_v1_commands, 35);
 
 /**
  * The estimate of the interface, as JSON.
@@ -1176,7 +1226,7 @@ export type Estimated = Message<"earshot.commands.v1.Estimated"> & {
  * Use `create(EstimatedSchema)` to create a new message.
  */
 export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 35);
+  messageDesc(file_earshot_commands_v1_commands, 36);
 
 /**
  * commands.analysis.change-mention → Done. Absent keys do not change.
@@ -1229,7 +1279,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
  * Use `create(ChangeMentionSchema)` to create a new message.
  */
 export const ChangeMentionSchema: GenMessage<ChangeMention> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 36);
+  messageDesc(file_earshot_commands_v1_commands, 37);
 
 /**
  * @generated from message earshot.commands.v1.MentionLabels
@@ -1246,7 +1296,7 @@ export type MentionLabels = Message<"earshot.commands.v1.MentionLabels"> & {
  * Use `create(MentionLabelsSchema)` to create a new message.
  */
 export const MentionLabelsSchema: GenMessage<MentionLabels> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 37);
+  messageDesc(file_earshot_commands_v1_commands, 38);
 
 /**
  * commands.keywords.change-keyword → Changed
@@ -1289,7 +1339,7 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
  * Use `create(ChangeKeywordSchema)` to create a new message.
  */
 export const ChangeKeywordSchema: GenMessage<ChangeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 38);
+  messageDesc(file_earshot_commands_v1_commands, 39);
 
 /**
  * @generated from message earshot.commands.v1.Changed
@@ -1306,7 +1356,7 @@ export type Changed = Message<"earshot.commands.v1.Changed"> & {
  * Use `create(ChangedSchema)` to create a new message.
  */
 export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 39);
+  messageDesc(file_earshot_commands_v1_commands, 40);
 
 /**
  * commands.keywords.pause-keyword → Done: pauses with the reason `user`
@@ -1335,7 +1385,7 @@ export type PauseKeyword = Message<"earshot.commands.v1.PauseKeyword"> & {
  * Use `create(PauseKeywordSchema)` to create a new message.
  */
 export const PauseKeywordSchema: GenMessage<PauseKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 40);
+  messageDesc(file_earshot_commands_v1_commands, 41);
 
 /**
  * commands.keywords.resume-keyword → Done
@@ -1364,7 +1414,7 @@ export type ResumeKeyword = Message<"earshot.commands.v1.ResumeKeyword"> & {
  * Use `create(ResumeKeywordSchema)` to create a new message.
  */
 export const ResumeKeywordSchema: GenMessage<ResumeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 41);
+  messageDesc(file_earshot_commands_v1_commands, 42);
 
 /**
  * commands.billing.rotate-signing-secret → RotatedSigningSecret
@@ -1388,7 +1438,7 @@ export type RotateSigningSecret = Message<"earshot.commands.v1.RotateSigningSecr
  * Use `create(RotateSigningSecretSchema)` to create a new message.
  */
 export const RotateSigningSecretSchema: GenMessage<RotateSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 42);
+  messageDesc(file_earshot_commands_v1_commands, 43);
 
 /**
  * @generated from message earshot.commands.v1.RotatedSigningSecret
@@ -1412,7 +1462,7 @@ export type RotatedSigningSecret = Message<"earshot.commands.v1.RotatedSigningSe
  * Use `create(RotatedSigningSecretSchema)` to create a new message.
  */
 export const RotatedSigningSecretSchema: GenMessage<RotatedSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 43);
+  messageDesc(file_earshot_commands_v1_commands, 44);
 
 /**
  * commands.billing.change-account → Done
@@ -1457,7 +1507,7 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
  * Use `create(ChangeAccountSchema)` to create a new message.
  */
 export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 44);
+  messageDesc(file_earshot_commands_v1_commands, 45);
 
 /**
  * commands.delivery.create-replay → Made
@@ -1506,7 +1556,7 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
  * Use `create(StartExploreSchema)` to create a new message.
  */
 export const StartExploreSchema: GenMessage<StartExplore> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 45);
+  messageDesc(file_earshot_commands_v1_commands, 46);
 
 /**
  * @generated from message earshot.commands.v1.CreateReplay
@@ -1575,7 +1625,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
  * Use `create(CreateReplaySchema)` to create a new message.
  */
 export const CreateReplaySchema: GenMessage<CreateReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 46);
+  messageDesc(file_earshot_commands_v1_commands, 47);
 
 /**
  * commands.delivery.cancel-replay → Done
@@ -1604,7 +1654,7 @@ export type CancelReplay = Message<"earshot.commands.v1.CancelReplay"> & {
  * Use `create(CancelReplaySchema)` to create a new message.
  */
 export const CancelReplaySchema: GenMessage<CancelReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 47);
+  messageDesc(file_earshot_commands_v1_commands, 48);
 
 /**
  * commands.delivery.resend → Resending
@@ -1642,7 +1692,7 @@ export type Resend = Message<"earshot.commands.v1.Resend"> & {
  * Use `create(ResendSchema)` to create a new message.
  */
 export const ResendSchema: GenMessage<Resend> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 48);
+  messageDesc(file_earshot_commands_v1_commands, 49);
 
 /**
  * @generated from message earshot.commands.v1.Resending
@@ -1659,7 +1709,7 @@ export type Resending = Message<"earshot.commands.v1.Resending"> & {
  * Use `create(ResendingSchema)` to create a new message.
  */
 export const ResendingSchema: GenMessage<Resending> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 49);
+  messageDesc(file_earshot_commands_v1_commands, 50);
 
 /**
  * commands.delivery.test-webhook → TestedWebhook
@@ -1695,7 +1745,7 @@ export type TestWebhook = Message<"earshot.commands.v1.TestWebhook"> & {
  * Use `create(TestWebhookSchema)` to create a new message.
  */
 export const TestWebhookSchema: GenMessage<TestWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 50);
+  messageDesc(file_earshot_commands_v1_commands, 51);
 
 /**
  * @generated from message earshot.commands.v1.TestedWebhook
@@ -1739,7 +1789,7 @@ export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
  * Use `create(TestedWebhookSchema)` to create a new message.
  */
 export const TestedWebhookSchema: GenMessage<TestedWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 51);
+  messageDesc(file_earshot_commands_v1_commands, 52);
 
 /**
  * commands.delivery.enable-endpoint → Done
@@ -1768,7 +1818,7 @@ export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
  * Use `create(EnableEndpointSchema)` to create a new message.
  */
 export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 52);
+  messageDesc(file_earshot_commands_v1_commands, 53);
 
 /**
  * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes its meaning.
@@ -1807,7 +1857,7 @@ export type AskQuestion = Message<"earshot.commands.v1.AskQuestion"> & {
  * Use `create(AskQuestionSchema)` to create a new message.
  */
 export const AskQuestionSchema: GenMessage<AskQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 53);
+  messageDesc(file_earshot_commands_v1_commands, 54);
 
 /**
  * @generated from message earshot.commands.v1.AskedQuestion
@@ -1847,7 +1897,7 @@ export type AskedQuestion = Message<"earshot.commands.v1.AskedQuestion"> & {
  * Use `create(AskedQuestionSchema)` to create a new message.
  */
 export const AskedQuestionSchema: GenMessage<AskedQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 54);
+  messageDesc(file_earshot_commands_v1_commands, 55);
 
 /**
  * @generated from message earshot.commands.v1.Meaning
@@ -1873,7 +1923,7 @@ export type Meaning = Message<"earshot.commands.v1.Meaning"> & {
  * Use `create(MeaningSchema)` to create a new message.
  */
 export const MeaningSchema: GenMessage<Meaning> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 55);
+  messageDesc(file_earshot_commands_v1_commands, 56);
 
 /**
  * commands.analysis.settle-question → SettledQuestion: charges a question that was answered, or releases its credits.
@@ -1924,7 +1974,7 @@ export type SettleQuestion = Message<"earshot.commands.v1.SettleQuestion"> & {
  * Use `create(SettleQuestionSchema)` to create a new message.
  */
 export const SettleQuestionSchema: GenMessage<SettleQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 56);
+  messageDesc(file_earshot_commands_v1_commands, 57);
 
 /**
  * @generated from message earshot.commands.v1.SettledQuestion
@@ -1943,7 +1993,7 @@ export type SettledQuestion = Message<"earshot.commands.v1.SettledQuestion"> & {
  * Use `create(SettledQuestionSchema)` to create a new message.
  */
 export const SettledQuestionSchema: GenMessage<SettledQuestion> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 57);
+  messageDesc(file_earshot_commands_v1_commands, 58);
 
 /**
  * commands.analysis.run-analysis → RanAnalysis: groups, classifies or summarises mentions, or carries out an instruction
@@ -2003,7 +2053,7 @@ export type RunAnalysis = Message<"earshot.commands.v1.RunAnalysis"> & {
  * Use `create(RunAnalysisSchema)` to create a new message.
  */
 export const RunAnalysisSchema: GenMessage<RunAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 58);
+  messageDesc(file_earshot_commands_v1_commands, 59);
 
 /**
  * @generated from message earshot.commands.v1.RanAnalysis
@@ -2029,7 +2079,7 @@ export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
  * Use `create(RanAnalysisSchema)` to create a new message.
  */
 export const RanAnalysisSchema: GenMessage<RanAnalysis> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 59);
+  messageDesc(file_earshot_commands_v1_commands, 60);
 
 /**
  * commands.analysis.run-backtest → RanBacktest: what other rules would have done with the mentions of a keyword. Free;
@@ -2075,7 +2125,7 @@ export type RunBacktest = Message<"earshot.commands.v1.RunBacktest"> & {
  * Use `create(RunBacktestSchema)` to create a new message.
  */
 export const RunBacktestSchema: GenMessage<RunBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 60);
+  messageDesc(file_earshot_commands_v1_commands, 61);
 
 /**
  * @generated from message earshot.commands.v1.RanBacktest
@@ -2094,7 +2144,7 @@ export type RanBacktest = Message<"earshot.commands.v1.RanBacktest"> & {
  * Use `create(RanBacktestSchema)` to create a new message.
  */
 export const RanBacktestSchema: GenMessage<RanBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 61);
+  messageDesc(file_earshot_commands_v1_commands, 62);
 
 /**
  * commands.analysis.read-backtest → BacktestPage: items of a backtest, newest first.
@@ -2145,7 +2195,7 @@ export type ReadBacktest = Message<"earshot.commands.v1.ReadBacktest"> & {
  * Use `create(ReadBacktestSchema)` to create a new message.
  */
 export const ReadBacktestSchema: GenMessage<ReadBacktest> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 62);
+  messageDesc(file_earshot_commands_v1_commands, 63);
 
 /**
  * @generated from message earshot.commands.v1.BacktestPage
@@ -2176,7 +2226,7 @@ export type BacktestPage = Message<"earshot.commands.v1.BacktestPage"> & {
  * Use `create(BacktestPageSchema)` to create a new message.
  */
 export const BacktestPageSchema: GenMessage<BacktestPage> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 63);
+  messageDesc(file_earshot_commands_v1_commands, 64);
 
 /**
  * commands.delivery.create-channel → Made
@@ -2217,7 +2267,7 @@ export type CreateChannel = Message<"earshot.commands.v1.CreateChannel"> & {
  * Use `create(CreateChannelSchema)` to create a new message.
  */
 export const CreateChannelSchema: GenMessage<CreateChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 64);
+  messageDesc(file_earshot_commands_v1_commands, 65);
 
 /**
  * commands.delivery.change-channel → Done
@@ -2258,7 +2308,7 @@ export type ChangeChannel = Message<"earshot.commands.v1.ChangeChannel"> & {
  * Use `create(ChangeChannelSchema)` to create a new message.
  */
 export const ChangeChannelSchema: GenMessage<ChangeChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 65);
+  messageDesc(file_earshot_commands_v1_commands, 66);
 
 /**
  * commands.delivery.delete-channel → Done
@@ -2287,7 +2337,7 @@ export type DeleteChannel = Message<"earshot.commands.v1.DeleteChannel"> & {
  * Use `create(DeleteChannelSchema)` to create a new message.
  */
 export const DeleteChannelSchema: GenMessage<DeleteChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 66);
+  messageDesc(file_earshot_commands_v1_commands, 67);
 
 /**
  * commands.delivery.enable-channel → Done
@@ -2316,7 +2366,7 @@ export type EnableChannel = Message<"earshot.commands.v1.EnableChannel"> & {
  * Use `create(EnableChannelSchema)` to create a new message.
  */
 export const EnableChannelSchema: GenMessage<EnableChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 67);
+  messageDesc(file_earshot_commands_v1_commands, 68);
 
 /**
  * commands.delivery.test-channel → TestedChannel. For an email channel with unverified addresses: sends their
@@ -2346,7 +2396,7 @@ export type TestChannel = Message<"earshot.commands.v1.TestChannel"> & {
  * Use `create(TestChannelSchema)` to create a new message.
  */
 export const TestChannelSchema: GenMessage<TestChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 68);
+  messageDesc(file_earshot_commands_v1_commands, 69);
 
 /**
  * @generated from message earshot.commands.v1.TestedChannel
@@ -2380,7 +2430,7 @@ export type TestedChannel = Message<"earshot.commands.v1.TestedChannel"> & {
  * Use `create(TestedChannelSchema)` to create a new message.
  */
 export const TestedChannelSchema: GenMessage<TestedChannel> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 69);
+  messageDesc(file_earshot_commands_v1_commands, 70);
 
 /**
  * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms it, or unsubscribes it.
@@ -2421,7 +2471,7 @@ export type AnswerAddress = Message<"earshot.commands.v1.AnswerAddress"> & {
  * Use `create(AnswerAddressSchema)` to create a new message.
  */
 export const AnswerAddressSchema: GenMessage<AnswerAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 70);
+  messageDesc(file_earshot_commands_v1_commands, 71);
 
 /**
  * @generated from message earshot.commands.v1.AnsweredAddress
@@ -2440,7 +2490,7 @@ export type AnsweredAddress = Message<"earshot.commands.v1.AnsweredAddress"> & {
  * Use `create(AnsweredAddressSchema)` to create a new message.
  */
 export const AnsweredAddressSchema: GenMessage<AnsweredAddress> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 71);
+  messageDesc(file_earshot_commands_v1_commands, 72);
 
 /**
  * commands.keywords.rotate-feed → Done: replaces the addresses of a keyword's feeds.
@@ -2469,5 +2519,5 @@ export type RotateFeed = Message<"earshot.commands.v1.RotateFeed"> & {
  * Use `create(RotateFeedSchema)` to create a new message.
  */
 export const RotateFeedSchema: GenMessage<RotateFeed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 72);
+  messageDesc(file_earshot_commands_v1_commands, 73);
 

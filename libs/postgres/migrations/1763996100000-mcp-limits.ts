@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The limit of each API key through MCP, and the calls that count once however often they are repeated. */
+export class McpLimits1763996100000 implements MigrationInterface {
+  readonly name = 'McpLimits1763996100000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE api_keys ADD COLUMN mcp_daily_credits integer');
+    await runner.query(`
+      CREATE TABLE mcp_commands (
+        command_id uuid PRIMARY KEY,
+        key_id uuid NOT NULL,
+        day date NOT NULL,
+        credits bigint NOT NULL,
+        calls integer NOT NULL,
+        has_effect boolean NOT NULL
+      )
+    `);
+    await runner.query('CREATE INDEX mcp_commands_of_key ON mcp_commands (key_id, day)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE mcp_commands');
+    await runner.query('ALTER TABLE api_keys DROP COLUMN mcp_daily_credits');
+  }
+}
