@@ -600,13 +600,25 @@ describe('a digest', () => {
     },
   );
 
-  it('to a channel of the kind webhook is its JSON, signed [channels.digests]', async () => {
+  it('to a channel of the kind webhook is its JSON, signed, and is found among the deliveries by its target [channels.digests, deliveries.list]', async () => {
     on.receiver.received.length = 0;
     const made = await channel('webhook', { url: `${on.receiver.url}/digests` });
     const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });
     const id = await assembled(ids.keywordId, made.id, 'daily');
     const [first] = await until('it arrives', () => on.receiver.received.length > 0 && on.receiver.received);
     expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).total]).toEqual([id, 60]);
+    const found = async (query: string) =>
+      (await on.ada.api.all(`/v1/deliveries?keyword=${ids.keywordId}&${query}`)).map(
+        ({ target }) => target as Json,
+      );
+    const digests = await until('the digest is listed', async () => {
+      const listed = await found('target=digest');
+      return listed.length > 0 && listed;
+    });
+    expect(digests).toMatchObject([{ kind: 'digest' }]);
+    expect(await found(`target=${made.id}`)).toEqual(digests);
+    for (const other of ['webhook', 'channel', newId()]) expect(await found(`target=${other}`)).toEqual([]);
+    expect((await on.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
   });
 
   it('of a week is a mail with charts as PNG, a page at a secret address with charts as SVG, and readable by the API [reports.mail, reports.page, reports.api]', async () => {

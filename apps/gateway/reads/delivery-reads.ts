@@ -7,6 +7,9 @@ import { clickHouseTime } from './time-page.js';
 /** `retrying`: another attempt is due. `given_up`: no attempt is due, and none succeeded. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 
+/** What a delivery is sent for. */
+export const TARGET_KINDS = ['webhook', 'resend', 'replay', 'channel', 'digest', 'verification'] as const;
+
 /** One delivery: event × target, with its attempts, oldest first. */
 export interface DeliveryRead {
   event_id: string;
@@ -25,6 +28,8 @@ export interface DeliveryFilter {
   /** Address without query and credentials: `displayUrl`. */
   endpoint: string | undefined;
   state: (typeof DELIVERY_STATES)[number] | undefined;
+  /** Kind of the target. */
+  targetKind: string | undefined;
   /** Only deliveries that began at this time or later. */
   since: Date;
 }
@@ -123,7 +128,7 @@ function stateOf(attempts: readonly AttemptRow[]): DeliveryRead['state'] {
 }
 
 function conditionsOf(
-  { keyword, watch, endpoint, state, since }: DeliveryFilter,
+  { keyword, watch, endpoint, state, targetKind, since }: DeliveryFilter,
   before: DeliveryPosition | undefined,
 ): { where: string[]; having: string[]; params: Record<string, unknown> } {
   const where = ['account_id = {accountId: UUID}', `first_at >= {since: DateTime64(3, 'UTC')}`];
@@ -131,6 +136,7 @@ function conditionsOf(
   if (keyword) where.push('keyword_id = {keyword: UUID}');
   if (watch) where.push('watch_id = {watch: UUID}');
   if (endpoint) where.push('endpoint = {endpoint: String}');
+  if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
   // Few deliveries have failed: if only those are requested, only those are read.
   if (state && state !== 'delivered')
@@ -143,7 +149,7 @@ function conditionsOf(
     having.push(
       `(begun, toString(event_id), toString(target_id)) < ({begun: DateTime64(3, 'UTC')}, {event: String}, {target: String})`,
     );
-  const params = { keyword, watch, endpoint, state, since: clickHouseTime(since), ...before };
+  const params = { keyword, watch, endpoint, state, targetKind, since: clickHouseTime(since), ...before };
   return {
     where,
     having,

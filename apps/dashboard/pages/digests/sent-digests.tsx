@@ -1,6 +1,7 @@
 import { Badge, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MailOpen } from 'lucide-react';
+import { useState } from 'react';
 import { targetName, useChannels } from '../../api/channels.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
@@ -9,18 +10,19 @@ import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** Pages of deliveries that are read at once: most deliveries are not digests. */
-const PAGE = 200;
+/** Events, and so their deliveries, are kept for 90 days. */
+const KEPT_MS = 90 * 24 * 3_600_000;
 
-/** The digests among the deliveries, newest first. */
+/** The digests that were sent, newest first. */
 export function SentDigests() {
   const names = useKeywordNames();
   const channels = useChannels();
+  const [since] = useState(() => new Date(Date.now() - KEPT_MS).toISOString());
   const query = useInfiniteQuery({
     queryKey: ['/v1/deliveries', 'digests'],
     queryFn: ({ signal, pageParam }) =>
       api.get('/v1/deliveries', {
-        query: { limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) },
+        query: { target: 'digest', since, ...(pageParam ? { cursor: pageParam } : {}) },
         signal,
       }),
     initialPageParam: undefined as string | undefined,
@@ -29,11 +31,11 @@ export function SentDigests() {
   return (
     <Loaded query={query}>
       {({ pages }) => {
-        const rows = pages.flatMap(({ data }) => data).filter(({ target }) => target.kind === 'digest');
+        const rows = pages.flatMap(({ data }) => data);
         return (
           <>
             {rows.length === 0 ? (
-              <Empty icon={MailOpen} title="No digest among the last deliveries">
+              <Empty icon={MailOpen} title="No digest yet">
                 A digest is sent at its time if it has at least one mention.
               </Empty>
             ) : (

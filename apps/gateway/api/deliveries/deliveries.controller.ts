@@ -3,6 +3,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { isoFromClickHouse, NO_ID, type AttemptRow } from '#clickhouse';
 import { ResendSchema } from '#contracts';
 import { displayUrl } from '#http-out';
+import { isId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
@@ -17,6 +18,7 @@ import {
   DELIVERY_STATES,
   DeliveryReads,
   type DeliveryPosition,
+  TARGET_KINDS,
   type DeliveryRead,
 } from '../../reads/delivery-reads.js';
 import { ResendBodyDto } from './resend-body.dto.js';
@@ -40,13 +42,16 @@ export class DeliveriesController {
     const watch = query.id('watch');
     const endpoint = query.one('endpoint');
     const shown = endpoint && shownEndpoint(endpoint);
+    const target = readTarget(query);
+    if (target.endpoint !== undefined && endpoint !== undefined)
+      query.fault('target', 'cannot be a channel beside endpoint');
     if (shown === '') query.fault('endpoint', 'must be an address, or channel:<id>');
     const state = query.one('state', DELIVERY_STATES);
     const requestedSince = query.instant('since');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
-    const narrowed = { keyword, watch, endpoint: shown, state };
+    const narrowed = { keyword, watch, endpoint: shown ?? target.endpoint, state, targetKind: target.kind };
     const scope = { list: 'deliveries', accountId, ...nulled(narrowed), since: raw.since ?? null };
     const from =
       cursor === undefined
@@ -90,6 +95,16 @@ export class DeliveriesController {
 /** As it is recorded: an address without its query, or a channel. */
 function shownEndpoint(endpoint: string): string {
   return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
+}
+
+/** The parameter `target`: a kind of target, or the id of a channel, which gets events, digests and verifications. */
+function readTarget(query: QueryReader): { kind?: string; endpoint?: string } {
+  const target = query.one('target')?.toLowerCase();
+  if (target === undefined) return {};
+  if (TARGET_KINDS.some((kind) => kind === target)) return { kind: target };
+  if (!isId(target))
+    query.fault('target', `must be one of ${TARGET_KINDS.join(', ')}, or the id of a channel`);
+  return { endpoint: `channel:${target}` };
 }
 
 function nulled(values: Record<string, string | undefined>): Record<string, string | null> {

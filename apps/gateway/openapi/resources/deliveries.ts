@@ -19,8 +19,9 @@ import {
 
 const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'];
 const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'];
+const TARGET_KINDS = ['webhook', 'resend', 'replay', 'channel', 'digest', 'verification'];
 const target = object({
-  kind: oneOf(['webhook', 'resend', 'replay', 'channel', 'digest', 'verification']),
+  kind: oneOf(TARGET_KINDS),
   id: ID,
 });
 
@@ -152,6 +153,10 @@ export const deliveryRoutes: readonly Route[] = [
       inQuery(
         'endpoint',
         'Only deliveries to this address (its query is ignored), or to a channel: `channel:<id>`',
+      ),
+      inQuery(
+        'target',
+        `Only deliveries to this kind of target (${TARGET_KINDS.map((kind) => `\`${kind}\``).join(', ')}), or everything to the channel with this id`,
       ),
       inQuery('state', 'Only deliveries in this state', oneOf(DELIVERY_STATES)),
       since('7 days ago'),
