@@ -80,6 +80,17 @@ describe('the loop that deletes old rows', () => {
     expect(await left()).toEqual([1, 1, 1, 1]);
   });
 
+  it('deletes more rows than one statement deletes', async () => {
+    await database.query(
+      `INSERT INTO auth_attempts (attempt_id, subject, at)
+       SELECT gen_random_uuid(), '\\x02', now() - interval '2 days' FROM generate_series(1, 10001)`,
+    );
+    const loop = loopWith(new Attempts(database, log));
+    loop.start();
+    await until('the old rows are gone', async () => (await left()).every((count) => count === 1));
+    await loop.stop();
+  });
+
   it('goes on with the next table when one fails', async () => {
     const loop = loopWith({ deleteOld: () => Promise.reject(new Error('gone')) });
     loop.start();

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { newId, Refusal } from '#kernel';
 import { DATABASE, LOG } from '#platform';
-import type { Database, Tx } from '#postgres';
+import { deleteInParts, type Database, type Tx } from '#postgres';
 import type { Logger } from '#telemetry';
 import { networkOf } from './bad-keys.js';
 
@@ -109,8 +109,10 @@ export class Attempts {
 
   /** Deletes attempts that count no more. */
   async deleteOld(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM auth_attempts WHERE at < now() - interval '${WINDOW_MINUTES} minutes'`,
+    await deleteInParts(
+      this.database,
+      'auth_attempts',
+      `s.at < now() - interval '${WINDOW_MINUTES} minutes'`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '#kernel';
 import { DATABASE, LOG } from '#platform';
-import type { Database } from '#postgres';
+import { deleteInParts, type Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Caller } from './api-keys.js';
 import { callerOf } from './caller.js';
@@ -97,7 +97,7 @@ export class AuditLog {
 
   /** Deletes entries after a year. */
   async deleteOld(): Promise<void> {
-    await this.database.query(`DELETE FROM audit_log WHERE at < now() - interval '${KEPT_DAYS} days'`);
+    await deleteInParts(this.database, 'audit_log', `s.at < now() - interval '${KEPT_DAYS} days'`);
   }
 }
 

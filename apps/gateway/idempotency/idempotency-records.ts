@@ -1,10 +1,9 @@
-import type { Database } from '#postgres';
+import { deleteInParts, type Database } from '#postgres';
 
 /** How long a request counts as running after the last sign of its gateway. */
 const RUNNING_MS = 15_000;
 /** How long a record is kept, with or without an outcome. */
 const KEPT_MS = 24 * 3_600_000;
-const SWEEP_ROWS = 5000;
 
 /** One request with its key. */
 export interface KeyedRequest {
@@ -148,14 +147,8 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Deletes some expired records. @returns whether there may be more */
-  async deleteSome(now: number): Promise<boolean> {
-    const [, deleted]: [unknown, number] = await this.database.query(
-      `DELETE FROM idempotency_records WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM idempotency_records WHERE expires_at <= $1
-         LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED))`,
-      [new Date(now)],
-    );
-    return deleted === SWEEP_ROWS;
+  /** Deletes expired records. */
+  deleteOld(now: number): Promise<void> {
+    return deleteInParts(this.database, 'idempotency_records', 's.expires_at <= $1', [new Date(now)]);
   }
 }

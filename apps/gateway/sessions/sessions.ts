@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { isMemberRole } from '#contracts';
 import { newId } from '#kernel';
 import { DATABASE } from '#platform';
-import type { Database } from '#postgres';
+import { deleteInParts, type Database } from '#postgres';
 import type { Caller } from '../auth/api-keys.js';
 
 /** A session ends after this time without a request, */
@@ -136,8 +136,10 @@ export class Sessions {
 
   /** Deletes sessions that have ended. */
   async deleteOld(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM members m WHERE m.member_id = s.member_id AND ${VALID})`,
+    await deleteInParts(
+      this.database,
+      'sessions',
+      `NOT EXISTS (SELECT 1 FROM members m WHERE m.member_id = s.member_id AND ${VALID})`,
     );
   }
 }
