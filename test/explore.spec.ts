@@ -95,7 +95,7 @@ it('refuses what cannot be asked, with the field, and another account’s Explor
   expect(paths).toEqual(expect.arrayContaining(['question', 'limit']));
   const rss = await ada.api.post('/v1/explore', { question: 'kettle', sources: ['rss'] });
   expect(rss.body.details).toEqual([
-    { path: 'sources[0]', message: 'rss has no search that a question could use' },
+    { path: 'feed_urls', message: 'a search on rss needs 1 to 20 addresses of feeds' },
   ]);
   const estimate = await ada.api.post('/v1/explore/estimate', { question: 'kettle', sources: ['rss'] });
   expect([estimate.status, estimate.body.valid, estimate.body.refusal.status]).toEqual([200, false, 400]);
@@ -107,6 +107,35 @@ it('refuses what cannot be asked, with the field, and another account’s Explor
   }
   await ended(mine.id);
 });
+
+it('asks for any of several terms, and reads the newest posts of a source without a search [explore.once]', async () => {
+  const { world, url } = stage.simulator;
+  for (const text of ['A silver teapot', 'A golden teapot', 'A wooden spoon'])
+    for (const source of ['hackernews', 'rss'] as const)
+      world.publish(source, { title: text, text, community: 'pots' });
+  const terms = ['silver teapot', 'golden teapot'];
+  const asked = async (more: object) => {
+    const { body } = await ada.api.post('/v1/explore', { question: 'teapots', terms, ...more });
+    return ended(body.id as string);
+  };
+  const titles = (id: string) =>
+    until('the items are stored', async () => {
+      const { data } = (await ada.api.get(`/v1/explore/${id}/items`)).body as Json;
+      return data.length === 2 && data.map(({ title }: Json) => title as string).sort();
+    });
+  const found = ['A golden teapot', 'A silver teapot'];
+  const search = await asked({ sources: ['hackernews'] });
+  expect(search.sources).toMatchObject([{ status: 'done', items: 2, warning: null }]);
+  expect(await titles(search.id)).toEqual(found);
+  // A feed that cannot be parsed within 2 s, here because other programs have the processor, fails and costs nothing.
+  const feed = await until('rss has answered', async () => {
+    const one = await asked({ sources: ['rss'], feed_urls: [`${url}/feeds/pots.rss`] });
+    return one.status === 'done' && one;
+  });
+  const warning = expect.stringContaining('has no search') as string;
+  expect(feed.sources).toMatchObject([{ status: 'done', items: 2, warning }]);
+  expect(await titles(feed.id)).toEqual(found);
+}, 60_000);
 
 it('refuses a token of another question', async () => {
   const { body } = await ada.api.post('/v1/explore/estimate', BODY);

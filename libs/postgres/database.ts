@@ -33,6 +33,7 @@ import { McpSpending1763995000000 } from './migrations/1763995000000-mcp-spendin
 import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { EndpointPauses1763996100000 } from './migrations/1763996100000-endpoint-pauses.js';
 import { McpLimits1763996100000 } from './migrations/1763996100000-mcp-limits.js';
+import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-terms.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -119,6 +120,7 @@ async function migrate(url: string, name: string): Promise<void> {
       MailLane1763996000000,
       EndpointPauses1763996100000,
       McpLimits1763996100000,
+      ExploreTerms1763996200000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -13,6 +13,8 @@ const question = {
   sources: z.array(z.enum(SOURCE_IDS)).min(1),
   market: z.string().optional(),
   limit: z.int().min(1).max(100).optional().describe('Most items of each source. Default: 25'),
+  terms: z.array(z.string()).min(1).max(5).optional().describe('Asked instead of the question: any of them'),
+  feed_urls: z.array(z.string()).min(1).max(20).optional().describe('The feeds of rss; required for rss'),
 };
 
 const estimate = tool({
@@ -53,6 +55,8 @@ const run = tool({
     question: question.question.optional(),
     sources: question.sources.optional(),
     market: question.market,
+    terms: question.terms,
+    feed_urls: question.feed_urls,
     limit: question.limit,
     estimate_token: z
       .string()

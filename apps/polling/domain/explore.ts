@@ -16,6 +16,10 @@ export type ExploreCommand =
       /** Most items of one source. */
       limit: number;
       sources: readonly string[];
+      /** Asked instead of the question, any of them; empty: the question. */
+      terms: readonly string[];
+      /** Of rss. */
+      feedUrls: readonly string[];
       creditsQuoted: number;
       priceBookVersion: string;
       /** Number of Explores of the account that run. */
@@ -49,7 +53,10 @@ export function decide(command: ExploreCommand, { sources }: ExploreState): Expl
     return [
       event({
         case: 'requested',
-        value: { question, market, limit, sources: [...command.sources], creditsQuoted, priceBookVersion },
+        value: {
+          ...{ question, market, limit, creditsQuoted, priceBookVersion },
+          ...{ sources: [...command.sources], terms: [...command.terms], feedUrls: [...command.feedUrls] },
+        },
       }),
     ];
   }

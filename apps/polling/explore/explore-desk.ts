@@ -6,11 +6,11 @@ import {
   PRICE_BOOK_VERSION,
   type Criteria,
   type Item,
-  type SourceId,
 } from '#contracts';
 import { holdUntilCharged, release } from '#credits';
 import type { EventStore } from '#event-store';
 import { derivedId, exploredIdOf, failpoint, isoOf, Repeated, systemClock } from '#kernel';
+import { compile } from '#matching';
 import type { Database } from '#postgres';
 import { UpstreamError, type Fetched } from '#sources';
 import type { Logger } from '#telemetry';
@@ -27,8 +27,10 @@ const BEHIND_CHECKS_MS = 60_000;
 const NOT_YET_MS = 1000;
 /** Maximum size of one message of items. */
 const MESSAGE_BYTES = 512 * 1024;
-/** Maximum number of pages of one source. */
+/** Maximum number of pages of one source, and of the list of its newest posts where it has no search. */
 const PAGE_CAP = 2;
+const PAGE_CAP_WITHOUT_SEARCH = 5;
+const RECENT_MS = 7 * 24 * 3_600_000;
 
 /** Asks one source the questions of Explores, on its lane, behind the scheduled checks. */
 export class ExploreDesk {
@@ -102,13 +104,17 @@ export class ExploreDesk {
     await this.record(job, fetched);
   }
 
-  private search({ source, question, market }: ExploreJob): Promise<Fetched> {
+  private async search(job: ExploreJob): Promise<Fetched> {
     const shared = new Map<string, Promise<unknown>>();
-    return this.lane.connector.search(exploreCriteria(source, question, market), {
+    const { connector } = this.lane;
+    const now = systemClock.now();
+    const fetched = await connector.search(exploreCriteria(job), {
       http: this.lane.http,
       match: 'platform',
-      now: systemClock.now(),
-      pageCap: PAGE_CAP,
+      now,
+      pageCap: connector.hasSearch ? PAGE_CAP : PAGE_CAP_WITHOUT_SEARCH,
+      // A search begins with the newest result; everything of the last days is read where there is none.
+      ...(connector.hasSearch ? {} : { since: new Date(now.getTime() - RECENT_MS) }),
       known: () => false,
       state: {},
       session: this.lane.session,
@@ -118,6 +124,7 @@ export class ExploreDesk {
         return known;
       },
     });
+    return connector.hasSearch ? fetched : matching(fetched, job);
   }
 
   private async record(job: ExploreJob, { items: all, warnings }: Fetched): Promise<void> {
@@ -154,13 +161,32 @@ export class ExploreDesk {
   }
 }
 
-/** The search that asks a source the question once. */
-export function exploreCriteria(source: SourceId, question: string, market: string): Criteria {
+type Asked = Pick<ExploreJob, 'source' | 'question' | 'market' | 'terms' | 'feedUrls'>;
+
+/** The search that asks a source the question, or any of the terms, once. */
+export function exploreCriteria({ source, question, market, terms, feedUrls }: Asked): Criteria {
+  const [term = question] = terms;
   return create(CriteriaSchema, {
-    market,
-    match: 'platform',
-    ...(source === 'ai_answers' ? { filters: { prompt: question } } : { query: question }),
+    ...{ market, match: 'platform' },
+    ...(source === 'ai_answers'
+      ? { filters: { prompt: question } }
+      : source === 'rss'
+        ? { filters: { feed_urls: feedUrls } }
+        : terms.length > 1
+          ? { terms }
+          : { query: term }),
   });
+}
+
+/** The items of a source without a search that contain a term, or the question, as words. */
+export function matching(
+  { items, ...fetched }: Fetched,
+  { source, question, terms }: Pick<Asked, 'source' | 'question' | 'terms'>,
+): Fetched {
+  const matcher = compile([{ key: '', mode: 'word', terms: terms.length > 0 ? terms : [question] }]);
+  const found = items.filter(({ title, text }) => matcher.match({ title, text }).length > 0);
+  const note = `${source} has no search: its newest posts were read (${items.length}), and those with a term kept (${found.length})`;
+  return { ...fetched, items: found, warnings: [...fetched.warnings, note] };
 }
 
 function partsOf(items: readonly Item[]): Item[][] {

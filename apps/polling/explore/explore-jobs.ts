@@ -9,6 +9,10 @@ export interface ExploreJob {
   source: SourceId;
   question: string;
   market: string;
+  /** Asked instead of the question, any of them; empty: the question. */
+  terms: string[];
+  /** Of rss. */
+  feedUrls: string[];
   /** Most items. */
   limit: number;
   createdAt: Date;
@@ -21,6 +25,8 @@ interface Row {
   source: SourceId;
   question: string;
   market: string;
+  terms: string[];
+  feed_urls: string[];
   most_items: number;
   created_at: Date;
 }
@@ -47,7 +53,8 @@ export async function claimJob(database: Database, source: string): Promise<Expl
        SELECT q.explore_id, q.source FROM explore_sources q JOIN explores o USING (explore_id)
        WHERE q.source = $1 AND q.status = 'queued' AND q.claimed_until <= now()
        ORDER BY o.created_at LIMIT 1 FOR UPDATE OF q SKIP LOCKED)
-     RETURNING e.explore_id, e.account_id, s.source, e.question, e.market, e.most_items, e.created_at`,
+     RETURNING e.explore_id, e.account_id, s.source, e.question, e.market, e.terms, e.feed_urls, e.most_items,
+       e.created_at`,
     [source, claim, CLAIM_SECONDS],
   );
   const row = rows[0];
@@ -58,6 +65,8 @@ export async function claimJob(database: Database, source: string): Promise<Expl
       source: row.source,
       question: row.question,
       market: row.market,
+      terms: row.terms,
+      feedUrls: row.feed_urls,
       limit: row.most_items,
       createdAt: row.created_at,
       claim,

@@ -28,7 +28,8 @@ export class ExploresHandler {
    * `conflict` if too many run
    */
   @CommandPattern(COMMANDS.startExplore)
-  async start({ commandId: exploreId, accountId, question, market, limit, sources }: StartExplore) {
+  async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {
+    const { question, market, limit, terms, feedUrls } = asked;
     const credits = creditsPerExploredSource();
     // The Explore itself holds the reservations until each source has ended.
     const holds = sources.map((source) => ({
@@ -56,10 +57,7 @@ export class ExploresHandler {
     await this.decisions
       .decide({ accountId, exploreId, commandId: exploreId }, async (tx) => ({
         kind: 'request',
-        question,
-        market,
-        limit,
-        sources,
+        ...{ question, market, limit, sources, terms, feedUrls },
         creditsQuoted: credits * sources.length,
         priceBookVersion: PRICE_BOOK_VERSION,
         running: await runningOf(tx, accountId, exploreId),

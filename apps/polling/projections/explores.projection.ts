@@ -23,11 +23,12 @@ async function applyEvent(
 ): Promise<void> {
   switch (event.case) {
     case 'requested': {
-      const { question, market, limit, sources, creditsQuoted } = event.value;
+      const { question, market, limit, sources, creditsQuoted, terms, feedUrls } = event.value;
       await tx.query(
-        `INSERT INTO explores (explore_id, account_id, question, market, most_items, credits_quoted, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-        [exploreId, accountId, question, market, limit, creditsQuoted, decidedAt],
+        `INSERT INTO explores
+           (explore_id, account_id, question, market, most_items, credits_quoted, created_at, terms, feed_urls)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+        [exploreId, accountId, question, market, limit, creditsQuoted, decidedAt, terms, feedUrls],
       );
       await tx.query(
         `INSERT INTO explore_sources (explore_id, source, position)

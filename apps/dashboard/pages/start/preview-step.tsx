@@ -7,9 +7,9 @@ import { SourceName, sourceName } from '../../parts/source.js';
 import { Empty, LoadingRows } from '../../parts/states.js';
 import type { Plan } from './plan.js';
 import { PreviewItems } from './preview-items.js';
-import { usePreview } from './use-preview.js';
+import { MOST_TERMS, usePreview } from './use-preview.js';
 
-const NAMES = new Intl.ListFormat('en');
+const ANY_OF = new Intl.ListFormat('en', { type: 'disjunction' });
 
 interface Props {
   plan: Plan;
@@ -20,12 +20,12 @@ interface Props {
 /** What the sources have said lately, before anything is created. */
 export default function PreviewStep({ plan, onBack, onDone }: Props) {
   const preview = usePreview(plan);
-  const { start, run, items, skipped } = preview;
+  const { start, run, items } = preview;
   const found = items.data?.data;
   return (
     <Section
       title="What would have been found"
-      lead={`Each source is asked once for “${plan.terms[0] ?? plan.brand}”. It creates no keyword.`}
+      lead={`Each source is asked once for ${askedTerms(plan)}. It creates no keyword.`}
     >
       <Stack>
         {!start.isSuccess && <Offer preview={preview} />}
@@ -56,15 +56,17 @@ export default function PreviewStep({ plan, onBack, onDone }: Props) {
               </Text>
             ),
         )}
+        {run.data?.sources.map(
+          ({ source, warning }) =>
+            warning && (
+              <Text key={source} size="sm" c="dimmed" className="foreign">
+                {sourceName(source)}: {warning}
+              </Text>
+            ),
+        )}
         {start.isSuccess && !found && !items.error && <LoadingRows rows={4} height={76} />}
         {items.error && <Problem error={items.error} retry={() => void items.refetch()} />}
         {found && <PreviewItems mentions={found} terms={plan.terms} />}
-        {skipped.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {NAMES.format(skipped.map(sourceName))} {skipped.length === 1 ? 'has' : 'have'} no search of what
-            exists, and so no preview. Earshot finds new posts there from the first check on.
-          </Text>
-        )}
         <Group justify="space-between">
           <Button variant="default" onClick={onBack}>
             Back
@@ -101,4 +103,10 @@ function Offer({ preview: { price, start, asked } }: { preview: ReturnType<typeo
       {start.error && <Problem error={start.error} title="The preview did not begin" />}
     </>
   );
+}
+
+/** “Acme”, “AcmeRocket” or “#AcmeRocket” */
+function askedTerms({ brand, terms }: Plan): string {
+  const asked = terms.length > 0 ? terms.slice(0, MOST_TERMS) : [brand];
+  return ANY_OF.format(asked.map((term) => `“${term}”`));
 }

@@ -1,17 +1,22 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
-import type { Source } from '../../api/types.js';
 import type { Plan } from './plan.js';
 
-/** Sources without a search of what exists have no preview. */
-const NO_SEARCH: ReadonlySet<Source> = new Set(['rss', 'producthunt']);
+/** A preview asks for at most this many terms, and reads this many feeds. */
+export const MOST_TERMS = 5;
+const MOST_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
 /** What the sources have about the brand now: the price first, then the run, then the items. */
-export function usePreview({ brand, terms, sources }: Plan) {
-  const asked = sources.filter((source) => !NO_SEARCH.has(source));
-  const body = { question: (terms[0] ?? brand).slice(0, 500), sources: asked, limit: LIMIT };
+export function usePreview({ brand, terms, sources: asked, feedUrls }: Plan) {
+  const body = {
+    question: (terms[0] ?? brand).slice(0, 500),
+    ...(terms.length > 0 && { terms: terms.slice(0, MOST_TERMS) }),
+    ...(asked.includes('rss') && { feedUrls: feedUrls.slice(0, MOST_FEEDS) }),
+    sources: asked,
+    limit: LIMIT,
+  };
   const price = useQuery({
     queryKey: ['/v1/explore/estimate', body],
     queryFn: ({ signal }) => api.post('/v1/explore/estimate', { body, signal }),
@@ -37,7 +42,7 @@ export function usePreview({ brand, terms, sources }: Plan) {
     queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
     enabled: isOver(run.data?.status),
   });
-  return { asked, price, start, run, items, skipped: sources.filter((source) => NO_SEARCH.has(source)) };
+  return { asked, price, start, run, items };
 }
 
 const isOver = (status: string | undefined) => status === 'done' || status === 'failed';

@@ -16,6 +16,9 @@ import { Described, NotBlank, Optional } from '../../http/validators.js';
 /** Most items of one source, unless the body says so. */
 export const USUAL_EXPLORE_ITEMS = 25;
 
+const MOST_TERMS = 5;
+const MOST_FEEDS = 20;
+
 /** The body of an Explore and of its estimate. */
 export class ExploreBodyDto {
   @IsString()
@@ -36,4 +39,22 @@ export class ExploreBodyDto {
   @Max(100)
   @Described('Most items of each source', { default: USUAL_EXPLORE_ITEMS })
   limit?: number;
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_TERMS)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, 60, { each: true })
+  @Described(
+    'Asked instead of the question: posts with any of them. `ai_answers` is asked the question all the same',
+  )
+  terms?: string[];
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_FEEDS)
+  @IsString({ each: true })
+  @Described('The feeds that `rss` reads; required for `rss`')
+  feedUrls?: string[];
 }

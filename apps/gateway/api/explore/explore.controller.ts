@@ -1,8 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Get, Headers, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { creditsPerExploredSource, StartExploreSchema } from '#contracts';
+import { creditsPerExploredSource, CriteriaSchema, StartExploreSchema } from '#contracts';
 import { balanceOf } from '#credits';
 import { isoOf, Refusal, systemClock, type Fault } from '#kernel';
+import { foldTerm } from '#matching';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
@@ -60,9 +61,12 @@ export class ExploreController {
     @Body() raw: unknown,
     @Headers('service-estimate-token') token: string | undefined,
   ) {
-    const { question, sources, market = 'global', limit = USUAL_EXPLORE_ITEMS } = this.body(raw);
+    const { question, sources, market = 'global', limit = USUAL_EXPLORE_ITEMS, ...more } = this.body(raw);
+    const { terms = [], feedUrls = [] } = more;
     this.tokens.check(accountId, raw, token, systemClock.now());
-    const command = create(StartExploreSchema, { commandId, accountId, question, market, limit, sources });
+    const command = create(StartExploreSchema, {
+      ...{ commandId, accountId, question, market, limit, sources, terms, feedUrls },
+    });
     const { id } = await this.commands.request(COMMANDS.startExplore, command);
     return { id, status: exploreView(await this.row(accountId, id)).status };
   }
@@ -79,16 +83,23 @@ export class ExploreController {
   }
 
   private body(raw: unknown): ExploreBodyDto {
-    return readBody(ExploreBodyDto, raw, 'snake', ({ sources }) =>
-      sources.map((source, index) => (): Fault[] => {
-        const path = `sources[${index}]`;
+    return readBody(ExploreBodyDto, raw, 'snake', ({ sources, terms = [], feedUrls = [] }) => [
+      ...sources.map((source, index) => (): Fault[] => {
         const unavailable = unavailability(source, this.sources);
-        if (unavailable) return [{ path, message: unavailable }];
-        return this.sources.get(source)?.connector.hasSearch
-          ? []
-          : [{ path, message: `${source} has no search that a question could use` }];
+        return unavailable ? [{ path: `sources[${index}]`, message: unavailable }] : [];
       }),
-    );
+      () => (sources.includes('rss') ? this.feedFaults(feedUrls) : []),
+      () =>
+        terms.flatMap((term, index) =>
+          foldTerm(term) === '' ? [{ path: `terms[${index}]`, message: 'must not be blank' }] : [],
+        ),
+    ]);
+  }
+
+  private feedFaults(feedUrls: string[]): Fault[] {
+    const criteria = create(CriteriaSchema, { filters: { feed_urls: feedUrls } });
+    const faults = this.sources.get('rss')?.connector.checkCriteria(criteria) ?? [];
+    return faults.map(({ message }) => ({ path: 'feedUrls', message }));
   }
 }
 
