@@ -32,7 +32,7 @@ import { Views1763990000000 } from './migrations/1763990000000-views.js';
 import { McpSpending1763995000000 } from './migrations/1763995000000-mcp-spending.js';
 import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { EndpointPauses1763996100000 } from './migrations/1763996100000-endpoint-pauses.js';
-import { McpLimits1763996100000 } from './migrations/1763996100000-mcp-limits.js';
+import { McpLimits1763996150000 } from './migrations/1763996150000-mcp-limits.js';
 import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-terms.js';
 import { pgDriver } from './outage-pool.js';
 
@@ -119,7 +119,7 @@ async function migrate(url: string, name: string): Promise<void> {
       McpSpending1763995000000,
       MailLane1763996000000,
       EndpointPauses1763996100000,
-      McpLimits1763996100000,
+      McpLimits1763996150000,
       ExploreTerms1763996200000,
     ],
     migrationsTransactionMode: 'each',

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The limit of each API key through MCP, and the calls that count once however often they are repeated. */
-export class McpLimits1763996100000 implements MigrationInterface {
-  readonly name = 'McpLimits1763996100000';
+export class McpLimits1763996150000 implements MigrationInterface {
+  readonly name = 'McpLimits1763996150000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE api_keys ADD COLUMN mcp_daily_credits integer');
