@@ -71,7 +71,8 @@ function shownEndpoint(endpoint: string): string {
 /** The message id is derived from the content of the message, so that a repeated publish is stored once. */
 function messageOf({ subject, ids, written, causes }: Group): Unstored {
   const [id, attempt] = [ids[0], written[0]];
-  const cause = soleCause(causes);
+  // A delivery from the table has no cause if it was not recorded.
+  const cause = soleCause(causes.filter((one) => one !== undefined));
   if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id, cause };
   return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids), cause };
 }
