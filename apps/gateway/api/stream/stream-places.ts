@@ -4,6 +4,8 @@ import { Refusal } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
 
+/** Lists share a place for so long: an older one only repeats some mentions, and NATS is not asked for every list. */
+const SHARED_MS = 250;
 /** A list does not wait longer for its place: it can also be read while NATS does not answer. */
 const LONGEST_WAIT_MS = 300;
 
@@ -14,6 +16,8 @@ interface Place {
 /** The places in EVENTS behind which streams continue, as clients get them: `Last-Event-ID`. */
 @Injectable()
 export class StreamPlaces {
+  private shared: { readAt: number; sequence: Promise<number | undefined> } | undefined;
+
   constructor(
     private readonly cursors: Cursors,
     private readonly live: LiveMentions,
@@ -44,11 +48,17 @@ export class StreamPlaces {
   async beforeList(accountId: string): Promise<string | undefined> {
     const ended = new AbortController();
     const sequence = await Promise.race([
-      this.live.written().catch(() => undefined),
+      this.writtenLately(),
       wait(LONGEST_WAIT_MS, undefined, { signal: ended.signal }).catch(() => undefined),
     ]);
     ended.abort();
     return sequence === undefined ? undefined : this.idOf(accountId, sequence);
+  }
+
+  private writtenLately(): Promise<number | undefined> {
+    if (!this.shared || performance.now() - this.shared.readAt > SHARED_MS)
+      this.shared = { readAt: performance.now(), sequence: this.live.written().catch(() => undefined) };
+    return this.shared.sequence;
   }
 }
 

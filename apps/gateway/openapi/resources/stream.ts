@@ -16,7 +16,7 @@ export const streamRoutes: readonly Route[] = [
         name: 'Last-Event-ID',
         in: 'header',
         description:
-          '`id` of the last event that arrived. or `lastEventId` of a list. Default: the stream begins now',
+          '`id` of the last event that arrived, or `lastEventId` of a list. Default: the stream begins now',
         schema: TEXT,
       },
       ...filters.filter(({ name }) => !['order', 'mode'].includes(String(name))),
