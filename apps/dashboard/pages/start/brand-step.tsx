@@ -109,7 +109,7 @@ interface TermsProps {
   onChange: (terms: string[]) => void;
 }
 
-/** Before the name is typed, a closed field of the same height stands for it, so that nothing jumps. */
+/** Before the name is typed, a closed field of the same height is shown, so that nothing jumps. */
 function TermsField({ terms, isWanted, onChange }: TermsProps) {
   const closed = <TextInput {...TERMS} placeholder="Type a name first" disabled />;
   if (!isWanted) return closed;
