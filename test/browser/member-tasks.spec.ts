@@ -423,17 +423,18 @@ describe('a member in the dashboard', () => {
     await page.unroute('**/v1/stream*');
     const row = page.getByRole('article');
     await until(
-      'the list is whole',
+      'the list is whole, and the oldest mention at its end',
       async () => {
         await page.evaluate(
           `{ const feed = document.querySelector('[role=feed]'); feed.scrollTop = feed.scrollHeight; }`,
         );
-        return (await row.last().getAttribute('aria-setsize')) === '2101';
+        const last = row.last();
+        if ((await last.getAttribute('aria-setsize')) !== '2101') return false;
+        return (await last.innerText()).includes('Crowd 1 of 1');
       },
       60_000,
     );
     await page.getByText('Live', { exact: true }).waitFor();
-    expect(await row.last().innerText()).toContain('Crowd 1 of 1');
   }, 120_000);
 
   async function addChannel(
