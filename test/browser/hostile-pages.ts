@@ -120,11 +120,10 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Texts that end outside of a window of this width, where nobody can scroll to. What ends with an ellipsis, and what
+ * Texts that end outside of the window, where nobody can scroll to. What ends with an ellipsis, and what
  * scrolls on its own, is not among them.
  */
-export async function lostAt(page: Page, width: number): Promise<string[]> {
-  await page.setViewportSize({ width, height: 860 });
+export async function lostIn(page: Page): Promise<string[]> {
   // Away from charts, which show a text at the place of the mouse.
   await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {

@@ -5,7 +5,7 @@ import { until, type Json } from '#testing';
 import { observation, observe } from '../interface/observed-listings.js';
 import { findingsInBothThemes, openPage } from './chromium.js';
 import { EDITOR_FIELDS, fieldOf, FULL_KEYWORD, GIVEN_BY_EARSHOT } from './editor-fields.js';
-import { directionsOf, harmIn, hostilePages, lostAt, missingIn } from './hostile-pages.js';
+import { directionsOf, harmIn, hostilePages, lostIn, missingIn } from './hostile-pages.js';
 import {
   answerRow,
   harmlessFields,
@@ -357,7 +357,9 @@ describe('a member in the dashboard', () => {
       await until('every text is shown', async () => (await missing()).length === 0).catch(() => 'see below');
       expect([path, await missing(), await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
-        const lost = () => lostAt(page, width);
+        // Once: each call begins the movement of the page to its new width again.
+        await page.setViewportSize({ width, height: 860 });
+        const lost = () => lostIn(page);
         await until('all text can be read', async () => (await lost()).length === 0, 20_000).catch(() => '');
         expect([path, width, await lost()]).toEqual([path, width, []]);
       }
