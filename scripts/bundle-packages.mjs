@@ -1,5 +1,5 @@
 // Bundles the packages that programs import into dist/node_modules, where Node finds them before those of node_modules. A
-// service that loads some fifty files instead of two thousand needs a third of the processor time for its start.
+// service then loads some sixty files of packages instead of two thousand, in half the processor time.
 //
 //   node scripts/bundle-packages.mjs
 
