@@ -287,9 +287,9 @@ describe('a message to a channel', () => {
       60_000,
     );
     expect(arrived.toSorted()).toEqual(sent.toSorted());
-    // As many as are sent at the same time can overtake each other.
+    // Events that are sent at the same time can overtake each other. Events that wait after a 429 would be overtaken by all 250 new ones.
     const places = new Map(sent.map((id, n) => [id, n]));
-    expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(32);
+    expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(125);
   }, 90_000);
 
   it('is limited to the rate of the service: a burst waits, in order, and nothing is lost [channels.burst]', async () => {
