@@ -22,6 +22,15 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   config: async () => (await import('./config-command.js')).addConfigCommand,
 };
 
+/** The exit code that shells report for a program whose reader has closed the pipe: 128 and SIGPIPE. */
+const CLOSED_PIPE = 141;
+
+// A reader like `head` closes the pipe when it has enough; without this Node prints a stack, and `mentions tail` would continue.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(CLOSED_PIPE);
+});
+
 const program = new Command('cli')
   .description('Manages a running Earshot. Finds it by DATA_DIR, or by NATS_URL and DATABASE_URL.')
   .showHelpAfterError();
