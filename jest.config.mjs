@@ -1,6 +1,7 @@
 export default {
   roots: ['apps', 'clients', 'libs', 'test', 'bench'].map((folder) => `<rootDir>/${folder}`),
-  testMatch: ['**/*.spec.ts'],
+  // `npm run test:long` runs the others.
+  testMatch: ['**/*.spec.ts', '!**/*.long.spec.ts'],
   // tsc compiles the specs (test/jest/global-setup.mjs), and they run as Node's own modules (test/jest/runtime.cjs).
   transform: {},
   globalSetup: '<rootDir>/test/jest/global-setup.mjs',

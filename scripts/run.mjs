@@ -1,7 +1,7 @@
-// Entry point of `npm run demo`, `npm start`, `npm test`, `npm run cli` and `npm run config`: installs and builds what
-// they need, then becomes the program. It is plain Node, because nothing is installed yet.
+// Entry point of `npm run demo`, `npm start`, `npm test`, `npm run test:long`, `npm run cli` and `npm run config`: installs
+// and builds what they need, then becomes the program. It is plain Node, because nothing is installed yet.
 //
-//   node scripts/run.mjs demo|start|test|cli|config [arguments]
+//   node scripts/run.mjs demo|start|test|test:long|cli|config [arguments]
 //
 // Standard output is reserved for the program; progress is written to standard error.
 
@@ -12,12 +12,16 @@ import { pathToFileURL } from 'node:url';
 import { prepare, root } from './prepare.mjs';
 import { refuseOldNode } from './node-version.mjs';
 
+const JEST = 'node_modules/jest/bin/jest.js';
+
 const TARGETS = {
   demo: { program: 'dist/apps/earshot/main.js', args: ['--demo'] },
   start: { program: 'dist/apps/earshot/main.js', args: [] },
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
-  test: { program: 'node_modules/jest/bin/jest.js', args: [], before: ensureServers },
+  test: { program: JEST, args: [], before: ensureServers },
+  // No browser test is long.
+  'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts'], before: ensureNats },
 };
 
 const PARENT_POLL_MS = 500;
@@ -28,8 +32,8 @@ const tell = (message) => process.stderr.write(`${message}\n`);
 
 /** What the tests of `args` need of the system: all of them, or those under these paths. */
 async function ensureServers(args) {
-  const { ensureNatsServer, installWithApt } = await import(inRoot('dist/libs/embedded/index.js'));
-  await ensureNatsServer({ info: tell, warn: tell });
+  await ensureNats();
+  const { installWithApt } = await import(inRoot('dist/libs/embedded/index.js'));
   const paths = args.filter((arg) => !arg.startsWith('-'));
   if (paths.length > 0 && !paths.some((path) => path.includes('browser'))) return;
   if (existsSync(CHROMIUM)) return;
@@ -39,6 +43,11 @@ async function ensureServers(args) {
       `Chromium is missing, so the browser tests fail: apt-get install chromium-headless-shell (${error.message})`,
     ),
   );
+}
+
+async function ensureNats() {
+  const { ensureNatsServer } = await import(inRoot('dist/libs/embedded/index.js'));
+  await ensureNatsServer({ info: tell, warn: tell });
 }
 
 /**

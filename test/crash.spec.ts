@@ -8,13 +8,9 @@ import {
   type Program,
   type ServiceName,
 } from '#testing';
-import { balanceOf } from '#credits';
 import { freePort } from '#embedded';
-import { openDatabase } from '#postgres';
-import { expectAuditAgrees } from './audit.js';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
-
-const BURST = 150;
+import { burst, expectNothingHeld, expectNothingLost, keywordBody, watchBrand } from './burst.js';
+import { setStage, welcome, type Customer, type Stage } from './scenario.js';
 
 /** Where services kill themselves in the middle of one burst. */
 const BURSTS: { title: string; instants: [service: ServiceName, failpoint: string][] }[] = [
@@ -34,8 +30,6 @@ const BURSTS: { title: string; instants: [service: ServiceName, failpoint: strin
     instants: [['polling', 'polling-after-reservation-before-read:2']],
   },
 ];
-
-let scenario = 0;
 
 describe('kill -9 during a burst loses nothing', () => {
   let stage: Stage;
@@ -131,120 +125,3 @@ describe('kill -9 during a burst loses nothing', () => {
     });
   }, 60_000);
 });
-
-describe('kill -9 of the whole process during a burst loses nothing', () => {
-  let stage: Stage;
-  let program: Program;
-
-  beforeAll(async () => {
-    stage = await setStage();
-    program = await startProgram('earshot', stage.env);
-  }, 60_000);
-
-  afterAll(async () => {
-    await program.stop();
-    await stage.close();
-  });
-
-  it.each([1, 40, 100])(
-    'with %i deliveries made',
-    async (made) => {
-      const customer = await welcome(stage, program.url);
-      const brand = await watchBrand(stage, customer);
-      burst(stage, brand.term);
-      await until(
-        'the burst arrives',
-        () => stage.simulator.receiver.deliveries(brand.hook).length >= made,
-        30_000,
-      );
-      await program.stop('SIGKILL');
-      program = await startProgram('earshot', stage.env);
-      const api = new ApiClient(program.url, customer.api.apiKey);
-      await expectNothingLost(stage, { ...customer, api }, brand);
-    },
-    90_000,
-  );
-});
-
-interface Brand {
-  term: string;
-  hook: string;
-  keywordId: string;
-  watchId: string;
-}
-
-async function watchBrand(stage: Stage, { api }: Customer): Promise<Brand> {
-  scenario += 1;
-  const term = `Brand${scenario}word`;
-  const hook = `crash-${scenario}`;
-  const keyword = await watchKeyword(api, keywordBody(stage, term, hook));
-  return { term, hook, keywordId: keyword.id, watchId: keyword.watches[0]?.id ?? '' };
-}
-
-function keywordBody(stage: Stage, term: string, hook: string): object {
-  return {
-    name: term,
-    refreshIntervalSeconds: 1,
-    globalCriteria: { market: 'global', query: term },
-    sources: [{ source: 'hackernews', enabled: true }],
-    webhookUrl: `${stage.simulator.url}/hooks/${hook}`,
-  };
-}
-
-function burst(stage: Stage, term: string): void {
-  for (let n = 1; n <= BURST; n += 1)
-    stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });
-}
-
-/**
- * When no check runs any more, no credits are reserved: the reservations of the dead process were settled or released.
- */
-async function expectNothingHeld(stage: Stage, { api, accountId }: Customer, brand: Brand): Promise<void> {
-  expect((await api.delete(`/v1/keywords/${brand.keywordId}`)).status).toBe(204);
-  const database = await openDatabase(stage.stores.databaseUrl, 'spec', 2);
-  try {
-    await until(
-      'nothing is reserved',
-      async () => (await balanceOf(database, accountId))?.held === 0,
-      30_000,
-    );
-  } finally {
-    await database.destroy();
-  }
-}
-
-/**
- * Every item is one mention, every event was delivered at least once, copies are identical, and the replay is complete.
- */
-async function expectNothingLost(
-  stage: Stage,
-  { api, accountId }: Customer,
-  { hook, keywordId, watchId }: Brand,
-): Promise<void> {
-  const { receiver } = stage.simulator;
-  await until('every event is delivered', () => receiver.countsOf(hook).distinct >= BURST, 75_000);
-  const mentions = await until('every mention is readable', async () => {
-    const found = await api.all(`/v1/keywords/${keywordId}/results?limit=200`);
-    return found.length >= BURST && found;
-  });
-  const ids = new Set(mentions.map(({ id }: { id: string }) => id));
-  expect(mentions).toHaveLength(BURST);
-  expect(ids.size).toBe(BURST);
-  expect(new Set(mentions.map(({ text }: { text: string }) => text)).size).toBe(BURST);
-
-  const deliveries = receiver.deliveries(hook);
-  expect(deliveries.every(({ verified }) => verified)).toBe(true);
-  expect(new Set(deliveries.map(({ eventId }) => eventId))).toEqual(ids);
-  expect(['copies are the same, byte for byte', new Set(deliveries.map(({ body }) => body)).size]).toEqual([
-    'copies are the same, byte for byte',
-    BURST,
-  ]);
-
-  const replay = await until('every event can be replayed', async () => {
-    const found = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=200`);
-    return found.length >= BURST && found;
-  });
-  expect(replay.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
-  const { charges } = await expectAuditAgrees(stage.stores, accountId);
-  expect(charges).toBeGreaterThan(0);
-}

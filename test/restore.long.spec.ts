@@ -118,7 +118,7 @@ describe('a restore', () => {
       expect.arrayContaining(['accounts-v1', 'keywords-v1', 'schedule-v1', 'events-index-v1']),
     );
     const now = await state();
-    // Each way of rebuilding once; apps/earshot/projections.int.spec.ts rebuilds all.
+    // Each way of rebuilding once; apps/earshot/projections.long.spec.ts rebuilds all.
     const some = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'];
     expect((await cli('projections', 'rebuild', ...some)).code).toBe(0);
     expect(await state()).toEqual(now);
