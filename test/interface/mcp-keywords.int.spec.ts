@@ -1,9 +1,11 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { create } from '@bufbuild/protobuf';
 import { LimitKeySchema } from '#contracts';
-import { newId } from '#kernel';
+import { newId, type Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
+import { openDatabase } from '#postgres';
 import { until } from '#testing';
+import { McpSpending } from '../../apps/gateway/mcp/mcp-spending.js';
 import { keywordBody, type Tenant } from './interface-under-test.js';
 import { callTool, startMcp, type McpUnderTest } from './mcp-under-test.js';
 
@@ -243,6 +245,22 @@ describe('the daily limit of a key', () => {
     const refused = await Promise.all(Array.from({ length: 4 }, () => call('create_keyword', third, own)));
     expect(refused.map(({ code }) => code as unknown)).toEqual(Array(4).fill('PLAN_LIMIT'));
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
+  });
+
+  it('refuses more calls at the same time than the gateway has connections to Postgres [mcp.spend-limit]', async () => {
+    const database = await openDatabase(on.service.stores.databaseUrl, 'spec', 2);
+    const spending = new McpSpending(database, 10);
+    const key = { kind: 'key', id: newId(), mcpDailyCredits: null } as const;
+    await spending.spend(key, 10, () => Promise.resolve());
+    const work = jest.fn(() => Promise.resolve());
+    const refused = await Promise.allSettled(
+      Array.from({ length: 6 }, () => spending.spendOnce(key, 1, newId(), work)),
+    );
+    await database.destroy();
+    expect(refused.map((one) => one.status === 'rejected' && (one.reason as Refusal).code)).toEqual(
+      Array(6).fill('MCP_SPEND_LIMIT'),
+    );
+    expect(work).not.toHaveBeenCalled();
   });
 
   it('is the one of the key where it has one, and holds for Explores and keywords alike [mcp.spend-limit]', async () => {

@@ -89,12 +89,8 @@ export class McpSpending {
     }
   }
 
-  async spentToday(keyId: string): Promise<number> {
-    const [row]: { credits: number }[] = await this.database.query(
-      `SELECT credits FROM mcp_spending WHERE key_id = $1 AND day = ${TODAY}`,
-      [keyId],
-    );
-    return row?.credits ?? 0;
+  spentToday(keyId: string): Promise<number> {
+    return spentToday(this.database.manager, keyId);
   }
 
   private async begin(key: CallingKey, credits: number, id: string): Promise<void> {
@@ -141,7 +137,8 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    const spent = await this.spentToday(key.id);
+    // On the same connection: waiting for another one, callers that hold all of them would wait for each other.
+    const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(
       'not-covered',
@@ -156,4 +153,12 @@ export class McpSpending {
       [keyId, day, credits],
     );
   }
+}
+
+async function spentToday(tx: Tx, keyId: string): Promise<number> {
+  const [row]: { credits: number }[] = await tx.query(
+    `SELECT credits FROM mcp_spending WHERE key_id = $1 AND day = ${TODAY}`,
+    [keyId],
+  );
+  return row?.credits ?? 0;
 }
