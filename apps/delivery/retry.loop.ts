@@ -109,7 +109,7 @@ export class RetryLoop implements Loop {
     for (const delivery of ready) {
       const attempt = this.attempt(delivery, lane, startBy)
         .catch((error: unknown) =>
-          this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
+          this.log.error({ err: error }, 'an attempt could not be made; it is repeated'),
         )
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);
@@ -123,15 +123,20 @@ export class RetryLoop implements Loop {
     );
     if (!result) return void noRoom.push(delivery);
     this.ended.push(result);
-    this.recording ??= this.record().finally(() => (this.recording = undefined));
-    await this.recording;
+    await (this.recording ??= this.record());
   }
 
   private async record(): Promise<void> {
     while (this.ended.length > 0) {
       await wait(TOGETHER_MS);
-      await this.recorder.record(this.ended.splice(0, MOST_TOGETHER));
+      await this.recorder
+        .record(this.ended.splice(0, MOST_TOGETHER))
+        .catch((error: unknown) =>
+          this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
+        );
     }
+    // In the same step as the last look, so that no result is left behind.
+    this.recording = undefined;
   }
 
   /** A full endpoint is not claimed from, so its messages keep their order. All mails go to one server, which needs a moment. */

@@ -82,3 +82,11 @@ it('mails of many channels for which the mail server has no room are not attempt
   expect(new Set(delivered.map(({ endpoint }) => endpoint)).size).toBe(60);
   expect(mail.sent.length).toBe(60);
 });
+
+it('keeps a long pause for a moment only, because the table of endpoints says it to all replicas from then on', () => {
+  const pace = new ChannelPace();
+  pace.pause('channel:a', 'slack', 3_600_000, 0);
+  expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);
+  // Meanwhile the channel can have got another address, and its row is deleted.
+  expect([pace.isPaused('channel:a', 10_000), pace.full(10_000)]).toEqual([false, []]);
+});

@@ -20,6 +20,9 @@ interface Standing {
   pausedUntil: number;
 }
 
+/** Until then the pause is in `webhook_endpoints`, from which a channel with a new address is removed. */
+const LONGEST_PAUSE_MS = 10_000;
+
 /** Beyond this, the destinations that were used least recently are forgotten; they answer 429 if that was too early. */
 const MOST_REMEMBERED = 20_000;
 
@@ -39,13 +42,13 @@ export class ChannelPace {
     return true;
   }
 
-  /** Nothing is sent to the endpoint for this time. */
+  /** Nothing is sent to the endpoint for this time, but at most until the other replicas know of the pause, too. */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const standing = this.standingOf(endpoint, kind, now);
-    standing.pausedUntil = Math.max(standing.pausedUntil, now + forMs);
+    standing.pausedUntil = Math.max(standing.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));
   }
 
-  /** Whether the endpoint has asked this replica for a pause that has not ended. */
+  /** Whether the endpoint has just asked this replica for a pause. */
   isPaused(endpoint: string, now: number): boolean {
     return now < (this.standings.peek(endpoint)?.pausedUntil ?? 0);
   }
