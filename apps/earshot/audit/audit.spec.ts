@@ -80,6 +80,20 @@ describe('the audit of a correct account', () => {
     const { agrees, days } = audit({ ...input, facts });
     expect([agrees, days[0]?.charged, days[0]?.chargedOtherwise]).toEqual([true, 2, 2]);
   });
+
+  it('compares brands in answers of AI engines with the quote, which contains them', () => {
+    const brands = cause(2, {
+      ...{ operation: 'co_brands', reference: derivedId('spec', 'answer'), part: 'co_brands' },
+    });
+    const input = healthy([cause(1), brands]);
+    const facts = input.facts.map((fact, n): Fact =>
+      n === 1 ? { ...fact, stream: 'EVENTS', kind: 'other' } : fact,
+    );
+    const { agrees, days } = audit({ ...input, facts });
+    expect([agrees, days[0]?.charged, days[0]?.chargedOtherwise]).toEqual([true, 4, 0]);
+    const short = { ...quote, from: Date.parse(OPENED), to: Date.parse(OPENED) + 1_800_000 };
+    expect(faultsOf({ ...input, facts, quotes: [{ ...short, creditsPerCheck: 1 }] })).not.toEqual([]);
+  });
 });
 
 describe('the audit of a faulty account', () => {

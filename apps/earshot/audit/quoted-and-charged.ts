@@ -1,3 +1,4 @@
+import type { Charge } from '#contracts';
 import { quotedByDay, type QuotedPeriod } from '#quotes';
 import type { AuditInput } from './audit-input.js';
 
@@ -9,9 +10,9 @@ export interface AuditDay {
   /** The number of checks that are still in the stream. */
   checks: number;
   failedChecks: number;
-  /** For checks, in credits. */
+  /** For checks, and for brands in answers of AI engines, in credits. */
   charged: number;
-  /** For readings of items and lookups, which have no quote. */
+  /** For other readings of items and for lookups, which have no quote. */
   chargedOtherwise: number;
   /** The part of `charged` for watches without a stored quote. */
   chargedUnquoted: number;
@@ -45,24 +46,28 @@ export function auditDays(input: AuditInput): AuditDay[] {
   for (const { decision } of input.decisions)
     for (const { amount, cause } of decision.movements) {
       if (cause.case !== 'charge') continue;
-      const { source, at, reference, checkId, watchId } = cause.value;
+      const { source, at, watchId } = cause.value;
       const day = dayOf(source, at.slice(0, 10));
-      const isCheck = reference === checkId;
-      day[isCheck ? 'charged' : 'chargedOtherwise'] -= amount;
-      if (isCheck && !quoted.has(watchId)) day.chargedUnquoted -= amount;
+      day[isInQuote(cause.value) ? 'charged' : 'chargedOtherwise'] -= amount;
+      if (isInQuote(cause.value) && !quoted.has(watchId)) day.chargedUnquoted -= amount;
     }
   for (const { source, date, credits } of quotedByDay(input.quotes, 0, input.now))
     dayOf(source, date).quoted = credits;
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }
 
-/** A watch's charges for checks, and its quote, on one UTC day. */
+/** A quote contains checks, and the brands beside the subject in answers of AI engines. */
+function isInQuote({ operation, reference, checkId }: Charge): boolean {
+  return reference === checkId || operation === 'co_brands';
+}
+
+/** A watch's charges for what its quote contains, and its quote, on one UTC day. */
 interface WatchDay {
   charged: number;
   quoted: number;
 }
 
-/** Watches that were charged more for their checks than quoted: on one day, or over the whole time. */
+/** Watches that were charged more than quoted: on one day, or over the whole time. */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
   const charged = chargedByWatch(input);
@@ -93,7 +98,7 @@ function chargedByWatch({ decisions }: AuditInput): Map<string, Map<string, numb
   const watches = new Map<string, Map<string, number>>();
   for (const { decision } of decisions)
     for (const { amount, cause } of decision.movements) {
-      if (cause.case !== 'charge' || cause.value.reference !== cause.value.checkId) continue;
+      if (cause.case !== 'charge' || !isInQuote(cause.value)) continue;
       const { watchId, at } = cause.value;
       const days = watches.get(watchId) ?? new Map<string, number>();
       watches.set(watchId, days);
