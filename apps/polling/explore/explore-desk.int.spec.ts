@@ -1,0 +1,51 @@
+import { PRICE_BOOK_VERSION } from '#contracts';
+import { newId } from '#kernel';
+import { createLogger } from '#telemetry';
+import { fundAccount, until } from '#testing';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
+import { ExploreDecisions } from './explore-decisions.js';
+import { ExploreDesk } from './explore-desk.js';
+
+let stores: PollingStores;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(() => stores?.drop());
+
+it('an Explore waits while its lane has checks to do, and asks when it has none', async () => {
+  const { database, store } = stores;
+  const [accountId, exploreId] = [newId(), newId()];
+  await fundAccount(database, accountId, 10);
+  await new ExploreDecisions(database, store).decide(
+    { accountId, exploreId, commandId: exploreId },
+    async () => ({
+      kind: 'request',
+      ...{ question: 'acme', market: 'global', limit: 25, sources: ['hackernews'], terms: [], feedUrls: [] },
+      ...{ creditsQuoted: 2, priceBookVersion: PRICE_BOOK_VERSION, running: 0 },
+    }),
+  );
+  const upstream = new Upstream();
+  const { lane } = workerOn(upstream, stores);
+  let isIdle = false;
+  const desk = new ExploreDesk(lane, () => isIdle, database, store, createLogger('spec', 'silent'), 10);
+  desk.start();
+  await until('it was taken and given back', async () => {
+    const rows: { given: boolean }[] = await database.query(
+      'SELECT claim IS NULL AND claimed_until > now() AS given FROM explore_sources WHERE explore_id = $1',
+      [exploreId],
+    );
+    return rows[0]?.given;
+  });
+  expect(upstream.requests).toEqual([]);
+  isIdle = true;
+  await until('it is done', async () => {
+    const rows: { status: string }[] = await database.query(
+      'SELECT status FROM explore_sources WHERE explore_id = $1',
+      [exploreId],
+    );
+    return rows[0]?.status === 'done';
+  });
+  await desk.stop();
+  expect(upstream.requests).toHaveLength(1);
+});
