@@ -21,6 +21,7 @@ const TABLES: Record<string, string[]> = {
   ],
   'apps/analysis': [
     ...['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
+    ...['llm_lane', 'llm_turns'],
     ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
     ...['digest_items', 'digest_turns', 'reports'],
   ],

@@ -33,8 +33,9 @@ export class WaitingStage {
     return new WaitingStage(stores, simulator, database, bus);
   }
 
-  /** Starts an analysis service in this process. */
+  /** Starts an analysis service in this process. The language model has not failed before. */
   async analysis(more: NodeJS.ProcessEnv = {}): Promise<void> {
+    await this.database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch'`);
     const model = { ...simulatedLlm(this.simulator.url), LLM_REQUESTS_PER_MINUTE: '60000' };
     const config = readAnalysisConfig(programEnv(this.stores, { LOG_LEVEL: 'silent', ...model, ...more }));
     this.services.push(await startService(analysisService(config), config, false));

@@ -1,7 +1,15 @@
 import { Module } from '@nestjs/common';
 import { openEmbedder, type Embedder } from '#embeddings';
 import { createLlm, type Llm } from '#llm';
-import { LOG, projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
+import {
+  DATABASE,
+  LOG,
+  projectionController,
+  serviceModule,
+  USER_AGENT,
+  type ServiceDefinition,
+} from '#platform';
+import type { Database } from '#postgres';
 import { startLocalReader, type LocalReader } from '#readers';
 import type { Logger } from '#telemetry';
 import { AlertDecisions } from './alerts/alert-decisions.js';
@@ -38,6 +46,7 @@ import { waitingReadingsProjection } from './projections/waiting-readings.projec
 import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
 import { LLM } from './readings/llm.js';
+import { SharedLlmTurns } from './readings/shared-turns.js';
 import { READER } from './readings/local-reader.js';
 import { StoriesLoop } from './readings/stories.loop.js';
 import { Stories } from './readings/stories.js';
@@ -75,7 +84,12 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         providers: [
           { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
           { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
-          { provide: LLM, inject: [LOG], useFactory: (log: Logger) => llm && createLlm(llm, log) },
+          {
+            provide: LLM,
+            inject: [LOG, DATABASE],
+            useFactory: (log: Logger, database: Database) =>
+              llm && createLlm(llm, log, new SharedLlmTurns(database)),
+          },
           Payments,
           AnalysedMentions,
           AnalysisWork,

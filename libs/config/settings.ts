@@ -169,11 +169,11 @@ export const SETTINGS = {
   }),
   LLM_CONCURRENCY: positiveInteger({
     default: 4,
-    desc: 'Maximum number of concurrent requests of one process to LLM_URL',
+    desc: 'Maximum number of concurrent requests of all replicas to LLM_URL',
   }),
   LLM_REQUESTS_PER_MINUTE: positiveInteger({
     default: 120,
-    desc: 'Maximum number of requests of one process to LLM_URL in a minute',
+    desc: 'Maximum number of requests of all replicas to LLM_URL in a minute',
   }),
   LLM_TIMEOUT_MS: positiveInteger({
     default: 60_000,

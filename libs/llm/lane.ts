@@ -11,6 +11,31 @@ export interface LaneBudget {
   requestsPerMinute: number;
 }
 
+/** What the result of a request says about the server. */
+export interface Learned {
+  /** Failures in a row. */
+  failures: number;
+  /** How long no request is sent, in ms. */
+  blockedForMs: number;
+}
+
+/** The state of the lane that several processes share: the requests of all of them are one lane. */
+export interface SharedTurns {
+  /**
+   * Takes a turn if the lane has room.
+   * @param mostAtOnce maximum number of requests at the same time, after this number of failures in a row
+   * @param burst maximum number of requests that are sent at once after a pause
+   * @returns the id of the turn, or after how many ms it is worth to ask again
+   */
+  begin(
+    mostAtOnce: (failures: number) => number,
+    requestsPerMinute: number,
+    burst: number,
+  ): Promise<{ failures: number } & ({ turn: string } | { waitMs: number })>;
+  /** @param learn from the failures in a row before; undefined: the request says nothing about the server */
+  end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined>;
+}
+
 /** After this number of failures in a row, the server counts as down. */
 const DOWN_AFTER = 5;
 /** A request that would wait longer for its turn is refused: its caller has better places to wait. */
@@ -23,8 +48,9 @@ const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * The requests of this process to the language model: how many at the same time, how many per minute, and none while
- * the server asked to wait or is down. A server that is down gets one request at a time, until one succeeds.
+ * The requests to the language model: how many at the same time, how many per minute, and none while the server asked to
+ * wait or is down. A server that is down gets one request at a time, until one succeeds. With shared turns, the budget is
+ * that of all processes together.
  */
 export class LlmLane {
   private readonly queue: PQueue;
@@ -36,10 +62,11 @@ export class LlmLane {
   constructor(
     private readonly budget: LaneBudget,
     private readonly clock: Clock = systemClock,
+    private readonly shared?: SharedTurns,
   ) {
     const { concurrency, requestsPerMinute } = budget;
     this.queue = new PQueue({ concurrency });
-    this.bucket = new TokenBucket(requestsPerMinute, Math.max(1, requestsPerMinute / 6), this.nowMs);
+    this.bucket = new TokenBucket(requestsPerMinute, this.burst, this.nowMs);
     this.publish();
   }
 
@@ -52,7 +79,12 @@ export class LlmLane {
 
   /** Number of requests at the same time: one while a server that is down is tested. */
   get concurrency(): number {
-    return this.isDown ? 1 : this.budget.concurrency;
+    return this.mostAtOnce(this.failures);
+  }
+
+  /** False while the server counts as down, until it is time to test it. */
+  get isAvailable(): boolean {
+    return !this.isDown || this.blockedForMs === 0;
   }
 
   /** True from several failures in a row until a success. */
@@ -72,14 +104,15 @@ export class LlmLane {
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {
-      await this.turn(endsAt);
+      const turn = await this.turn(endsAt);
       // The turn says nothing about the server, so its errors are not counted.
       try {
         const answer = await send();
-        this.succeeded();
+        await this.end(turn, WORKS);
         return { answer };
       } catch (error) {
-        if (error instanceof LlmError) this.failed(error);
+        // Requests that are ended by the stop say nothing either.
+        await this.end(turn, error instanceof LlmError && !this.isClosed ? lessonOf(error) : undefined);
         throw error;
       }
     });
@@ -102,40 +135,51 @@ export class LlmLane {
     this.closing.abort();
   }
 
-  private async turn(endsAt: number): Promise<void> {
+  /** @returns the id of the shared turn, if turns are shared */
+  private async turn(endsAt: number): Promise<string | undefined> {
     this.refuseLate(Math.max(this.bucket.waitMs(this.nowMs), this.blockedForMs), endsAt);
-    let waitMs = this.bucket.take(this.nowMs);
-    for (;;) {
+    const beganAt = this.nowMs;
+    for (let waitMs = this.bucket.take(this.nowMs); ;) {
       waitMs = Math.max(waitMs, this.blockedForMs);
-      this.refuseLate(waitMs, endsAt);
-      if (waitMs <= 0) return;
-      await this.pause(waitMs);
+      this.refuseLate(waitMs, endsAt, beganAt);
+      if (waitMs > 0) await this.pause(waitMs);
+      else if (!this.shared) return undefined;
+      else {
+        const begun = await this.shared.begin(this.mostAtOnce, this.budget.requestsPerMinute, this.burst);
+        this.failures = begun.failures;
+        if ('turn' in begun) return begun.turn;
+        // The requests of other processes use the lane.
+        this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + begun.waitMs);
+        this.publish();
+      }
       waitMs = 0;
     }
   }
 
-  private refuseLate(waitMs: number, endsAt: number): void {
+  /** @param beganAt since when the request waits */
+  private refuseLate(waitMs: number, endsAt: number, beganAt = this.nowMs): void {
     if (this.isClosed) throw new LlmError('network', 'the service is stopping');
     const patienceMs = Math.max(PATIENCE_MS, (PATIENT_REQUESTS * 60_000) / this.budget.requestsPerMinute);
-    if (waitMs > patienceMs || this.nowMs + waitMs >= endsAt)
+    const startAt = this.nowMs + waitMs;
+    if (startAt - beganAt > patienceMs || startAt >= endsAt)
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 
-  private succeeded(): void {
-    this.failures = 0;
+  private async end(turn: string | undefined, lesson: ((failures: number) => Learned) | undefined) {
+    // A shared turn that could not be ended ends by itself.
+    const shared = turn && (await this.shared?.end(turn, lesson).catch(() => undefined));
+    const learned = shared || lesson?.(this.failures);
+    if (!learned) return;
+    this.failures = learned.failures;
+    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + learned.blockedForMs);
     this.publish();
   }
 
-  private failed({ kind, isTemporary, retryAfterMs }: LlmError): void {
-    // It says nothing about the server.
-    if (kind === 'deadline') return;
-    // The server works, and refuses this request.
-    if (!isTemporary) return this.succeeded();
-    this.failures += 1;
-    const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.failures - DOWN_AFTER, 10));
-    const waitMs = retryAfterMs ?? (this.isDown ? doubled : 0);
-    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + waitMs);
-    this.publish();
+  private readonly mostAtOnce = (failures: number): number =>
+    failures >= DOWN_AFTER ? 1 : this.budget.concurrency;
+
+  private get burst(): number {
+    return Math.max(1, this.budget.requestsPerMinute / 6);
   }
 
   private get nowMs(): number {
@@ -145,4 +189,22 @@ export class LlmLane {
   private publish(): void {
     metrics.llmBlockedUntil.set({}, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
   }
+}
+
+const WORKS = (): Learned => ({ failures: 0, blockedForMs: 0 });
+
+/** What a failure says about the server; undefined: nothing. */
+function lessonOf({
+  kind,
+  isTemporary,
+  retryAfterMs,
+}: LlmError): ((failures: number) => Learned) | undefined {
+  if (kind === 'deadline') return undefined;
+  // The server works, and refuses this request.
+  if (!isTemporary) return WORKS;
+  return (before) => {
+    const failures = before + 1;
+    const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - DOWN_AFTER, 10));
+    return { failures, blockedForMs: retryAfterMs ?? (failures >= DOWN_AFTER ? doubled : 0) };
+  };
 }

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '#kernel';
 import { metrics, type Logger } from '#telemetry';
 import { ChatClient, type ChatMessage, type ChatOptions, type Completion } from './chat-client.js';
 import { answerSchema, opening, readAnswers, repair } from './conversation.js';
-import { LlmLane, type LaneBudget } from './lane.js';
+import { LlmLane, type LaneBudget, type SharedTurns } from './lane.js';
 import { LlmError } from './llm-error.js';
 import type { LlmAnswers, LlmItem, LlmReading } from './reading.js';
 
@@ -19,7 +19,7 @@ const LONGEST_WAIT_MS = 20_000;
 /** A failing server is reported this often, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
-/** Asks the operator's language model. All requests of a process share one lane. */
+/** Asks the operator's language model. All requests share one lane. */
 export class Llm {
   readonly lane: LlmLane;
   private readonly client: ChatClient;
@@ -30,8 +30,9 @@ export class Llm {
     private readonly http: OutboundHttp,
     private readonly log: Logger,
     private readonly clock: Clock = systemClock,
+    turns?: SharedTurns,
   ) {
-    this.lane = new LlmLane(options, clock);
+    this.lane = new LlmLane(options, clock, turns);
     this.client = new ChatClient({ ...options, http });
   }
 
@@ -150,12 +151,17 @@ export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
   return retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }
 
-/** Creates the client of the language model. Call `close` at the stop. */
-export function createLlm(options: LlmOptions, log: Logger): Llm {
+/**
+ * Creates the client of the language model. Call `close` at the stop.
+ * @param turns what it shares with other processes; without it, the process has the whole budget
+ */
+export function createLlm(options: LlmOptions, log: Logger, turns?: SharedTurns): Llm {
   const { userAgent, concurrency } = options;
   return new Llm(
     options,
     createOutboundHttp({ allow: [], userAgent, connectionsPerOrigin: concurrency }),
     log,
+    systemClock,
+    turns,
   );
 }

@@ -34,6 +34,7 @@ import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { EndpointPauses1763996100000 } from './migrations/1763996100000-endpoint-pauses.js';
 import { McpLimits1763996150000 } from './migrations/1763996150000-mcp-limits.js';
 import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-terms.js';
+import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -121,6 +122,7 @@ async function migrate(url: string, name: string): Promise<void> {
       EndpointPauses1763996100000,
       McpLimits1763996150000,
       ExploreTerms1763996200000,
+      LlmLane1763999000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

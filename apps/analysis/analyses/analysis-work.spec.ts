@@ -26,7 +26,7 @@ const mentions = {
 
 type Answer = (text: string) => unknown;
 
-const LANE = { concurrency: 4, isDown: false };
+const LANE = { concurrency: 4, isAvailable: true };
 
 /** A model that answers about each item, with the reading's own check. */
 function modelOf(answer: Answer): Llm {
@@ -101,7 +101,7 @@ describe('classes over mentions', () => {
 
   it('are those of the labels’ meaning at once while the model is down', async () => {
     const ask = jest.fn();
-    const model = { lane: { ...LANE, isDown: true }, ask } as unknown as Llm;
+    const model = { lane: { ...LANE, isAvailable: false }, ask } as unknown as Llm;
     const { labels } = await run('classify', [mention('a')], model, { classes });
     expect([labels?.length, ask.mock.calls.length]).toEqual([1, 0]);
   });

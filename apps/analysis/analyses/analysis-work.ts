@@ -148,7 +148,7 @@ export class AnalysisWork {
     items: readonly LlmItem[],
     reading: LlmReading<T>,
   ): Promise<readonly (T | undefined)[]> {
-    if (!this.llm || this.llm.lane.isDown) return [];
+    if (!this.llm?.lane.isAvailable) return [];
     return (await this.read(items, reading)).values;
   }
 

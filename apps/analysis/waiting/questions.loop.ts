@@ -81,9 +81,10 @@ export class QuestionsLoop implements Loop {
     const { llm } = this.questions;
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
+    // First: questions without a step test a server that is down, too.
+    const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || llm.lane.isDown ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
-    const begun = llm ? await this.begin(llm) : 0;
     return overdue.length + local.length + begun > 0;
   }
 
