@@ -61,16 +61,21 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
   const accountIds = [...new Set(holds.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
   // A separate statement after the lock, so that it sees reservations made while it waited.
-  const held: { hold_id: string; account_id: string; amount: number }[] = await tx.query(
-    'SELECT hold_id, account_id, amount FROM credit_holds WHERE account_id = ANY($1) AND expires_at > now()',
-    [accountIds],
+  const held: { hold_id: string | null; account_id: string; amount: number }[] = await tx.query(
+    `SELECT NULL::uuid AS hold_id, account_id, sum(amount)::bigint AS amount FROM credit_holds
+     WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
+     UNION ALL
+     SELECT hold_id, account_id, amount FROM credit_holds
+     WHERE hold_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
+    [accountIds, holds.map(({ holdId }) => holdId)],
   );
   const available = new Map(balances.map((row) => [row.account_id, row.balance]));
-  for (const row of held) {
-    const balance = available.get(row.account_id);
-    if (balance !== undefined) available.set(row.account_id, balance - row.amount);
+  const ownBefore = new Map<string, number>();
+  for (const { hold_id: holdId, account_id: account, amount } of held) {
+    const balance = available.get(account);
+    if (holdId !== null) ownBefore.set(holdId, amount);
+    else if (balance !== undefined) available.set(account, balance - amount);
   }
-  const ownBefore = new Map(held.map((row) => [row.hold_id, row.amount]));
   const shortages = new Map<string, Shortage>();
   const unopened = new Set<string>();
   const granted: Hold[] = [];

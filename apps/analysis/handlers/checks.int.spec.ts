@@ -17,6 +17,7 @@ import {
   ReadingFactSchema,
   type Event,
 } from '#contracts';
+import { balanceOf, reserve } from '#credits';
 import { toBfloat16 } from '#embeddings';
 import { EventStore } from '#event-store';
 import { checkIdOf, isoOf, newId } from '#kernel';
@@ -74,6 +75,7 @@ function handlerWith(answer: (request: ReadRequest) => LocalReading = () => POSI
     store,
     new Stories(database),
     new ItemBuckets(database),
+    llm,
   );
   const rules = new EventRules(new Similarities(reader));
   const crashed = { publishAll: () => Promise.reject(new Error('crash')) } as unknown as EventStore;
@@ -280,6 +282,23 @@ describe('a check', () => {
       [false, 0],
     ]);
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
+  });
+
+  it('with a language model reserves what the readings of each item can cost, so that nothing else spends it [readings.credits]', async () => {
+    const scene = await Scene.with({ aiEnabled: true, aiPreset: 'product-model' }, 5);
+    const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
+    const { handle } = handlerWith(() => POSITIVE, {});
+    await handle(check);
+    expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
+    const held = async () => (await balanceOf(database, scene.accountId))?.held;
+    expect(await held()).toBe(4);
+    // A check in another replica, and any other work, gets what is left.
+    await handlerWith(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
+    expect(await scene.events()).toHaveLength(2);
+    const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
+    expect((await reserve(database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
+    await handle(check, true);
+    expect(await held()).toBe(4);
   });
 
   it('joins the items of one story, and finds duplicates within a keyword [readings.story, readings.duplicates]', async () => {

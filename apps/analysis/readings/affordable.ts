@@ -1,12 +1,12 @@
-import { creditsPerReading } from '#contracts';
+import { creditsPerReading, READING_DEADLINE_MS } from '#contracts';
+import { reserve } from '#credits';
 import type { Database } from '#postgres';
 import { coBrandCredits } from '../domain/reading-charges.js';
 import type { RecentSpending } from './recent-spending.js';
 import type { Readable } from './readable.js';
 
-/** Credits of an event that waits for everything: sentiment and intent, a bucket, a step. */
-const MOST_OF_A_QUESTION =
-  creditsPerReading('analysis') + creditsPerReading('bucket') + creditsPerReading('agent_step');
+/** As long as an event can wait for a language model, and until billing has charged it. */
+const RESERVED_SECONDS = READING_DEADLINE_MS / 1000 + 180;
 
 interface Row {
   account_id: string;
@@ -38,12 +38,10 @@ export async function affordable(
 ): Promise<ReadonlySet<string>> {
   if (items.length === 0) return new Set();
   const rows: Row[] = await database.query(
-    // An event that waits for a language model is charged when it is answered.
     `SELECT b.account_id, b.balance - COALESCE((SELECT sum(h.amount) FROM credit_holds h
-         WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint
-       - $2 * (SELECT count(*) FROM waiting_readings q WHERE q.account_id = b.account_id) AS free
+         WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint AS free
      FROM credit_balances b WHERE b.account_id = ANY($1)`,
-    [[...new Set(items.map(({ check }) => check.accountId))], MOST_OF_A_QUESTION],
+    [[...new Set(items.map(({ check }) => check.accountId))]],
   );
   const recent = spending.byAccount();
   const free = new Map(rows.map((row) => [row.account_id, row.free - (recent.get(row.account_id) ?? 0)]));
@@ -56,5 +54,25 @@ export async function affordable(
       spending.add(accountId, mostCredits(item));
       return [item.eventId];
     }),
+  );
+}
+
+/**
+ * Like `affordable`, for items that may wait for a language model: what they can cost is reserved until they are charged.
+ * Meanwhile the account spends it on nothing else.
+ */
+export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {
+  const { shortages, unopened } = await reserve(
+    database,
+    items.map((item) => ({
+      holdId: item.eventId,
+      accountId: item.check.accountId,
+      credits: mostCredits(item),
+      lifetimeSeconds: RESERVED_SECONDS,
+      holder: item.eventId,
+    })),
+  );
+  return new Set(
+    items.flatMap(({ eventId }) => (shortages.has(eventId) || unopened.has(eventId) ? [] : [eventId])),
   );
 }

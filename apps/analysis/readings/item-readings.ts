@@ -15,11 +15,12 @@ import { subjectOf as subjectIn } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { dropOf } from '../domain/event-of.js';
-import { affordable, mostCredits } from './affordable.js';
+import { affordable, mostCredits, reserved } from './affordable.js';
 import { coBrandsOf } from '../domain/co-brands.js';
 import { CO_BRANDS, coBrandCredits } from '../domain/reading-charges.js';
 import { ItemBuckets } from './item-buckets.js';
 import type { LocalReader, LocalReading } from '#readers';
+import { LLM } from './llm.js';
 import { LOCAL_MODEL, READER } from './local-reader.js';
 import { requestOf, subjectOf, type Readable } from './readable.js';
 import { RecentSpending } from './recent-spending.js';
@@ -47,6 +48,7 @@ export class ItemReadings {
     @Inject(STORE) private readonly store: EventStore,
     private readonly stories: Stories,
     private readonly buckets: ItemBuckets,
+    @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
   /** @returns the readings by event id; every item has one */
@@ -74,11 +76,7 @@ export class ItemReadings {
     const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
     const priced = kept.filter(({ item }) => mostCredits(item) > 0);
-    const paid = await affordable(
-      this.database,
-      priced.map(({ item }) => item),
-      this.spending,
-    );
+    const paid = await this.paid(priced.map(({ item }) => item));
     for (const { item, reading } of priced)
       if (!paid.has(item.eventId)) reading.unreadReason = 'insufficient_credits';
     for (const { reading } of found) if (!paid.has(reading.eventId)) withoutAnalysis(reading);
@@ -90,6 +88,11 @@ export class ItemReadings {
       stories,
     );
     return new Map(found.map(({ item, reading }) => [item.eventId, reading]));
+  }
+
+  /** The items whose accounts pay their readings. */
+  private paid(items: readonly Readable[]): Promise<ReadonlySet<string>> {
+    return this.llm ? reserved(this.database, items) : affordable(this.database, items, this.spending);
   }
 }
 

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { ReadingFactSchema, type Event } from '#contracts';
+import { release } from '#credits';
 import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, isoOf, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
@@ -40,36 +41,47 @@ export class QuestionAnswers {
 
   /** Appends the final event of each question, unless another replica was first or the keyword was purged. */
   async append(answered: readonly Answered[]): Promise<void> {
-    const lost = await Promise.all(
+    const outcomes = await Promise.all(
       answered.map((one) => continueTrace(one.question.claimed.cause, () => this.appendOne(one))),
     );
+    const claimedWith = (wanted: Outcome) =>
+      answered.flatMap(({ question }, n) => (outcomes[n] === wanted ? [question.claimed] : []));
+    // A charge settles the reservation of the others.
+    await release(
+      this.database.manager,
+      claimedWith('free').map(({ eventId }) => ({ holdId: eventId, holder: eventId })),
+    );
     // The projection deletes the others.
-    await dropQuestions(this.database.manager, lost.flat());
+    await dropQuestions(this.database.manager, claimedWith('lost'));
   }
 
-  private async appendOne({ question: { claimed, asked }, answers }: Answered): Promise<Claimed[]> {
+  private async appendOne({ question: { claimed, asked }, answers }: Answered): Promise<Outcome> {
     const { accountId, watchId, eventId, seq } = claimed;
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
       // The rules of the time of the question: a change meanwhile has no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
-      return factOf(event!);
+      return { data: factOf(event!), outcome: event!.charges.length > 0 ? 'charged' : 'free' } as const;
     };
-    let data = await finished(answers);
-    if (data.length > this.store.mostBytes) data = await finished(toldForAll(asked, TOO_LARGE));
+    let { data, outcome } = await finished(answers);
+    if (data.length > this.store.mostBytes)
+      ({ data, outcome } = await finished(toldForAll(asked, TOO_LARGE)));
     const subject = subjectOf('READINGS', accountId, watchId, eventId);
     failpoint('readings-after-answer-before-append');
     try {
       await this.store.append(subject, data, seq, `${eventId}:answered`);
     } catch (error) {
-      if (error instanceof AppendConflict) return [claimed];
+      if (error instanceof AppendConflict) return 'lost';
       throw error;
     }
     failpoint('readings-after-append');
-    return [];
+    return outcome;
   }
 }
+
+/** `lost`: another replica was first, or the keyword was purged. `free`: the event costs nothing. */
+type Outcome = 'charged' | 'free' | 'lost';
 
 /** A question and its answers. */
 export interface Answered {
