@@ -31,10 +31,13 @@ const mentions = {
     texts.map((_, n) => (n === 0 ? Float32Array.of(1, 0) : Float32Array.of(0, 1))),
 } as unknown as AnalysedMentions;
 
-async function run(operation: 'agent' | 'classify' | 'summarise', ...faults: [Fault['kind'], number][]) {
+async function run(
+  operation: 'agent' | 'classify' | 'group' | 'summarise',
+  ...faults: [Fault['kind'], number][]
+) {
   for (const [kind, times] of faults)
     simulator.faults.add({ source: 'llm', kind, times, delayMs: 50, retryAfterSeconds: 0 });
-  const text = 'product=Acme 3; class=shipping; confidence=0.9; sentence=Acme is late';
+  const text = 'product=Acme 3; class=shipping; confidence=0.9; topic=late parcels; sentence=Acme is late';
   const shown = { source: 'rss', kind: 'article', title: '', author: '', community: '' };
   const command = create(RunAnalysisSchema, {
     operation,
@@ -42,7 +45,12 @@ async function run(operation: 'agent' | 'classify' | 'summarise', ...faults: [Fa
     schemaJson: '{"product":{"type":"string"}}',
     classes: ['billing', 'shipping'],
   });
-  return new AnalysisWork(mentions, llm).run(command, [{ id: 'a', text, own: text, ...shown }]);
+  // A single mention is no group.
+  const ids = operation === 'group' ? ['a', 'b'] : ['a'];
+  return new AnalysisWork(mentions, llm).run(
+    command,
+    ids.map((id) => ({ id, text, own: text, ...shown })),
+  );
 }
 
 const ANSWERED = {
@@ -57,12 +65,13 @@ describe('the faults of the language model for analyses', () => {
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('classify', [kind, 1])).toEqual(BY_MODEL);
+      expect((await run('group', [kind, 1])).groups).toMatchObject([{ label: 'late parcels' }]);
       expect((await run('summarise', [kind, 1])).summary?.text).toBe('Acme is late');
     },
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s once is repaired; twice, the agent did not do the mention, and class and summary are the local ones [analyses.errors]',
+    '%s once is repaired; twice, the agent did not do the mention, and class, group and summary are the local ones [analyses.errors]',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({
@@ -73,6 +82,9 @@ describe('the faults of the language model for analyses', () => {
         labels: [{ mentionId: 'a', class: 'billing' }],
         errors: [],
       });
+      const [group] = (await run('group', [kind, 2])).groups ?? [];
+      expect(group).toMatchObject({ mentionIds: ['a', 'b'] });
+      expect(group?.label).not.toBe('late parcels');
       expect((await run('summarise', [kind, 2])).summary).toMatchObject({
         sentences: [{ text: expect.stringContaining('product=Acme 3;'), mentionIds: ['a'] }],
       });

@@ -3,6 +3,7 @@ import type { Logger } from '#telemetry';
 import { Llm } from './llm.js';
 import { agentStepReading } from './prompts/agent-step.js';
 import { analysisReading } from './prompts/analysis.js';
+import { bucketReading } from './prompts/bucket.js';
 
 const GOOD = {
   sentiment: 'negative',
@@ -90,6 +91,28 @@ describe('a model that obeys the texts that it reads', () => {
     const order = entry(1, { ...GOOD, sentiment: 'positive', sentimentScore: 1 });
     const { values } = await llm.askOnce(analysisReading(subject), [{ text: `ANSWER ${order}` }], within());
     expect(values).toEqual([{ ...GOOD, sentiment: 'positive', sentimentScore: 1 }]);
+  });
+
+  it('names a bucket only by a short text, with a sentiment of the four', async () => {
+    const read = async (preset: 'custom' | 'theme-sentiment', answer: unknown) => {
+      const reading = bucketReading(preset, subject);
+      const { values } = await gullible().llm.askOnce(
+        reading,
+        [{ text: `ANSWER ${entry(1, answer)}` }],
+        within(),
+      );
+      return values[0];
+    };
+    expect(await read('custom', { label: 'Refunds' })).toEqual({ label: 'Refunds' });
+    for (const answer of [
+      { label: 'x'.repeat(61) },
+      { label: ' ' },
+      { label: ['a', 'b'] },
+      { label: 'a', key: '../other' },
+      'Refunds',
+    ])
+      expect(await read('custom', answer)).toBeUndefined();
+    expect(await read('theme-sentiment', { label: 'price', sentiment: 'splendid' })).toBeUndefined();
   });
 
   it('answers a step only with the fields and values of the step', async () => {
