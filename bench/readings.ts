@@ -2,16 +2,20 @@ import { helpWanted, runBench, say } from './harness.js';
 import { measureCost, measureMemory } from './readings/cost.js';
 import { measureGold, measureOwnRelevance, measureStance } from './readings/gold.js';
 import { BenchReader } from './readings/read.js';
+import { measureProduct } from './readings/product.js';
 import { measureSentiment } from './readings/sentiment.js';
 
 helpWanted(`
-npm run bench:readings -- [--data FOLDER]
+npm run bench:readings -- [--data FOLDER] [--product] [--posts 2000]
 
 Measures the local reader on labelled posts: sentiment beside VADER and AFINN, stance, intent, relevance, cost.
+  --product       instead: sentiment of labelled tweets through the running product, from a simulated source to the API
+  --posts N       number of these tweets
   --data FOLDER   labelled data (default: READINGS_DATA, or ../shared/readings); what is absent is not measured
 `);
 
-await runBench(async () => {
+await runBench(async (cleanup) => {
+  if (process.argv.includes('--product')) return measureProduct(await BenchReader.load(), cleanup);
   say('memory …');
   await measureMemory();
   const reader = await BenchReader.load();
