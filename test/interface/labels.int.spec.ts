@@ -285,6 +285,24 @@ describe('POST /v1/keywords/{id}/backtest', () => {
     expect(items.flatMap(({ removed }) => removed)).toEqual(['old']);
   });
 
+  it('returns only items for which a rule fires or no longer fires, if asked for [rules.backtest-items]', async () => {
+    const items: Json[] = [];
+    let [cursor, pages] = ['', 0];
+    do {
+      const page = await ada.api.get(
+        `/v1/keywords/${own.id}/backtest/${found.body.id}/items?fired=true&limit=1${cursor && `&cursor=${cursor}`}`,
+      );
+      items.push(...page.body.data);
+      [cursor, pages] = [page.body.nextCursor ?? '', pages + 1];
+    } while (cursor);
+    expect(items.map(({ added, removed }) => [added.length, removed.length])).toEqual([
+      [0, 1],
+      [1, 0],
+      [1, 0],
+    ]);
+    expect(pages).toBeLessThanOrEqual(4);
+  });
+
   it('takes the changes of a keyword only, and names each fault', async () => {
     const clause = { field: 'likes', op: 'contains', value: '1' };
     const { status, body } = await start({

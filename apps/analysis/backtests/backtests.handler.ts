@@ -2,7 +2,6 @@ import { create, fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import PQueue from 'p-queue';
 import {
-  BacktestPageSchema,
   KeywordDefinitionSchema,
   RanBacktestSchema,
   type KeywordDefinition,
@@ -15,10 +14,10 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { CommandPattern } from '#transport';
 import { itemRulesOf } from '#rules';
+import { backtestPage } from './backtest-page.js';
 import { BacktestSummary } from './backtest-summary.js';
 import { StoredMentions, type TestedWindow } from './stored-mentions.js';
 import { TestedAlerts } from './tested-alerts.js';
-import { testedView } from './tested-item.js';
 
 const DAY_MS = 86_400_000;
 /** How far back a backtest may begin. */
@@ -29,8 +28,8 @@ const MOST_ITEMS = 200_000;
 const MOST_EMBEDDED_ITEMS = 5_000;
 /** The items of a backtest can be paged for as long. */
 const KEPT_HOURS = 24;
-/** A reply fits into one message. */
-const MOST_REPLY_BYTES = 700_000;
+/** Mentions that are tested together to find those for which a rule fires; these can be rare. */
+const SEARCHED_TOGETHER = 1_000;
 /** Backtests that wait or run; the gateway waits two minutes for each. */
 const MOST_WAITING = 20;
 
@@ -97,7 +96,7 @@ export class BacktestsHandler {
 
   /** @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day */
   @CommandPattern(COMMANDS.readBacktest)
-  async read({ accountId, keywordId, backtestId, limit, afterAt, afterId }: ReadBacktest) {
+  async read({ accountId, keywordId, backtestId, limit, afterAt, afterId, onlyFired }: ReadBacktest) {
     const rows: Row[] = await this.database.query(
       `SELECT definition, since, until FROM backtests
        WHERE backtest_id = $1 AND account_id = $2 AND keyword_id = $3
@@ -109,18 +108,8 @@ export class BacktestsHandler {
     const definition = fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true });
     const window = { accountId, keywordId, since: row.since, until: row.until };
     const after = afterId === '' ? undefined : { at: afterAt, id: afterId };
-    const found = await this.mentions.page(window, definition, limit, after);
-    let bytes = 0;
-    const items = found.slice(0, limit).filter((item, index) => {
-      bytes += Buffer.byteLength(JSON.stringify(testedView(item)));
-      return index === 0 || bytes < MOST_REPLY_BYTES;
-    });
-    const last = found.length > items.length ? items.at(-1)?.row : undefined;
-    return create(BacktestPageSchema, {
-      itemsJson: JSON.stringify(items.map(testedView)),
-      nextAt: last?.occurred_at ?? '',
-      nextId: last?.event_id ?? '',
-    });
+    const together = onlyFired ? SEARCHED_TOGETHER : limit + 1;
+    return backtestPage(this.mentions.newestFirst(window, definition, after, together), limit, onlyFired);
   }
 
   private async summary(window: TestedWindow, definition: KeywordDefinition): Promise<BacktestSummary> {

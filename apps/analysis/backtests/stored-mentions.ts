@@ -23,6 +23,8 @@ export interface Position {
   id: string;
 }
 
+type Key = Pick<TestedRow, 'occurred_at' | 'event_id'>;
+
 /** Mentions that are tested together. */
 const TOGETHER = 500;
 const COLUMNS = TESTED_COLUMNS.join(', ');
@@ -62,23 +64,41 @@ export class StoredMentions {
     if (rows.length > 0) yield await this.tested(rows, window, definition);
   }
 
-  /** A page of tested mentions, newest first, and one more. */
-  async page(
+  /**
+   * Tests the mentions of the window, newest first.
+   * @param after the last one that was read before; undefined to begin with the newest
+   * @param together as many are read and tested at once
+   */
+  async *newestFirst(
     window: TestedWindow,
     definition: KeywordDefinition,
-    limit: number,
     after: Position | undefined,
-  ): Promise<TestedItem[]> {
+    together: number,
+  ): AsyncGenerator<TestedItem> {
+    for (let from = after; ;) {
+      const keys = await this.keys(window, from, together);
+      yield* await this.tested(await this.rowsOf(keys, window), window, definition);
+      const last = keys.at(-1);
+      if (!last || keys.length < together) return;
+      from = { at: last.occurred_at, id: last.event_id };
+    }
+  }
+
+  private keys(window: TestedWindow, after: Position | undefined, limit: number): Promise<Key[]> {
     const beyond = after
       ? `AND occurred_at <= {afterAt: DateTime64(3, 'UTC')}
          AND (occurred_at, toString(event_id)) < ({afterAt: DateTime64(3, 'UTC')}, {afterId: String})`
       : '';
-    const keys = await selectRows<{ occurred_at: string; event_id: string }>(
+    return selectRows<Key>(
       this.clickhouse,
       `SELECT occurred_at, event_id FROM mentions FINAL WHERE ${WINDOW} ${beyond}
        ORDER BY occurred_at DESC, toString(event_id) DESC LIMIT {limit: UInt32}`,
-      { ...paramsOf(window), limit: limit + 1, ...(after && { afterAt: after.at, afterId: after.id }) },
+      { ...paramsOf(window), limit, ...(after && { afterAt: after.at, afterId: after.id }) },
     );
+  }
+
+  /** The mentions with these keys, in their order. */
+  private async rowsOf(keys: readonly Key[], window: TestedWindow): Promise<TestedRow[]> {
     const [newest, oldest] = [keys[0], keys.at(-1)];
     if (!newest || !oldest) return [];
     const rows = await selectRows<TestedRow>(
@@ -88,8 +108,7 @@ export class StoredMentions {
       { ...paramsOf(window), oldest: oldest.occurred_at, newest: newest.occurred_at },
     );
     const byId = new Map(rows.map((row) => [row.event_id, row]));
-    const ordered = keys.flatMap(({ event_id }) => byId.get(event_id) ?? []);
-    return this.tested(ordered, window, definition);
+    return keys.flatMap(({ event_id }) => byId.get(event_id) ?? []);
   }
 
   private async tested(

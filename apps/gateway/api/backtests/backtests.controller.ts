@@ -88,15 +88,16 @@ export class BacktestsController {
     const backtestId = pathId(given, 'backtest');
     const query = new QueryReader(raw);
     const limit = query.integer('limit', 1, 200, 50);
+    const onlyFired = query.boolean('fired');
     const cursor = query.one('cursor');
     query.finish();
     if (!(await this.keywords.keyword(accountId, keywordId))) throw Refusal.notFound('keyword');
-    const scope = { list: 'backtest-items', accountId, backtestId };
+    const scope = { list: 'backtest-items', accountId, backtestId, onlyFired };
     const from = cursor === undefined ? undefined : this.cursors.read<ItemsCursor>(scope, cursor);
     const page = await this.commands.request(
       COMMANDS.readBacktest,
       create(ReadBacktestSchema, {
-        ...{ commandId: newId(), accountId, keywordId, backtestId, limit },
+        ...{ commandId: newId(), accountId, keywordId, backtestId, limit, onlyFired },
         ...(from && { afterAt: from.at, afterId: from.id }),
       }),
     );

@@ -1,5 +1,5 @@
 import type { Route } from '../operation.js';
-import { inPath, paging } from '../parameters.js';
+import { inPath, inQuery, paging } from '../parameters.js';
 import {
   described,
   ID,
@@ -70,6 +70,9 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
   }),
 };
 
+const FIRED = inQuery('fired', 'Only items for which a rule fires, or no longer fires', {
+  ...{ type: 'boolean', default: false },
+});
 const keyword = inPath('id', 'Id of the keyword');
 
 export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as const).flatMap(
@@ -94,7 +97,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
       summary: 'List the items of a backtest, newest first',
       description: 'A page can have fewer items than `limit`, and others after it.',
-      parameters: [keyword, inPath('backtest', 'Id of the backtest'), ...paging()],
+      parameters: [keyword, inPath('backtest', 'Id of the backtest'), FIRED, ...paging()],
       answer: pageOf('data', ref('BacktestItem')),
     },
   ],
