@@ -118,15 +118,15 @@ it('asks for any of several terms, and reads the newest posts of a source withou
     const { body } = await ada.api.post('/v1/explore', { question: 'teapots', terms, ...more });
     return ended(body.id as string);
   };
-  const titles = (id: string) =>
+  const termsOf = (id: string) =>
     until('the items are stored', async () => {
       const { data } = (await ada.api.get(`/v1/explore/${id}/items`)).body as Json;
-      return data.length === 2 && data.map(({ title }: Json) => title as string).sort();
+      return data.length === 2 && Object.fromEntries(data.map((one: Json) => [one.title, one.matchedTerms]));
     });
-  const found = ['A golden teapot', 'A silver teapot'];
+  const found = { 'A golden teapot': ['golden teapot'], 'A silver teapot': ['silver teapot'] };
   const search = await asked({ sources: ['hackernews'] });
   expect(search.sources).toMatchObject([{ status: 'done', items: 2, warning: null }]);
-  expect(await titles(search.id)).toEqual(found);
+  expect(await termsOf(search.id)).toEqual(found);
   // A feed that cannot be parsed within 2 s, here because other programs have the processor, fails and costs nothing.
   const feed = await until('rss has answered', async () => {
     const one = await asked({ sources: ['rss'], feed_urls: [`${url}/feeds/pots.rss`] });
@@ -134,7 +134,7 @@ it('asks for any of several terms, and reads the newest posts of a source withou
   });
   const warning = expect.stringContaining('has no search') as string;
   expect(feed.sources).toMatchObject([{ status: 'done', items: 2, warning }]);
-  expect(await titles(feed.id)).toEqual(found);
+  expect(await termsOf(feed.id)).toEqual(found);
 }, 60_000);
 
 it('refuses a token of another question', async () => {

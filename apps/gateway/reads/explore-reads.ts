@@ -6,6 +6,7 @@ import type { Database } from '#postgres';
 export interface ExploreRow {
   explore_id: string;
   question: string;
+  terms: string[];
   market: string;
   most_items: number;
   credits_quoted: number;

@@ -1,5 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import type { MentionRow } from '#clickhouse';
 import { Refusal } from '#kernel';
+import { compile, type Matcher } from '#matching';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
@@ -39,9 +41,19 @@ export class ExploreItemsController {
     };
     const found = await this.mentions.explored(accountId, id, page);
     const next = cursorAfter(MENTIONS, found, page);
+    const matcher = compile([{ key: id, mode: 'word', terms: explore.terms }]);
     return {
-      data: found.slice(0, limit).map(mentionView),
+      data: found.slice(0, limit).map((row) => ({
+        ...mentionView(row),
+        // A source searches in its own way, so it can return items without any of the terms.
+        matchedTerms: termsIn(row, matcher),
+      })),
       ...(next ? { nextCursor: this.cursors.write(scope, next) } : {}),
     };
   }
+}
+
+function termsIn({ title, text, title_of_parent: titleOfParent }: MentionRow, matcher: Matcher): string[] {
+  const found = matcher.match({ title, text, titleOfParent }).flatMap(({ matches }) => matches);
+  return [...new Set(found.map(({ term }) => term))];
 }

@@ -111,7 +111,7 @@ export const exploreRoutes: readonly Route[] = [
     operationId: 'itemsOfExplore',
     summary: 'List the items that an Explore found, newest first',
     description:
-      'The items are mentions without a keyword and without readings. They are kept for at least 90 days, and are also in `GET /v1/mentions` if it does not filter by sentiment, intent or author.',
+      'The items are mentions without a keyword and without readings. They are kept for at least 90 days, and are also in `GET /v1/mentions` if it does not filter by sentiment, intent or author. `matchedTerms` has the terms of the Explore that an item contains as whole words; it is empty for an Explore with a question only.',
     parameters: [inPath('id', 'Id of the Explore'), ...paging()],
     answer: pageOf('data', ref('Mention')),
   },
