@@ -14,6 +14,7 @@ import { DeliverySection } from './delivery-section.js';
 import { bodyOf, DraftProvider, useDraftForm, type Draft, type KeywordBody } from './draft.js';
 import { EstimatePanel } from './estimate-panel.js';
 import { NoiseSection } from './noise-section.js';
+import { PreviewSection } from './preview-section.js';
 import { ReadingSection } from './reading-section.js';
 import { RulesSection } from './rules-section.js';
 import { ScheduleSection } from './schedule-section.js';
@@ -64,6 +65,7 @@ export function Editor({ stored, initial }: Props) {
               <Stack gap="lg">
                 <WhatSection />
                 <SourcesSection />
+                <PreviewSection />
                 <ReadingSection />
                 <NoiseSection />
                 <DeliverySection />

@@ -2,12 +2,12 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { SearchX } from 'lucide-react';
 import { useState } from 'react';
 import type { Mention } from '../../api/types.js';
-import { plural } from '../../parts/format.js';
-import { MarkedText, spansOf } from '../../parts/marked-text.js';
-import { PostLink } from '../../parts/post-link.js';
-import { SourceName } from '../../parts/source.js';
-import { Empty } from '../../parts/states.js';
-import { Time } from '../../parts/time.js';
+import { plural } from '../format.js';
+import { MarkedText, spansOf } from '../marked-text.js';
+import { PostLink } from '../post-link.js';
+import { SourceName } from '../source.js';
+import { Empty } from '../states.js';
+import { Time } from '../time.js';
 
 const SHOWN = 12;
 /** What a keyword would have brought lately. */
@@ -28,7 +28,7 @@ export function PreviewItems({
         That can be right for a new name. Otherwise go back and add spellings.
       </Empty>
     );
-  const matching = newestFirst(mentions.filter((mention) => reasonOf(mention, terms) !== undefined));
+  const matching = newestFirst(mentions.filter(({ matchedTerms }) => matchedTerms.length > 0));
   const sorted = [...matching, ...mentions.filter((mention) => !matching.includes(mention))];
   const sources = [...new Set(mentions.map(({ source }) => source))];
   return (
@@ -64,8 +64,8 @@ export function PreviewItems({
 }
 
 function Item({ mention, terms }: { mention: Mention; terms: readonly string[] }) {
-  const { title, excerpt, source, author, publishedAt, url } = mention;
-  const reason = reasonOf(mention, terms);
+  const { title, excerpt, source, author, publishedAt, url, matchedTerms } = mention;
+  const [reason] = matchedTerms;
   return (
     <div className="card" style={{ padding: '0.6rem 0.8rem', opacity: reason ? 1 : 0.75 }}>
       <Group gap={8} justify="space-between" wrap="nowrap">
@@ -105,10 +105,4 @@ function isRecent({ publishedAt }: Mention): boolean {
 /** Posts without a time last. */
 function newestFirst(mentions: readonly Mention[]): Mention[] {
   return [...mentions].sort((a, b) => (b.publishedAt ?? '').localeCompare(a.publishedAt ?? ''));
-}
-
-/** The first term that the post has. */
-function reasonOf({ title, text }: Mention, terms: readonly string[]): string | undefined {
-  const whole = `${title ?? ''}\n${text}`;
-  return terms.find((term) => spansOf(whole, [term]).length > 0);
 }

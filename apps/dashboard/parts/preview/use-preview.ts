@@ -1,6 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
-import type { Plan } from './plan.js';
+import type { Source } from '../../api/types.js';
+
+/** What is asked: any of these terms, in these sources. */
+export interface PreviewQuestion {
+  terms: readonly string[];
+  sources: readonly Source[];
+  feedUrls: readonly string[];
+}
 
 /** A preview asks for at most this many terms, and reads this many feeds. */
 export const MOST_TERMS = 5;
@@ -8,19 +15,19 @@ const MOST_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
-/** What the sources have about the brand now: the price first, then the run, then the items. */
-export function usePreview({ brand, terms, sources: asked, feedUrls }: Plan) {
+/** What the sources have about the terms now: the price first, then the run, then the items. */
+export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
   const body = {
-    question: (terms[0] ?? brand).slice(0, 500),
-    ...(terms.length > 0 && { terms: terms.slice(0, MOST_TERMS) }),
-    ...(asked.includes('rss') && { feedUrls: feedUrls.slice(0, MOST_FEEDS) }),
-    sources: asked,
+    question: terms[0] ?? '',
+    terms: terms.slice(0, MOST_TERMS),
+    ...(sources.includes('rss') && { feedUrls: feedUrls.slice(0, MOST_FEEDS) }),
+    sources: [...sources],
     limit: LIMIT,
   };
   const price = useQuery({
     queryKey: ['/v1/explore/estimate', body],
     queryFn: ({ signal }) => api.post('/v1/explore/estimate', { body, signal }),
-    enabled: asked.length > 0,
+    enabled: sources.length > 0,
   });
   const start = useMutation({
     mutationFn: () => {
@@ -42,7 +49,7 @@ export function usePreview({ brand, terms, sources: asked, feedUrls }: Plan) {
     queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
     enabled: isOver(run.data?.status),
   });
-  return { asked, price, start, run, items };
+  return { price, start, run, items };
 }
 
 const isOver = (status: string | undefined) => status === 'done' || status === 'failed';

@@ -1,0 +1,70 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Source } from '../../api/types.js';
+import { askedTerms, Preview } from '../../parts/preview/preview.js';
+import { usePreview, type PreviewQuestion } from '../../parts/preview/use-preview.js';
+import { Section } from '../../parts/section.js';
+import { useDraft, type Draft } from './draft.js';
+
+/** An AI engine needs a prompt, and a marketplace has listings: neither is asked for words. */
+const NOT_ASKED: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
+
+/** What the sources have about the terms now. Own criteria of searches are left out. */
+export function PreviewSection() {
+  const { values } = useDraft();
+  const [asked, setAsked] = useState<PreviewQuestion>();
+  const question = questionOf(values);
+  const { match, query, terms } = values.globalCriteria;
+  // A preview shows which term a post has as whole words, and knows no other mode.
+  const isPlain = (match ?? 'word') === 'word' && (query.trim() === '' || terms.length === 0);
+  const canAsk = isPlain && question.terms.length > 0 && question.sources.length > 0;
+  return (
+    <Section
+      title="Preview"
+      lead="What the sources have about the terms now. You see the price first; nothing is created."
+    >
+      <Stack align="stretch">
+        {asked && <Asked key={JSON.stringify(asked)} question={asked} />}
+        <div>
+          <Button variant="default" disabled={!canAsk} onClick={() => setAsked(question)}>
+            {asked ? 'Ask for the present terms' : 'Show the price of a preview'}
+          </Button>
+        </div>
+        {!canAsk && (
+          <Text size="sm" c="dimmed">
+            It needs terms that match as whole words, without other words that must appear as well, and a
+            source that is searched by words.
+          </Text>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+function Asked({ question }: { question: PreviewQuestion }) {
+  const preview = usePreview(question);
+  return (
+    <>
+      <Text size="sm">Each source is asked once for {askedTerms(question)}.</Text>
+      <Preview question={question} preview={preview} />
+    </>
+  );
+}
+
+function questionOf({ globalCriteria: { terms, query }, sources }: Draft): PreviewQuestion {
+  const enabled = sources.filter(({ enabled: isOn, source }) => isOn && !NOT_ASKED.has(source));
+  const feeds = enabled.flatMap(({ searches }) => searches.flatMap(({ overrides }) => feedsOf(overrides)));
+  return {
+    terms: terms.length > 0 ? terms : [query.trim()].filter((text) => text !== ''),
+    // A feed is read only by its address.
+    sources: enabled.map(({ source }) => source).filter((source) => source !== 'rss' || feeds.length > 0),
+    feedUrls: [...new Set(feeds)],
+  };
+}
+
+function feedsOf({
+  filters,
+}: Draft['globalCriteria'] | Draft['sources'][number]['searches'][number]['overrides']) {
+  const urls: unknown = filters?.['feed_urls'];
+  return Array.isArray(urls) ? urls.filter((url) => typeof url === 'string') : [];
+}
