@@ -1,8 +1,8 @@
 import { Badge, Table } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Radar } from 'lucide-react';
 import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
+import { usePages } from '../../api/use-pages.js';
 import { count, words } from '../../parts/format.js';
 import { SourceName } from '../../parts/source.js';
 import { Section } from '../../parts/section.js';
@@ -12,22 +12,16 @@ import { Time } from '../../parts/time.js';
 
 /** The activity of a keyword: checks and deliveries, newest first. */
 export function Checks({ keywordId }: { keywordId: string }) {
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/keywords', keywordId, 'activity'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/keywords/{id}/activity', {
-        path: { id: keywordId },
-        query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) },
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
+  const path = { id: keywordId };
+  const query = usePages(['/v1/keywords', keywordId, 'activity'], async (page, signal) => {
+    const options = { path, query: { limit: 50, ...page }, signal };
+    const { activity, nextCursor } = await api.get('/v1/keywords/{id}/activity', options);
+    return { data: activity, nextCursor };
   });
   return (
     <Section title="Activity" lead="Each check and each delivery of the last seven days.">
       <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ activity }) => activity);
+        {(rows) => {
           if (rows.length === 0)
             return (
               <Empty icon={Radar} title="Nothing happened yet">

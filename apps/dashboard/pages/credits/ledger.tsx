@@ -1,5 +1,4 @@
 import { Badge, Group, Select, Table, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { ReceiptText } from 'lucide-react';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
@@ -8,6 +7,7 @@ import type { Source } from '../../api/types.js';
 import { count, words } from '../../parts/format.js';
 import { sourceName, SourceName } from '../../parts/source.js';
 import { SOURCES } from '../../api/values.js';
+import { usePages } from '../../api/use-pages.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
@@ -15,7 +15,6 @@ import { Time } from '../../parts/time.js';
 import { useAddressParam } from '../../parts/use-address-param.js';
 
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'] as const;
-type Kind = (typeof KINDS)[number];
 
 /** Every movement of credits, newest first. */
 export function Ledger() {
@@ -23,13 +22,10 @@ export function Ledger() {
   const [givenSource, setSource] = useAddressParam('source');
   const kind = KINDS.find((one) => one === givenKind);
   const source = SOURCES.find((one) => one === givenSource);
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/credits/ledger', kind, source],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/credits/ledger', { query: queryOf(kind, source, pageParam), signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-  });
+  const filters = { ...(kind && { kind: [kind] }), ...(source && { source: [source] }) };
+  const query = usePages(['/v1/credits/ledger', kind, source], (page, signal) =>
+    api.get('/v1/credits/ledger', { query: { ...filters, ...page }, signal }),
+  );
   return (
     <Section
       title="Ledger"
@@ -59,8 +55,7 @@ export function Ledger() {
       }
     >
       <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data);
+        {(rows) => {
           return rows.length === 0 ? (
             <Empty icon={ReceiptText} title="No movements">
               Nothing fits these filters.
@@ -108,12 +103,4 @@ function Movement({ row }: { row: RowOf<'/v1/credits/ledger'> }) {
       <Table.Td>{count(row.balanceAfter)}</Table.Td>
     </Table.Tr>
   );
-}
-
-function queryOf(kind: Kind | undefined, source: Source | undefined, cursor: string | undefined) {
-  return {
-    ...(kind ? { kind: [kind] } : {}),
-    ...(source ? { source: [source] } : {}),
-    ...(cursor ? { cursor } : {}),
-  };
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, Group, Select, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, RotateCw, Send } from 'lucide-react';
 import { Fragment, useState } from 'react';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
@@ -8,6 +8,7 @@ import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
+import { usePages } from '../../api/use-pages.js';
 import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 import { count, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
@@ -28,21 +29,12 @@ export function Attempts() {
   const [givenState, setState] = useAddressParam('state');
   const [keyword, setKeyword] = useAddressParam('keyword');
   const state = STATES.find((one) => one === givenState);
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/deliveries', state, keyword],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/deliveries', {
-        query: {
-          ...(state ? { state: [state] } : {}),
-          ...(keyword ? { keyword: [keyword] } : {}),
-          ...(pageParam ? { cursor: pageParam } : {}),
-        } as never,
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-    refetchInterval: 15_000,
-  });
+  const filters = { ...(state && { state }), ...(keyword && { keyword }) };
+  const query = usePages(
+    ['/v1/deliveries', state, keyword],
+    (page, signal) => api.get('/v1/deliveries', { query: { ...filters, ...page }, signal }),
+    { refetchInterval: () => 15_000 },
+  );
   return (
     <>
       <Group mb="sm" gap="xs">
@@ -67,8 +59,7 @@ export function Attempts() {
         />
       </Group>
       <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data);
+        {(rows) => {
           if (rows.length === 0)
             return (
               <Empty icon={Send} title="Nothing was sent">

@@ -1,10 +1,11 @@
 import { Badge, Button, Group, Table, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { PlugZap } from 'lucide-react';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
+import { usePages } from '../../api/use-pages.js';
 import { count, plural, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
 import { Empty, Loaded } from '../../parts/states.js';
@@ -17,20 +18,16 @@ const COLOURS = { healthy: 'teal', failing: 'yellow', disabled: 'red' } as const
 
 /** The webhook addresses of the account, and how they are. */
 export function Endpoints() {
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/endpoints'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/endpoints', { query: pageParam ? { cursor: pageParam } : {}, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-    refetchInterval: 15_000,
-  });
+  const query = usePages(
+    ['/v1/endpoints'],
+    (page, signal) => api.get('/v1/endpoints', { query: page, signal }),
+    { refetchInterval: () => 15_000 },
+  );
   return (
     <>
       <TestWebhook />
       <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data);
+        {(rows) => {
           if (rows.length === 0)
             return (
               <Empty icon={PlugZap} title="No endpoints">

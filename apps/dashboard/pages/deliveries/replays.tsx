@@ -1,12 +1,13 @@
 import { Badge, Button, Group, Progress, Select, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { History } from 'lucide-react';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
 import { queries } from '../../api/queries.js';
 import { useCanEdit } from '../../api/session.js';
+import { usePages } from '../../api/use-pages.js';
 import { showFaults } from '../../parts/faults.js';
 import { count, minuteOf, words } from '../../parts/format.js';
 import { notify, notifyFailure } from '../../parts/notify.js';
@@ -22,21 +23,17 @@ const isOpen = ({ status }: Pick<Replay, 'status'>) => status === 'queued' || st
 
 /** Stored events that are sent again, with their progress. */
 export function Replays() {
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/replays'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/replays', { query: pageParam ? { cursor: pageParam } : {}, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
+  const query = usePages(
+    ['/v1/replays'],
+    (page, signal) => api.get('/v1/replays', { query: page, signal }),
     // The progress of a running replay is followed.
-    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isOpen)) ? 1000 : 30_000),
-  });
+    { refetchInterval: (rows) => (rows.some(isOpen) ? 1000 : 30_000) },
+  );
   return (
     <Stack>
       {useCanEdit() && <NewReplay />}
       <Loaded query={query}>
-        {({ pages }) => {
-          const rows = pages.flatMap(({ data }) => data);
+        {(rows) => {
           if (rows.length === 0)
             return (
               <Empty icon={History} title="No replays">

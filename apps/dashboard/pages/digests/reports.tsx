@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileBarChart } from 'lucide-react';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
+import { usePages } from '../../api/use-pages.js';
 import { dayOf, hourOfDay } from '../../parts/format.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
@@ -11,17 +11,10 @@ import { Time } from '../../parts/time.js';
 /** The weekly reports, each with its own page. */
 export function Reports() {
   const names = useKeywordNames();
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/reports'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/reports', { query: pageParam ? { cursor: pageParam } : {}, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-  });
+  const query = usePages(['/v1/reports'], (page, signal) => api.get('/v1/reports', { query: page, signal }));
   return (
     <Loaded query={query}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ data }) => data);
+      {(rows) => {
         if (rows.length === 0)
           return (
             <Empty icon={FileBarChart} title="No reports yet">

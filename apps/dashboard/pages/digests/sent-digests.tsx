@@ -1,10 +1,10 @@
 import { Badge, Table, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { MailOpen } from 'lucide-react';
 import { useState } from 'react';
 import { targetName, useChannels } from '../../api/channels.js';
 import { api } from '../../api/client.js';
 import { useKeywordNames } from '../../api/keywords.js';
+import { usePages } from '../../api/use-pages.js';
 import { count, words } from '../../parts/format.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
@@ -18,20 +18,12 @@ export function SentDigests() {
   const names = useKeywordNames();
   const channels = useChannels();
   const [since] = useState(() => new Date(Date.now() - KEPT_MS).toISOString());
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/deliveries', 'digests'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/deliveries', {
-        query: { target: 'digest', since, ...(pageParam ? { cursor: pageParam } : {}) },
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-  });
+  const query = usePages(['/v1/deliveries', 'digests'], (page, signal) =>
+    api.get('/v1/deliveries', { query: { target: 'digest', since, ...page }, signal }),
+  );
   return (
     <Loaded query={query}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ data }) => data);
+      {(rows) => {
         return (
           <>
             {rows.length === 0 ? (

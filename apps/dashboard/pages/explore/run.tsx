@@ -1,10 +1,11 @@
 import { Badge, Button, Group, Loader, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { BellPlus, SearchX } from 'lucide-react';
 import { Link } from 'react-router';
 import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import type { Mention } from '../../api/types.js';
+import { usePages } from '../../api/use-pages.js';
 import { credits, plural, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink } from '../../parts/post-link.js';
@@ -77,21 +78,12 @@ function keywordFrom({ question, sources }: Explore): string {
 }
 
 function Items({ id, question }: { id: string; question: string }) {
-  const query = useInfiniteQuery({
-    queryKey: ['/v1/explore', id, 'items'],
-    queryFn: ({ signal, pageParam }) =>
-      api.get('/v1/explore/{id}/items', {
-        path: { id },
-        query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) },
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.nextCursor,
-  });
+  const query = usePages(['/v1/explore', id, 'items'], (page, signal) =>
+    api.get('/v1/explore/{id}/items', { path: { id }, query: page, signal }),
+  );
   return (
     <Loaded query={query}>
-      {({ pages }) => {
-        const items = pages.flatMap(({ data }) => data);
+      {(items) => {
         if (items.length === 0)
           return (
             <Empty icon={SearchX} title="Nothing was found">

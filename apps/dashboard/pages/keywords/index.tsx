@@ -1,19 +1,20 @@
 import { Anchor, Button, Group, NativeSelect, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Plus, Search, SearchX, Tags } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Keyword } from '../../api/types.js';
+import { usePages } from '../../api/use-pages.js';
 import { count, duration, short } from '../../parts/format.js';
 import { KeywordState } from '../../parts/keyword-state.js';
 import { Page } from '../../parts/page.js';
 import { Sparkline } from '../../parts/sparkline.js';
 import { SourceName } from '../../parts/source.js';
 import { Empty, Loaded } from '../../parts/states.js';
-import { DataTable } from '../../parts/table.js';
+import { DataTable, More } from '../../parts/table.js';
 
 const DAYS = 14;
 const STATES = [
@@ -31,7 +32,6 @@ export function Component() {
   const [q] = useDebouncedValue(text.trim(), 250);
   const state = params.get('state') ?? '';
   const keywords = useKeywords(state, q);
-  const rows = keywords.data?.pages.flatMap(({ data }) => data);
   return (
     <Page
       title="Keywords"
@@ -66,7 +66,7 @@ export function Component() {
           }
         />
       </Group>
-      <Loaded query={{ data: rows, error: keywords.error, refetch: keywords.refetch }}>
+      <Loaded query={keywords}>
         {(found) =>
           found.length > 0 ? (
             <KeywordTable keywords={found} />
@@ -75,36 +75,17 @@ export function Component() {
           )
         }
       </Loaded>
-      {keywords.hasNextPage && (
-        <Button
-          variant="default"
-          loading={keywords.isFetchingNextPage}
-          onClick={() => void keywords.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <More query={keywords} />
     </Page>
   );
 }
 
 function useKeywords(state: string, q: string) {
   const states = state === '' ? ['active', 'paused'] : [state];
-  return useInfiniteQuery({
-    queryKey: ['/v1/keywords', 'list', state, q],
-    queryFn: ({ pageParam, signal }) =>
-      api.get('/v1/keywords', {
-        query: {
-          state: states as Keyword['state'][],
-          limit: 50,
-          ...(q && { q }),
-          ...(pageParam && { cursor: pageParam }),
-        },
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  const filters = { state: states as Keyword['state'][], ...(q && { q }) };
+  return usePages(['/v1/keywords', 'list', state, q], (page, signal) =>
+    api.get('/v1/keywords', { query: { ...filters, ...page }, signal }),
+  );
 }
 
 function NoKeyword({ isFiltered }: { isFiltered: boolean }) {

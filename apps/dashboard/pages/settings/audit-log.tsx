@@ -1,7 +1,7 @@
 import { Badge, Code, Table, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { ScrollText } from 'lucide-react';
 import { api } from '../../api/client.js';
+import { usePages } from '../../api/use-pages.js';
 import { Section } from '../../parts/section.js';
 import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
@@ -9,20 +9,15 @@ import { Time } from '../../parts/time.js';
 
 /** What members and keys changed. */
 export function AuditLog() {
-  const log = useInfiniteQuery({
-    queryKey: ['/v1/audit-log'],
-    queryFn: ({ pageParam, signal }) =>
-      api.get('/v1/audit-log', { query: { limit: 50, ...(pageParam && { cursor: pageParam }) }, signal }),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
-  const rows = log.data?.pages.flatMap(({ data }) => data);
+  const log = usePages(['/v1/audit-log'], (page, signal) =>
+    api.get('/v1/audit-log', { query: page, signal }),
+  );
   return (
     <Section
       title="Audit log"
       lead="Every change by a member or a key, the newest first. Values are not recorded."
     >
-      <Loaded query={{ data: rows, error: log.error, refetch: log.refetch }}>
+      <Loaded query={log}>
         {(entries) =>
           entries.length === 0 ? (
             <Empty icon={ScrollText} title="Nothing was changed yet" />

@@ -1,0 +1,37 @@
+import { useInfiniteQuery, type QueryKey } from '@tanstack/react-query';
+
+interface Page<Row> {
+  data: Row[];
+  nextCursor?: string | undefined;
+}
+
+interface Options<Row> {
+  staleTime?: number;
+  /** After how many milliseconds the rows are read again. */
+  refetchInterval?: (rows: readonly Row[]) => number;
+}
+
+/**
+ * The rows of a list of the API, page by page.
+ * @param read reads one page; the cursor belongs into its query
+ */
+export function usePages<Row>(
+  queryKey: QueryKey,
+  read: (page: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
+  { staleTime, refetchInterval }: Options<Row> = {},
+) {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam ? { cursor: pageParam } : {}, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    select: ({ pages }) => rowsOf(pages),
+    ...(staleTime !== undefined && { staleTime }),
+    ...(refetchInterval && {
+      refetchInterval: ({ state }: { state: { data?: { pages: Page<Row>[] } | undefined } }) =>
+        refetchInterval(rowsOf(state.data?.pages ?? [])),
+    }),
+  });
+}
+
+const rowsOf = <Row>(pages: readonly Page<Row>[]): Row[] => pages.flatMap(({ data }) => data);
