@@ -28,6 +28,7 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
         'value of ai',
         'reason',
         'view',
+        'co-brand',
       ],
     ],
     async open(page) {

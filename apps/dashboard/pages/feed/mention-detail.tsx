@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { useCanEdit } from '../../api/session.js';
 import type { Label, Mention, Why } from '../../api/types.js';
-import { isInvisible, short, words } from '../../parts/format.js';
+import { isInvisible, isolated, short, words } from '../../parts/format.js';
 import { MarkedText, spansOf } from '../../parts/marked-text.js';
 import { PostLink, webAddress } from '../../parts/post-link.js';
 import { LABELS } from '../../api/values.js';
@@ -57,6 +57,7 @@ export default function MentionDetail({ id, close, changes, keywordNames }: Prop
             <LabelButtons mention={found} changes={changes} />
             <Body mention={found} why={why.data} />
             <Figures mention={found} />
+            <CoBrands brands={found.coBrands} />
             <Divider />
             <Corrections mention={found} changes={changes} />
           </>
@@ -201,11 +202,22 @@ function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
 
 function Figures({ mention }: { mention: Mention }) {
   const figures = Object.entries(mention.engagement).filter(([, value]) => value !== null);
-  if (figures.length === 0 && mention.media.length === 0) return null;
+  const parts = figures.map(([name, value]) => figureText(name, Number(value)));
+  if (mention.media.length > 0) parts.push(`${mention.media.length} attached, not loaded here`);
+  if (parts.length === 0) return null;
   return (
     <Text size="sm" c="dimmed">
-      {figures.map(([name, value]) => figureText(name, Number(value))).join(' · ')}
-      {mention.media.length > 0 && ` · ${mention.media.length} attached, not loaded here`}
+      {parts.join(' · ')}
+    </Text>
+  );
+}
+
+/** Other brands that the post names. */
+function CoBrands({ brands }: { brands: readonly string[] }) {
+  if (brands.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" className="foreign">
+      Also named: {brands.map((brand) => isolated(brand)).join(', ')}
     </Text>
   );
 }
