@@ -1,6 +1,10 @@
 import type { Intent, Label, Sentiment, Source } from './types.js';
 
-const EVERY_SOURCE: Readonly<Record<Source, true>> = {
+/** The values of a type of the API, in this order. The compiler refuses a list with one too many or too few. */
+const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
+
+/** Every source, in the order in which it is offered. */
+export const SOURCES = all<Source>({
   x: true,
   reddit: true,
   youtube: true,
@@ -15,26 +19,23 @@ const EVERY_SOURCE: Readonly<Record<Source, true>> = {
   rss: true,
   ai_answers: true,
   vinted: true,
-};
+});
 
-/** Every source, in the order in which it is offered. */
-export const SOURCES = Object.keys(EVERY_SOURCE) as Source[];
+export const SENTIMENTS = all<Sentiment>({ positive: true, negative: true, neutral: true, mixed: true });
 
-export const SENTIMENTS: readonly Sentiment[] = ['positive', 'negative', 'neutral', 'mixed'];
+export const INTENTS = all<Intent>({
+  buy_intent: true,
+  recommendation_request: true,
+  product_question: true,
+  support_request: true,
+  bug_report: true,
+  feature_request: true,
+  complaint: true,
+  praise: true,
+  churn_risk: true,
+  comparison: true,
+  promotion: true,
+  other: true,
+});
 
-export const INTENTS: readonly Intent[] = [
-  'buy_intent',
-  'recommendation_request',
-  'product_question',
-  'support_request',
-  'bug_report',
-  'feature_request',
-  'complaint',
-  'praise',
-  'churn_risk',
-  'comparison',
-  'promotion',
-  'other',
-];
-
-export const LABELS: readonly Label[] = ['to_reply', 'starred', 'flagged', 'hidden'];
+export const LABELS = all<Label>({ to_reply: true, starred: true, flagged: true, hidden: true });
