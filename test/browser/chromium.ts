@@ -26,6 +26,9 @@ export interface BrowserPage {
   faults: string[];
 }
 
+/** Prints a figure for people. */
+export const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
@@ -56,7 +59,7 @@ const COLOURS = ['color-contrast'];
  * @param rules their ids, or their tags
  */
 export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (await page.evaluate('!globalThis.axe')) await page.evaluate(axe.source);
   const found = await page.evaluate(async (runOnly) => {
     const { axe: engine } = globalThis as unknown as { axe: typeof axe };
     return engine.run({ runOnly, resultTypes: ['violations'] });
@@ -89,7 +92,8 @@ export async function findingsInBothThemes(
   return found;
 }
 
-export async function screenshot(page: Page, name: string, fullPage = false): Promise<void> {
+/** Of the visible part: a picture of the whole page changes its size twice, and takes several times as long. */
+export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage });
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.jpg`, quality: 80 });
 }

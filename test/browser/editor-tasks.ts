@@ -1,0 +1,61 @@
+import { until, type Json } from '#testing';
+import { EDITOR_FIELDS, fieldOf, FULL_KEYWORD, GIVEN_BY_EARSHOT } from './editor-fields.js';
+import { call } from './installation.js';
+import type { Member } from './member.js';
+import { leavesOf } from './schema-paths.js';
+
+/** A member writes a keyword in the editor. */
+export function editorTasks(member: Member): void {
+  it('has a field in the editor for every value of the body that creates a keyword', async () => {
+    const { page } = member;
+    const paths = leavesOf('KeywordBody').map(({ path }) => path);
+    expect([...Object.keys(EDITOR_FIELDS), ...GIVEN_BY_EARSHOT].sort()).toEqual(paths.sort());
+    const lumora = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data[0] as Json;
+    const { id: channelId } = (await call(page, 'GET', '/v1/channels')).data[0] as Json;
+    const keyword = `**/v1/keywords/${lumora.id}`;
+    const full = { ...lumora, ...FULL_KEYWORD, channels: [{ channelId, mode: 'daily' }] };
+    await page.route(keyword, (route) => route.fulfill({ json: full }));
+    await member.open(`keywords/new?from=${lumora.id}`);
+    const closed = page
+      .getByRole('region', { name: 'Where', exact: true })
+      .locator('button[aria-expanded=false]');
+    await fieldOf(page, EDITOR_FIELDS['name'] ?? ['', '']).waitFor();
+    while ((await closed.count()) > 0) await closed.first().click();
+    const missing = async () => {
+      const found = await Promise.all(
+        Object.entries(EDITOR_FIELDS).map(async ([path, field]) => {
+          const element = fieldOf(page, field);
+          return (await element.count()) === 1 && (await element.isEnabled()) ? [] : [path];
+        }),
+      );
+      return found.flat();
+    };
+    await until('every field is there', async () => (await missing()).length === 0).catch(() => 'see below');
+    expect(await missing()).toEqual([]);
+    await page.unroute(keyword);
+  }, 90_000);
+
+  it('writes a rule when a keyword is created, and sees beside its fields what is missing', async () => {
+    const { page } = member;
+    await member.open('keywords/new?name=Ruled&query=lumora&source=hackernews');
+    const rules = page.getByRole('region', { name: 'Rules', exact: true });
+    await rules.getByText('A backtest is possible once the keyword exists').waitFor();
+    await rules.getByRole('button', { name: 'Add a rule' }).click();
+    await page.getByRole('button', { name: 'Create the keyword' }).click();
+    await rules.getByText('Give the rule a name').waitFor();
+    await rules.getByText('Enter a value').waitFor();
+    await rules.getByRole('textbox', { name: 'Rule 1' }).fill('Dark');
+    await rules.getByRole('textbox', { name: 'Clause 1: value' }).fill('dark');
+    await page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
+    await page.getByRole('button', { name: 'Create the keyword' }).click();
+    await page.getByRole('heading', { name: 'Ruled' }).waitFor();
+    const { rules: made } = (await call(page, 'GET', '/v1/keywords?q=Ruled')).data[0] as Json;
+    expect(made).toMatchObject([
+      {
+        name: 'Dark',
+        when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'dark' }] },
+        then: [{ type: 'mark', label: 'to_reply' }],
+      },
+    ]);
+  }, 90_000);
+}

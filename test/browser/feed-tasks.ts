@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { until } from '#testing';
+import type { Stranger } from './stranger.js';
+
+/** The new member works with mentions. */
+export function feedTasks(stranger: Stranger): void {
+  it('reads and marks mentions with the keyboard alone', async () => {
+    const { page } = stranger;
+    await stranger.openFeed();
+    await page.keyboard.press('j');
+    await page
+      .getByRole('region', { name: 'Mention', exact: true })
+      .getByRole('button', { name: 'Star', exact: true })
+      .waitFor();
+    const starred = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await page.keyboard.press('s');
+    expect(((await (await starred).json()) as { labels: string[] }).labels).toEqual(['starred']);
+    const flagged = page.waitForRequest((request) => request.method() === 'PATCH');
+    for (const key of ['j', 'j', 'k', 'f']) await page.keyboard.press(key);
+    const chosen = new URL(page.url()).searchParams.get('mention') ?? '?';
+    expect((await flagged).url()).toContain(chosen);
+    await page.keyboard.press('/');
+    await page.keyboard.type('switch');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=switch/);
+    await until(
+      'only the mention with the word is left',
+      async () => (await page.getByRole('article').count()) === 1,
+    );
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  }, 150_000);
+
+  it('hides a mention with a key, and shows it again', async () => {
+    const { page } = stranger;
+    await stranger.openFeed();
+    await page.keyboard.press('j');
+    const hide = page
+      .getByRole('region', { name: 'Mention', exact: true })
+      .getByRole('button', { name: 'Hide', exact: true });
+    for (const isHidden of [true, false]) {
+      const changed = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+      await page.keyboard.press('e');
+      const { labels } = (await (await changed).json()) as { labels: string[] };
+      expect(labels.includes('hidden')).toBe(isHidden);
+      await hide.and(page.locator(`[aria-pressed=${isHidden}]`)).waitFor();
+    }
+  }, 60_000);
+
+  it('reads with the keyboard in a window that has no room beside the list', async () => {
+    const { page } = stranger;
+    await page.setViewportSize({ width: 800, height: 860 });
+    await stranger.openFeed();
+    await page.getByRole('article').first().getByRole('button').first().click();
+    const drawer = page.getByRole('dialog', { name: 'Mention' });
+    const chosen = () => new URL(page.url()).searchParams.get('mention');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    const first = chosen();
+    await page.keyboard.press('j');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    expect(chosen()).not.toBe(first);
+    const flagged = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.keyboard.press('f');
+    expect((await flagged).url()).toContain(chosen());
+    await page.keyboard.press('k');
+    await drawer.getByRole('button', { name: 'Star', exact: true }).waitFor();
+    expect(chosen()).toBe(first);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    expect(chosen()).toBeNull();
+    await page.setViewportSize({ width: 1280, height: 860 });
+  }, 60_000);
+
+  it('corrects a reading and sees why a mention matched', async () => {
+    const { page } = stranger;
+    await stranger.openFeed();
+    await page.keyboard.press('j');
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    await detail.getByText(/in the text/).waitFor();
+    const corrected = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await detail.getByLabel('Sentiment').selectOption('mixed');
+    expect((await (await corrected).json()) as object).toMatchObject({ corrected: ['sentiment'] });
+    await detail.getByText('corrected by a person').waitFor();
+  }, 150_000);
+
+  it('exports what the filters show, and keeps the filters as a view', async () => {
+    const { page, faults } = stranger;
+    await page.goto(`${stranger.url}/feed?q=switch&window=30d`);
+    await page.getByRole('article').first().waitFor();
+    const shown = await page.getByRole('article').count();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export mentions' });
+    const download = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const lines = readFileSync(await (await download).path(), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines).toHaveLength(shown + 1);
+    expect(lines[1]).toContain('loose switch');
+    await dialog.getByText(new RegExp(`^${shown} mentions?,`)).waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save these filters' }).click();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Switches');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await stranger.openFeed();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Switches' }).click();
+    await page.waitForURL(/q=switch/);
+    expect(faults).toEqual([]);
+  }, 60_000);
+}

@@ -1,0 +1,84 @@
+import { insertRows } from '#clickhouse';
+import { until } from '#testing';
+import { observation, observe } from '../interface/observed-listings.js';
+import {
+  harmlessFields,
+  hostile,
+  mentionRow,
+  sleepingKeyword,
+  writeHostileFields,
+} from './hostile-fields.js';
+import { directionsOf, harmIn, hostilePages, lostIn, missingIn } from './hostile-pages.js';
+import { call } from './installation.js';
+import type { Member } from './member.js';
+
+/** Reverses everything up to the end of its paragraph, or of its isolation. */
+const REVERSED = '\u202e';
+
+/** A member sees what strangers have written. */
+export function hostileTasks(member: Member): void {
+  it('sees the text of strangers as text on every page, and no link of theirs that leaves the web', async () => {
+    const { stage, clickhouse, database, page, faults, accountId } = member;
+    stage.simulator.world.publish('hackernews', {
+      ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },
+      link: 'javascript:hit=4',
+    });
+    const ids = await writeHostileFields(page, { clickhouse, database }, accountId);
+    const mentions = await Promise.all(ids.mentionIds.map((id) => call(page, 'GET', `/v1/mentions/${id}`)));
+    expect(harmlessFields(mentions)).toEqual([]);
+    for (const { path, fields, open: openMore } of hostilePages(ids)) {
+      await member.open(path);
+      await openMore?.(page);
+      const missing = () => missingIn(page, fields);
+      await until('every text is shown', async () => (await missing()).length === 0).catch(() => 'see below');
+      expect([path, await missing(), await harmIn(page)]).toEqual([path, [], []]);
+      for (const width of [360, 1280]) {
+        // Once: each call begins the movement of the page to its new width again.
+        await page.setViewportSize({ width, height: 860 });
+        const lost = () => lostIn(page);
+        await until('all text can be read', async () => (await lost()).length === 0, 20_000).catch(() => '');
+        expect([path, width, await lost()]).toEqual([path, width, []]);
+      }
+    }
+    expect(faults).toEqual([]);
+  }, 180_000);
+
+  it('shows a text of a stranger that reverses the direction without reversing the text next to it', async () => {
+    const { clickhouse, page, accountId } = member;
+    const { id: channelId } = await call(page, 'POST', '/v1/channels', {
+      ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },
+    });
+    const more = { channels: [{ channelId, mode: 'daily' }] };
+    const body = sleepingKeyword('Mirrors', 'Which mirror?', more);
+    const { id: keyword_id, watches } = await call(page, 'POST', '/v1/keywords', body);
+    const owner = { account_id: accountId, keyword_id, watch_id: watches[0].id };
+    const mention = mentionRow(owner, {
+      ...{ title: 'A mirror', author: 'plain_handle', author_name: `${REVERSED}name` },
+      community: `${REVERSED}community`,
+    });
+    const written = [
+      mention,
+      mentionRow(owner, { author: `${REVERSED}author`, title: '\u200b\u3164', text: 'Seen.' }),
+    ];
+    await insertRows(clickhouse, 'mentions', written);
+    await member.open(`feed?keyword=${keyword_id}&mention=${mention.event_id}`);
+    await page.getByRole('heading', { name: 'A mirror' }).waitFor();
+    expect(await directionsOf(page, 'plain_handle')).toEqual([true, true]);
+    // A title of which nothing can be seen is none.
+    await page.getByRole('button', { name: 'Seen.' }).waitFor();
+    await member.open(`keywords/${keyword_id}`);
+    const authors = page.getByRole('region', { name: 'Top authors' });
+    await authors.getByText('plain_handle').waitFor();
+    expect(new Set(await directionsOf(page, 'Hacker News'))).toEqual(new Set([true]));
+    await member.open('digests');
+    await page.getByText(`${REVERSED}room`).first().waitFor();
+    expect(await directionsOf(page, 'every day at 09:00')).not.toContain(false);
+  }, 90_000);
+
+  it('sees a price in a currency that does not exist as it came', async () => {
+    const { clickhouse, page, accountId } = member;
+    await observe(clickhouse, [observation(accountId, { listing_id: '9', currency: '<b>', price: '7.00' })]);
+    await member.open('vinted?item=9');
+    await page.getByRole('row', { name: /7 <b> – First seen/ }).waitFor();
+  }, 60_000);
+}

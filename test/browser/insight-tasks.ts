@@ -1,0 +1,105 @@
+import { insertRows, type AnswerRow } from '#clickhouse';
+import type { Json } from '#testing';
+import { observation, observe } from '../interface/observed-listings.js';
+import { findingsInBothThemes } from './chromium.js';
+import { answerRow, sleepingKeyword } from './hostile-fields.js';
+import { call } from './installation.js';
+import { type Member, RECALL } from './member.js';
+
+/** A member looks at AI answers, prices and analyses. */
+export function insightTasks(member: Member): void {
+  it('sees how AI engines rank a brand, and which words of an answer changed', async () => {
+    const { clickhouse, page, accountId } = member;
+    const { id: keyword_id, watches } = await call(
+      page,
+      'POST',
+      '/v1/keywords',
+      sleepingKeyword('Lamps', 'Which lamp?'),
+    );
+    const { id: watch_id } = watches.find(({ source }: Json) => source === 'ai_answers');
+    const ids = { account_id: accountId, keyword_id, watch_id };
+    await insertRows<AnswerRow>(clickhouse, 'answers', [
+      answerRow(ids, {
+        text: 'Northwind is the best lamp.',
+        answered_at: new Date(Date.now() - 60_000).toISOString(),
+      }),
+      answerRow(ids, {
+        text: 'Lumora is the best lamp.',
+        citations: '[{"url":"https://lumora.example/lamps","title":"All lamps"}]',
+      }),
+    ]);
+    await member.open('answers');
+    await page.getByRole('row', { name: /ChatGPT \(OpenAI\) 50% 50% 1 2/ }).waitFor();
+    expect(await page.locator('ins').allInnerTexts()).toEqual(['Lumora']);
+    expect(await page.locator('del').allInnerTexts()).toEqual(['Northwind']);
+    const source = page.getByRole('link', { name: 'All lamps' });
+    expect(await source.getAttribute('href')).toBe('https://lumora.example/lamps');
+    expect(await findingsInBothThemes(page)).toEqual([]);
+  }, 90_000);
+
+  it('sees the prices of a market by day, and the price steps of one listing', async () => {
+    const { clickhouse, page, accountId } = member;
+    const lamps = (await call(page, 'GET', '/v1/keywords?q=Lamps')).data[0] as Json;
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const see = (listing_id: string, minutes: number, event: string, price: string) =>
+      observation(accountId, {
+        ...{
+          keyword_id: lamps.id,
+          listing_id,
+          observed_at: at(minutes),
+          event,
+          price,
+          first_seen_at: at(300),
+        },
+      });
+    const listings = ['1', '2', '3', '4', '5', '6'].map((id) => see(id, 2, 'created', `${id}0.00`));
+    await observe(clickhouse, [...listings, see('1', 1, 'price_changed', '15.50')]);
+    await member.open('vinted');
+    await page.getByRole('row', { name: /6 €35\.00 €\S+ – €\S+ / }).waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'One item' }).click();
+    await page.getByRole('textbox', { name: 'Item' }).fill('https://www.vinted.fr/items/1-lamp');
+    await page.getByRole('button', { name: 'Show prices' }).click();
+    await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
+  }, 90_000);
+
+  it('gets a summary of the mentions of a keyword, in which each sentence names its posts', async () => {
+    const { page } = member;
+    await member.open('explore?tab=analyses');
+    await page.getByRole('combobox', { name: 'Keyword' }).click();
+    await page.getByRole('option', { name: 'Lumora' }).click();
+    await page.getByText('This costs at most 4 credits').waitFor();
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('4 credits used.').waitFor();
+    await result.getByRole('link', { name: RECALL.title }).first().waitFor();
+    expect(await findingsInBothThemes(page)).toEqual([]);
+  }, 90_000);
+
+  it('asks a language model the same about each mention, after the price', async () => {
+    const { page } = member;
+    await member.open('explore?tab=analyses');
+    await page.getByRole('combobox', { name: 'Keyword' }).click();
+    await page.getByRole('option', { name: 'Lumora' }).click();
+    await page.getByRole('combobox', { name: 'What to do' }).click();
+    await page.getByRole('option', { name: 'Answer by an instruction' }).click();
+    await page.getByRole('textbox', { name: 'Instruction' }).fill('Where does the author live?');
+    await page.getByText('This costs at most 4 credits').waitFor();
+    await page.getByRole('textbox', { name: 'Field' }).fill('place');
+    await page.getByLabel('Type').selectOption('enum');
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    await page.getByText('an enum needs values').waitFor();
+    for (const value of ['Vienna', 'Denver']) {
+      await page.getByLabel('Values').first().fill(value);
+      await page.keyboard.press('Enter');
+    }
+    await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('4 credits used.').waitFor();
+    const places = await result.getByText(/^place: /).allInnerTexts();
+    expect(places.sort()).toEqual(
+      ['–', 'Denver', 'Denver', 'Vienna'].map((place) => `place: ${place}`).sort(),
+    );
+    expect(await findingsInBothThemes(page)).toEqual([]);
+  }, 90_000);
+}

@@ -1,0 +1,82 @@
+import type { Page, Route } from 'playwright-core';
+import { until } from '#testing';
+import { openPage } from './chromium.js';
+import { call, OWNER } from './installation.js';
+import type { Stranger } from './stranger.js';
+
+/** Fields of a post that an attacker controls, each with something that would run or mislead. */
+const HOSTILE = {
+  title: '<img src=x onerror="window.hit=1"> Umbra Lamp <script>window.hit=2</script>',
+  text: `\u202eesrever Umbra Lamp <svg onload="window.hit=3"> ${'A'.repeat(65_000)}`,
+  author: '"><img src=x onerror=window.hit=4>',
+  link: 'javascript:window.hit=5',
+};
+
+const STREAM = '**/v1/stream*';
+const unavailable = (route: Route) =>
+  route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } });
+
+/** The feed shows everything, whatever it contains and whatever fails. */
+export function liveFeedTasks(stranger: Stranger): void {
+  it('shows hostile posts as text, and never makes their links clickable', async () => {
+    const { page, faults } = stranger;
+    await stranger.openFeed();
+    stranger.post(HOSTILE.text, HOSTILE);
+    const row = page.getByRole('article').filter({ hasText: '<img src=x onerror' });
+    await row.waitFor({ timeout: 60_000 });
+    await row.getByRole('button').first().click();
+    const detail = page.getByRole('region', { name: 'Mention', exact: true });
+    await detail.getByRole('heading', { name: /<script>/ }).waitFor();
+    await detail.getByRole('button', { name: /^Show all/ }).click();
+    expect(await page.evaluate('window.hit')).toBeUndefined();
+    expect(await page.locator('a[href^="javascript:"], img').count()).toBe(0);
+    const rels = await page
+      .locator('a[target="_blank"]')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { rel: string }).rel));
+    expect(new Set([...rels, 'noopener noreferrer nofollow'])).toEqual(
+      new Set(['noopener noreferrer nofollow']),
+    );
+    const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(width).toBeLessThanOrEqual(0);
+    expect(faults).toEqual([]);
+  }, 150_000);
+
+  it('shows the mentions of the time in which the live connection failed', async () => {
+    const { page } = stranger;
+    await page.route(STREAM, unavailable);
+    await page.goto(`${stranger.url}/feed?window=30d`);
+    await page.getByRole('article').first().waitFor();
+    await page.getByText('Reconnecting', { exact: true }).waitFor();
+    stranger.post('An Umbra Lamp that came during the outage.');
+    await until('the mention is found', async () => isFound(page, 'outage'), 30_000);
+    expect(await page.getByText('came during the outage').count()).toBe(0);
+    await page.unroute(STREAM);
+    await page.getByText('came during the outage').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+  }, 90_000);
+
+  it('shows the mentions of the time between the end of the session and the new sign-in', async () => {
+    const { page, faults } = stranger;
+    await stranger.openFeed();
+    stranger.post('An Umbra Lamp that came before the end.');
+    await page.getByText('came before the end').waitFor();
+    const { page: other } = await openPage(stranger.installation.browser);
+    await other.goto(stranger.url);
+    await other.request.post(`${stranger.url}/v1/auth/sign-in`, { data: OWNER });
+    await page.route(STREAM, unavailable);
+    await call(page, 'POST', '/v1/auth/sign-out');
+    await page.getByText('Reconnecting', { exact: true }).waitFor();
+    for (const n of [1, 2]) stranger.post(`Umbra Lamp number ${n} after the end.`);
+    await until('the mentions are found', async () => isFound(other, 'after', 2), 30_000);
+    await other.context().close();
+    await page.unroute(STREAM);
+    await stranger.signInAgain();
+    for (const n of [1, 2]) await page.getByText(`number ${n} after the end`).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await page.getByText('came before the end').count()).toBe(1);
+    expect(faults).toEqual([]);
+  }, 120_000);
+}
+
+const isFound = async (page: Page, word: string, times = 1) =>
+  (await call(page, 'GET', `/v1/mentions?q=${word}`)).data.length === times;

@@ -1,0 +1,30 @@
+import { OWNER } from './installation.js';
+import type { Stranger } from './stranger.js';
+
+/** The session of the new member ends. */
+export function sessionTasks(stranger: Stranger): void {
+  it('asks for the password when the session ends, and keeps what was typed', async () => {
+    const { page } = stranger;
+    await stranger.openEditor();
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
+    await page.context().clearCookies();
+    await page.getByRole('textbox', { name: 'And all of this (optional)' }).fill('lamp');
+    await stranger.signInAgain();
+    expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe(
+      'Umbra Lamp of the evening',
+    );
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByText('These searches start over').waitFor();
+  }, 150_000);
+
+  it('comes back to the same address after a sign-in', async () => {
+    const { page } = stranger;
+    await page.context().clearCookies();
+    await page.goto(`${stranger.url}/feed?q=switch&window=30d`);
+    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/feed?q=switch&window=30d');
+    await page.getByRole('article').first().waitFor();
+  }, 150_000);
+}

@@ -1,0 +1,127 @@
+import type { Stranger } from './stranger.js';
+
+/** The new member sees what was done, and builds rules. */
+export function workTasks(stranger: Stranger): void {
+  it('shows what was read of each source, and each delivery with its response', async () => {
+    const { page } = stranger;
+    const { id } = await stranger.keyword();
+    await page.goto(`${stranger.url}/keywords/${id}/coverage`);
+    await page
+      .getByRole('img', { name: /of the time covered/ })
+      .first()
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Activity', exact: true })
+      .getByText('Poll completed')
+      .first()
+      .waitFor();
+    await page.goto(`${stranger.url}/deliveries?state=delivered`);
+    await page.getByRole('button', { name: 'Show the attempts' }).first().click();
+    await page
+      .getByText(/Attempt 1, .*: delivered, status 200/)
+      .first()
+      .waitFor();
+    await page.getByText('"type": "hn_item.created"').first().waitFor();
+    await page.getByText('The event; Slack gets a message made of it').waitFor();
+    expect(await page.getByText('Request body (POST').count()).toBe(0);
+    const delivery = page.getByRole('row').filter({ hasText: 'Slack, Channel' });
+    await delivery.first().getByText('Team', { exact: true }).waitFor();
+    expect(await page.getByText('channel:').count()).toBe(0);
+  }, 150_000);
+
+  it('finds the event of a delivery without a keyword, whose first attempt was an hour late', async () => {
+    const { page } = stranger;
+    const deliveries = '**/v1/deliveries?*';
+    const late = new Date(Date.now() + 3_600_000).toISOString();
+    await page.route(deliveries, async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = (await response.json()) as { data: { attempts: object[] }[] };
+      const changed = data.map((one) => ({
+        ...{ ...one, keywordId: null },
+        attempts: one.attempts.map((attempt) => ({ ...attempt, at: late })),
+      }));
+      await route.fulfill({ response, json: { ...rest, data: changed } });
+    });
+    await page.goto(`${stranger.url}/deliveries?state=delivered`);
+    await page.getByRole('button', { name: 'Show the attempts' }).first().click();
+    await page.getByText('"type": "hn_item.created"').waitFor();
+    await page.unroute(deliveries);
+  }, 60_000);
+
+  it('shows the newest eight of many gaps, how many more there are, and all of them on demand', async () => {
+    const { page } = stranger;
+    const { id } = await stranger.keyword();
+    const coverage = '**/coverage?*';
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    await page.route(coverage, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { data: { windows: object[] }[] };
+      const windows = Array.from({ length: 20 }, (_, index) => ({
+        ...{ from: at(20 - index), to: at(19 - index), status: 'gap', reason: `gap ${index + 1}` },
+      }));
+      await route.fulfill({
+        response,
+        json: { ...answer, data: answer.data.slice(0, 1).map((one) => ({ ...one, windows })) },
+      });
+    });
+    await page.goto(`${stranger.url}/keywords/${id}/coverage`);
+    await page.getByText('20 remarks').click();
+    const reasons = page.getByRole('table', { name: /^Gaps and failures on/ }).getByText(/^gap \d+$/);
+    await page.getByText('and 12 more').waitFor();
+    expect(await reasons.allInnerTexts()).toEqual([20, 19, 18, 17, 16, 15, 14, 13].map((n) => `gap ${n}`));
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await reasons.nth(19).waitFor();
+    expect(await page.getByText(/^and \d+ more$/).count()).toBe(0);
+    await page.unroute(coverage);
+  }, 60_000);
+
+  it('builds a rule, sees in a backtest how often it would have fired, and saves it', async () => {
+    const { page } = stranger;
+    const { id } = await stranger.keyword();
+    await page.goto(`${stranger.url}/keywords/${id}/rules`);
+    await page.getByRole('button', { name: 'Add a rule' }).first().click();
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.getByText('Give the rule a name').waitFor();
+    await page.getByText('Enter a value').waitFor();
+    expect(await page.getByText(/rules\[/).count()).toBe(0);
+    await page.getByRole('textbox', { name: 'Rule 1' }).fill('Broken lamps');
+    await page.getByText('Give the rule a name').waitFor({ state: 'detached' });
+    await page.getByRole('textbox', { name: 'Clause 1: value' }).fill('loose switch');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    const fired = page.getByRole('table', { name: 'How often each rule would have fired' });
+    await fired.getByRole('row', { name: /Broken lamps 1 1/ }).waitFor();
+    await page
+      .getByRole('table', { name: 'Mentions of the backtest' })
+      .getByText('Broken lamps')
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await page.getByText('The rules were saved').waitFor();
+    await page.reload();
+    expect(await page.getByRole('textbox', { name: 'Clause 1: value' }).inputValue()).toBe('loose switch');
+    expect(await page.getByRole('button', { name: 'Save the rules' }).isDisabled()).toBe(true);
+  }, 150_000);
+
+  it('asks sources once after the price, and keeps the question as a keyword', async () => {
+    const { page } = stranger;
+    await page.goto(`${stranger.url}/explore`);
+    await page.getByRole('textbox', { name: 'Words to search for' }).fill('Umbra Lamp');
+    await page.getByRole('button', { name: 'Show the price' }).click();
+    await page.getByRole('button', { name: /^Ask now for \d+ credits$/ }).click();
+    await page.getByRole('link', { name: 'Keep as a keyword' }).click();
+    await page.waitForURL('**/keywords/new?**');
+    expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe('Umbra Lamp');
+  }, 150_000);
+
+  it('sees every credit, and that the ledger adds up', async () => {
+    const { page, faults } = stranger;
+    await page.goto(`${stranger.url}/credits`);
+    await page.getByText('The ledger adds up').waitFor();
+    await page.getByRole('table', { name: 'Movements of credits' }).getByText('Check').first().waitFor();
+    await page
+      .getByRole('table', { name: 'Credits by source', exact: true })
+      .getByText('Hacker News')
+      .waitFor();
+    expect(faults).toEqual([]);
+  }, 150_000);
+}
