@@ -5,6 +5,9 @@ import type { DemoAccount } from './demo-account.js';
 /** What the demo needs of a mention. */
 interface ReadMention {
   source: string;
+  /** Null if it has none. */
+  title: string | null;
+  /** Empty if it has only a title. */
   text: string;
   lang: string | null;
   analysis?: {
@@ -64,7 +67,7 @@ async function answered(
 ): Promise<{ question: string; mention: ReadMention } | undefined> {
   for (const question of QUESTIONS) {
     const found = await mentions(`mode=semantic&limit=5&q=${encodeURIComponent(question)}`);
-    const mention = found.find(({ text }) => !sharesWord(question, text));
+    const mention = found.find((one) => !sharesWord(question, wordsOf(one)));
     if (mention) return { question, mention };
   }
   return undefined;
@@ -91,9 +94,9 @@ function readingsText(
   read: readonly ReadMention[],
   { question, mention }: { question: string; mention: ReadMention },
 ): string {
-  const lines = read.map(({ text, analysis }) => {
-    const { sentiment, intent, relevance } = analysis ?? {};
-    return `  ${(sentiment ?? '').padEnd(9)} ${(intent ?? '').padEnd(22)} ${String(relevance ?? '').padStart(3)}  ${shortened(text)}`;
+  const lines = read.map((one) => {
+    const { sentiment, intent, relevance } = one.analysis ?? {};
+    return `  ${(sentiment ?? '').padEnd(9)} ${(intent ?? '').padEnd(22)} ${String(relevance ?? '').padStart(3)}  ${shortened(wordsOf(one))}`;
   });
   return `
 How Earshot read some of them, on this machine, without any key:
@@ -103,8 +106,12 @@ ${lines.join('\n')}
 
 A search by meaning (mode=semantic): "${question}"
 
-  finds: ${shortened(mention.text)}
+  finds: ${shortened(wordsOf(mention))}
 `;
+}
+
+function wordsOf({ title, text }: ReadMention): string {
+  return title && text ? `${title} — ${text}` : (title ?? text);
 }
 
 function shortened(text: string): string {
