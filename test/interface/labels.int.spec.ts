@@ -159,7 +159,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('keeps a person’s labels in place of those of rules when its event is delivered again, and does not change the stored event [rules.mark, rules.filter, rules.why]', async () => {
+  it('keeps a person’s labels, in place of those of rules, and corrections when its event is delivered again, and does not change the stored event [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(bus)];
     const event = create(EventSchema, {
       accountId: ada.accountId,
@@ -210,7 +210,12 @@ describe('PATCH /v1/mentions/{id}', () => {
       const { ack_floor } = await bus.jsm.consumers.info('EVENTS', MENTIONS_SINK);
       return ack_floor.stream_seq >= last;
     });
-    expect((await ada.api.get(`/v1/mentions/${eventId}`)).body.labels).toEqual(['starred']);
+    const { body: again } = await ada.api.get(`/v1/mentions/${eventId}`);
+    expect([again.labels, again.corrected, again.analysis.relevance]).toEqual([
+      ['starred'],
+      ['relevance'],
+      50,
+    ]);
     expect(await listed('label=starred')).toContain(eventId);
     const events = await new ApiClient(service.url, ada.api.apiKey).get(`/v1/keywords/${keyword.id}/events`);
     expect(events.body.data).toContainEqual({ id: eventId });
