@@ -15,6 +15,7 @@ import { mentionMediaOf } from './attachments.js';
 import { includesOf, type Includes } from './includes.js';
 import { expandedText, linksOf } from './links.js';
 import { referencesOf, textPartsOf, tweetOf, versionsOf, type Tweet } from './tweet.js';
+import { followersOf } from './user.js';
 
 /** One page of a search. */
 export interface SearchAnswer {
@@ -101,6 +102,7 @@ function itemOf({ tweet, record, includes, itemId, publishedAt }: ItemOfTweet): 
       kind,
       authorId: author?.id ?? null,
       authorProfile: author,
+      authorFollowers: followersOf(includes.users.get(author?.id ?? '')),
       clientName,
     },
   });

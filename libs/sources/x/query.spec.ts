@@ -28,7 +28,7 @@ describe('what X is asked', () => {
         'author_id,created_at,conversation_id,entities,public_metrics,referenced_tweets,in_reply_to_user_id,lang,edit_controls,edit_history_tweet_ids,note_tweet,possibly_sensitive,attachments,display_text_range,source',
       expansions:
         'author_id,attachments.media_keys,attachments.poll_ids,referenced_tweets.id,referenced_tweets.id.author_id,in_reply_to_user_id',
-      'user.fields': 'username,name,verified,verified_type,profile_image_url,protected',
+      'user.fields': 'username,name,verified,verified_type,profile_image_url,protected,public_metrics',
       'media.fields': 'url,preview_image_url,width,height,duration_ms,variants',
       'poll.fields': 'options,end_datetime,voting_status',
     });

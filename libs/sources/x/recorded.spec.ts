@@ -241,6 +241,28 @@ it('entities of recorded tweets stand where their offsets say, in the unescaped 
   expect(looked).toBeGreaterThan(30);
 });
 
+it('recorded tweets contain the number of followers of their authors', async () => {
+  const recorded = recordedAnswer('x', 'search-recent-1.json');
+  if (!recorded) return;
+  const { items } = await connector.search(
+    criteriaOf({ query: 'lamp' }),
+    fakeContext(upstreamOf(recorded).http),
+  );
+  const { users } = (JSON.parse(recorded.bytes.toString()) as Recording).includes;
+  const followers = new Map(users.map(({ id, public_metrics }) => [id, public_metrics.followers_count]));
+  const read = items.map(
+    ({ bodyJson }) => JSON.parse(bodyJson) as { authorId: string; authorFollowers: number },
+  );
+  expect(read.map(({ authorFollowers }) => authorFollowers)).toEqual(
+    read.map(({ authorId }) => followers.get(authorId)),
+  );
+  expect(Math.max(...read.map(({ authorFollowers }) => authorFollowers))).toBeGreaterThan(0);
+});
+
+interface Recording {
+  includes: { users: { id: string; public_metrics: { followers_count: number } }[] };
+}
+
 interface Marked {
   text: string;
   entities: { mentions: { start: number; end: number; username: string }[] };

@@ -57,6 +57,7 @@ describe('tweets of X', () => {
       kind: 'post',
       authorId: '71001',
       authorProfile: AUTHOR,
+      authorFollowers: 12,
       clientName: null,
     });
   });
@@ -78,6 +79,7 @@ describe('tweets of X', () => {
       author: null,
       authorId: '71001',
       authorProfile: { id: '71001', username: null, verified: null, isBlueVerified: null },
+      authorFollowers: null,
       metrics: { likes: null, replies: null, retweets: null, quotes: null, views: null, bookmarks: null },
       possiblySensitive: null,
       lang: null,

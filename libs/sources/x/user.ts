@@ -74,7 +74,7 @@ export function userOf(value: unknown): User | undefined {
     verifiedType: textOf(user['verified_type']) ?? null,
     protected: booleanOf(user['protected']),
     metrics: {
-      followers: numberOf(metrics?.['followers_count']) ?? null,
+      followers: followersOf(user),
       following: numberOf(metrics?.['following_count']) ?? null,
       tweets: numberOf(metrics?.['tweet_count']) ?? null,
       listed: numberOf(metrics?.['listed_count']) ?? null,
@@ -88,6 +88,11 @@ export function usersOf(value: unknown): User[] | undefined {
   const entries = listOf(value);
   const users = entries?.flatMap((entry) => userOf(entry) ?? []);
   return users?.length === entries?.length ? users : undefined;
+}
+
+/** The number of an account's followers; null if X does not send it. */
+export function followersOf(user: JsonRecord | undefined): number | null {
+  return numberOf(recordOf(user?.['public_metrics'])?.['followers_count']) ?? null;
 }
 
 /** True, false, or null if X does not send it. */

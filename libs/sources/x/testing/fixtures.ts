@@ -12,6 +12,13 @@ export const ADA = {
   verified: true,
   verified_type: 'blue',
   protected: false,
+  public_metrics: {
+    followers_count: 12,
+    following_count: 34,
+    tweet_count: 56,
+    listed_count: 7,
+    like_count: 89,
+  },
 };
 
 /** The profile of an account in a lookup. */
@@ -29,13 +36,6 @@ export function userRecord(more: Record<string, unknown> = {}): Record<string, u
       description: {
         urls: [{ url: 'https://t.co/lampsAAAA1', expanded_url: 'https://lamps.example/about' }],
       },
-    },
-    public_metrics: {
-      followers_count: 12,
-      following_count: 34,
-      tweet_count: 56,
-      listed_count: 7,
-      like_count: 89,
     },
     ...more,
   };
