@@ -1,6 +1,6 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import PQueue from 'p-queue';
 import { within } from '#kernel';
+import { MailTurns } from './mail-turns.js';
 
 /** Options of the mail client. */
 export interface OutboundMailOptions {
@@ -14,6 +14,8 @@ export interface OutboundMailOptions {
 
 /** One mail to one address. */
 export interface OutboundMailMessage {
+  /** Whose mail it is: accounts take turns. Empty: Earshot's own. */
+  accountId: string;
   to: string;
   /** The same for each attempt, so that a mail server can drop the second. */
   messageId: string;
@@ -41,8 +43,8 @@ export interface MailOutcome {
 
 /** The only client for outbound mail. */
 export interface OutboundMail {
-  /** False if so many mails wait for a connection that one more would not get it in time. */
-  readonly hasRoom: boolean;
+  /** False if so many mails of the account wait for a connection that one more would not get it in time. */
+  hasRoom(accountId: string): boolean;
   /** @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
   /** Closes the connections; running mails fail. */
@@ -51,9 +53,11 @@ export interface OutboundMail {
 
 /** Mail servers limit the connections of one client; 20 is usual. */
 const CONNECTIONS = 8;
+/** Mails of one account at once: the server can be slow to answer those to one domain. */
+const PER_ACCOUNT = 6;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
-/** Mails that wait for a connection: as many as a usual server takes within `MAIL_WAIT_MS`. */
+/** Mails of one account that wait for a connection: as many as a usual server takes within `MAIL_WAIT_MS`. */
 const MOST_WAITING = 100;
 /** The limit of one step: connect, greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
@@ -94,13 +98,11 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     disableUrlAccess: true,
   });
   // The client's own queue sends mails after their deadline. With this one it is always empty.
-  const queue = new PQueue({ concurrency: CONNECTIONS });
+  const turns = new MailTurns(CONNECTIONS, PER_ACCOUNT);
   const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
   return {
-    get hasRoom() {
-      return queue.size < MOST_WAITING;
-    },
-    async send({ deadlineMs, images = [], ...mail }) {
+    hasRoom: (accountId) => turns.waitingOf(accountId) < MOST_WAITING,
+    async send({ accountId, deadlineMs, images = [], ...mail }) {
       const startBy = Date.now() + MAIL_WAIT_MS;
       const options: SendMailOptions = {
         ...mail,
@@ -113,16 +115,15 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
           filename: `${cid}.png`,
         })),
       };
-      const outcome = await queue.add(async () => {
+      return turns.run(accountId, async () => {
         if (Date.now() > startBy) return undefined;
         const sent = transport.sendMail(options).then((): MailOutcome => ACCEPTED, outcomeOf);
         // Not before: the server is not responsible for the time in the queue.
         return (await within(deadlineMs, sent)) ? sent : timedOut(deadlineMs);
       });
-      return outcome ?? undefined;
     },
     close() {
-      queue.clear();
+      turns.clear();
       transport.close();
     },
   };

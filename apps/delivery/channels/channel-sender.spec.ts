@@ -17,7 +17,7 @@ class SlowMail implements OutboundMail {
 
   constructor(private readonly places: number) {}
 
-  get hasRoom(): boolean {
+  hasRoom(): boolean {
     return this.running.length < this.places;
   }
   send({ to }: OutboundMailMessage): Promise<MailOutcome> {

@@ -65,7 +65,8 @@ export class ChannelSender {
       callback(error, result);
     };
     if (this.pace.isPaused(endpoint, Date.now())) return callback(undefined);
-    if (channel.kind === 'email' && this.mail?.mail.hasRoom === false) return callback(undefined);
+    if (channel.kind === 'email' && this.mail?.mail.hasRoom(channel.accountId) === false)
+      return callback(undefined);
     if (channel.kind === 'webhook') return this.sendEnvelope(delivery, channel.url, ended);
     void continueTrace(delivery.cause, () =>
       (channel.kind === 'email' ? this.sendMail(delivery, channel) : this.sendChat(delivery, channel)).then(
@@ -134,6 +135,7 @@ export class ChannelSender {
     const { mail, publicUrl } = this.mail;
     const { rendered, headers } = this.mailOf(delivery, channel, to, this.mail);
     const outcome = await mail.send({
+      accountId: channel.accountId,
       to,
       ...rendered,
       messageId: `<${eventId}.${target.id}@${new URL(publicUrl).hostname}>`,

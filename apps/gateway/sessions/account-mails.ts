@@ -77,6 +77,7 @@ export class AccountMails implements Loop {
     const outcome =
       letter &&
       (await this.mail?.send({
+        accountId: '',
         to: email,
         messageId: `<${mailId}@earshot>`,
         headers: { 'Auto-Submitted': 'auto-generated' },

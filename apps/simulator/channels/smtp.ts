@@ -30,10 +30,12 @@ interface SmtpError extends Error {
 
 /**
  * Starts the mail server. The local part of a recipient selects what happens: `status-550@…` is answered with that
- * code, `hang@…` never, and `greylist@…` with 451 for the first attempt of each message. All others are accepted.
+ * code, `hang@…` never, `greylist@…` with 451 for the first attempt of each message, and `stall@…` is answered for its first
+ * mail only. All others are accepted.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
+  const answered = new Set<string>();
   const options: SMTPServerOptions = {
     authOptional: true,
     disabledCommands: ['AUTH'],
@@ -66,17 +68,22 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
         const raw = Buffer.concat(chunks);
         PostalMime.parse(raw).then((email) => {
           const payload = mailOf(email, raw);
-          for (const { address: to } of envelope.rcptTo)
+          const isStalled = envelope.rcptTo.some(
+            ({ address }) => address.startsWith('stall') && answered.has(address),
+          );
+          for (const { address: to } of envelope.rcptTo) {
+            answered.add(to);
             inbox.add({
               service: 'smtp',
               to,
-              status: 250,
+              status: isStalled ? 0 : 250,
               fault: faultOf(payload),
               pings: [],
               text: payload.text,
               payload,
             });
-          callback();
+          }
+          if (!isStalled) callback();
         }, callback);
       });
     },

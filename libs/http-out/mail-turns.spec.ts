@@ -1,0 +1,80 @@
+import * as fc from 'fast-check';
+import { MailTurns } from './mail-turns.js';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Mails that run until the spec ends them. */
+class Mails {
+  readonly started: string[] = [];
+  private readonly running: { account: string; end: () => void }[] = [];
+
+  constructor(private readonly turns: MailTurns) {}
+
+  send(account: string, count = 1): void {
+    for (let n = 0; n < count; n += 1)
+      void this.turns.run(account, () => {
+        this.started.push(account);
+        return new Promise<void>((end) => this.running.push({ account, end }));
+      });
+  }
+
+  async end(account?: string): Promise<void> {
+    const at = this.running.findIndex((one) => account === undefined || one.account === account);
+    const [one] = this.running.splice(at, at < 0 ? 0 : 1);
+    one?.end();
+    await settle();
+  }
+
+  get runningOf(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { account } of this.running) counts[account] = (counts[account] ?? 0) + 1;
+    return counts;
+  }
+}
+
+describe('the connections to the mail server', () => {
+  it('are not all held by one account, so that mails that hang delay no other account', async () => {
+    const mails = new Mails(new MailTurns(8, 6));
+    mails.send('hangs', 50);
+    mails.send('other', 3);
+    await settle();
+    expect(mails.runningOf).toEqual({ hangs: 6, other: 2 });
+    await mails.end('other');
+    expect(mails.started.filter((account) => account === 'other').length).toBe(3);
+  });
+
+  it('go to accounts in turn: one mail does not wait behind the hundred of another account', async () => {
+    const mails = new Mails(new MailTurns(2, 2));
+    mails.send('a', 100);
+    mails.send('b', 2);
+    mails.send('c');
+    await settle();
+    for (let n = 0; n < 6; n += 1) await mails.end();
+    expect(mails.started.join('')).toBe('aaabcaba');
+  });
+
+  it('start every mail once, and never more than allowed', async () => {
+    const step = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.constant(undefined));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const turns = new MailTurns(3, 2);
+        const mails = new Mails(turns);
+        for (const account of steps) {
+          if (account === undefined) await mails.end();
+          else mails.send(account);
+          await settle();
+          const counts = Object.values(mails.runningOf);
+          const total = counts.reduce((sum, count) => sum + count, 0);
+          expect(total).toBeLessThanOrEqual(3);
+          expect(Math.max(0, ...counts)).toBeLessThanOrEqual(2);
+          // No connection is free while a mail could have it.
+          for (const name of ['a', 'b', 'c'])
+            if (turns.waitingOf(name) > 0) expect(total === 3 || mails.runningOf[name] === 2).toBe(true);
+        }
+        const sent = steps.filter((account) => account !== undefined);
+        for (let n = 0; n < sent.length; n += 1) await mails.end();
+        expect(mails.started.toSorted()).toEqual(sent.toSorted());
+      }),
+    );
+  });
+});
