@@ -4,7 +4,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createOutboundMail, type OutboundMail } from '#http-out';
 import { serviceModule, LOG, type Loop, type ServiceDefinition } from '#platform';
-import { AddressLinks, SecretBox } from '#secrets';
+import { AddressLinks, ReportAddresses, reportKeys, SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
 import { PlanController } from './api/account/plan.controller.js';
@@ -200,6 +200,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: DashboardFiles, useValue: new DashboardFiles() },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           { provide: FeedAddresses, useValue: new FeedAddresses(config.MASTER_KEY, config.PUBLIC_URL) },
+          {
+            provide: ReportAddresses,
+            useValue: new ReportAddresses(reportKeys(config.MASTER_KEY), config.PUBLIC_URL),
+          },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
           { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },
           KeywordInput,

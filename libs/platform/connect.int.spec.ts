@@ -6,11 +6,11 @@ import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, subjectOf } from '#messaging';
 import { openDatabase } from '#postgres';
-import { SecretBox } from '#secrets';
+import { reportKeys, SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { connectPlatform } from './connect.js';
-import { checkMasterKey } from './master-key.js';
+import { checkMasterKey, sharedReportKey, shareReportKey } from './master-key.js';
 import type { Platform } from './platform.js';
 
 const log = createLogger('test', 'silent');
@@ -63,6 +63,19 @@ it('a start is refused when its MASTER_KEY differs from that of the first start'
   await expect(checkMasterKey(connections, 'bb'.repeat(32))).rejects.toThrow(
     "MASTER_KEY: is not the key that this installation's secrets were sealed with",
   );
+  await close();
+});
+
+it('the key of report addresses is that of the present MASTER_KEY, and is not MASTER_KEY', async () => {
+  const { close, database, ...connections } = await platform();
+  const [first, second] = ['aa'.repeat(32), 'cc'.repeat(32)] as const;
+  await checkMasterKey({ database, ...connections }, first);
+  expect(await sharedReportKey(database)).toBeUndefined();
+  await shareReportKey(database, first);
+  expect(await sharedReportKey(database)).toBe(reportKeys(first));
+  expect(reportKeys(first)).not.toBe(first);
+  await shareReportKey(database, `${second},${first}`);
+  expect(await sharedReportKey(database)).toBe(reportKeys(second));
   await close();
 });
 

@@ -4,4 +4,4 @@ export * from './service.js';
 export * from './service-runtime.js';
 export * from './main.js';
 export { streamsBehind } from './stream-check.js';
-export { isOnlyKey, renewKeyCheck } from './master-key.js';
+export { isOnlyKey, renewKeyCheck, sharedReportKey } from './master-key.js';

@@ -3,7 +3,7 @@ import { SettingsError } from '#config';
 import { AccountDecisionSchema, type AccountDecision } from '#contracts';
 import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
-import { SecretBox } from '#secrets';
+import { masterKeys, reportKeys, SecretBox } from '#secrets';
 import type { Platform } from './platform.js';
 
 const SEALED = 'earshot';
@@ -34,6 +34,19 @@ export async function checkMasterKey(
 /** Stores the value for later checks under the current key. Call it when all secrets are encrypted with that key. */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
+}
+
+/** Stores the present key of report addresses, for analysis, which has no MASTER_KEY. */
+export async function shareReportKey(database: Database, masterKey: string): Promise<void> {
+  await database.query('UPDATE installation SET report_key = $1 WHERE report_key IS DISTINCT FROM $1', [
+    reportKeys(masterKeys(masterKey)[0]),
+  ]);
+}
+
+/** The key of report addresses; undefined before a service with MASTER_KEY has started. */
+export async function sharedReportKey(database: Database): Promise<string | undefined> {
+  const [row] = await database.query<{ report_key: string | null }[]>('SELECT report_key FROM installation');
+  return row?.report_key ?? undefined;
 }
 
 /** Whether all secrets of this installation are encrypted with this key. */

@@ -11,7 +11,7 @@ import { CommandClient, NatsStrategy } from '#transport';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
 import { edgeOptions, guardEdge } from './http-edge.js';
-import { checkMasterKey } from './master-key.js';
+import { checkMasterKey, shareReportKey } from './master-key.js';
 import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
@@ -140,7 +140,10 @@ export async function startService(
   try {
     await checkStreams(platform.database, platform.bus);
     // Reading a setting that the service has not listed throws.
-    if ('MASTER_KEY' in settings && settings.MASTER_KEY) await checkMasterKey(platform, settings.MASTER_KEY);
+    if ('MASTER_KEY' in settings && settings.MASTER_KEY) {
+      await checkMasterKey(platform, settings.MASTER_KEY);
+      await shareReportKey(platform.database, settings.MASTER_KEY);
+    }
     return await startOn(platform, definition, settings, listen);
   } catch (error) {
     await closePlatform(platform);

@@ -34,6 +34,7 @@ import { MailLane1763996000000 } from './migrations/1763996000000-mail-lane.js';
 import { EndpointPauses1763996100000 } from './migrations/1763996100000-endpoint-pauses.js';
 import { McpLimits1763996150000 } from './migrations/1763996150000-mcp-limits.js';
 import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-terms.js';
+import { ReportKey1763997000000 } from './migrations/1763997000000-report-key.js';
 import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
 import { pgDriver } from './outage-pool.js';
 
@@ -122,6 +123,7 @@ async function migrate(url: string, name: string): Promise<void> {
       EndpointPauses1763996100000,
       McpLimits1763996150000,
       ExploreTerms1763996200000,
+      ReportKey1763997000000,
       LlmLane1763999000000,
     ],
     migrationsTransactionMode: 'each',

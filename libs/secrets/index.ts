@@ -2,3 +2,4 @@ export * from './secrets.js';
 export * from './signed-text.js';
 export * from './address-links.js';
 export * from './codes.js';
+export * from './report-addresses.js';

@@ -1,4 +1,5 @@
 import { AddressLinks } from './address-links.js';
+import { ReportAddresses, reportKeys } from './report-addresses.js';
 import { SignedText } from './signed-text.js';
 
 const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
@@ -14,6 +15,42 @@ describe('a signed text', () => {
     expect(new SignedText(first, 'estimate').read('scope', text)).toBeUndefined();
     expect(signed.read('scope', `${text}A`)).toBeUndefined();
     expect(signed.read('scope', '')).toBeUndefined();
+  });
+});
+
+describe('the address of a report', () => {
+  const [reportId, periodTo] = ['0190f3a0-0000-7000-8000-000000000001', Date.parse('2026-03-09T08:00:00Z')];
+  const days = (n: number) => periodTo + n * 24 * 3_600_000;
+  const addresses = (masterKey: string) =>
+    new ReportAddresses(reportKeys(masterKey), 'https://earshot.example/');
+  const tokenOf = (masterKey: string) =>
+    /^https:\/\/earshot\.example\/reports\/([\w-]+)$/.exec(
+      addresses(masterKey).urlOf(reportId, periodTo),
+    )?.[1] ?? '';
+
+  it('names its report for 90 days, and is always the same', () => {
+    const token = tokenOf(first);
+    expect(tokenOf(first)).toBe(token);
+    expect(addresses(first).reportIdIn(token, days(90))).toBe(reportId);
+    expect(addresses(first).reportIdIn(token, days(90) + 1)).toBeUndefined();
+  });
+
+  it('is not valid after any change, nor with another key', () => {
+    const token = tokenOf(first);
+    for (let at = 0; at < token.length; at += 1) {
+      const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      expect(addresses(first).reportIdIn(changed, days(1))).toBeUndefined();
+    }
+    expect(addresses(second).reportIdIn(token, days(1))).toBeUndefined();
+    // With the master key itself, not the one that is derived from it.
+    expect(new ReportAddresses(first, '').reportIdIn(token, days(1))).toBeUndefined();
+  });
+
+  it('stays valid during a rotation of the master key, and ends with its key', () => {
+    const token = tokenOf(first);
+    const rotating = `${second},${first}`;
+    expect(addresses(rotating).reportIdIn(token, days(1))).toBe(reportId);
+    expect(addresses(second).reportIdIn(tokenOf(rotating), days(1))).toBe(reportId);
   });
 });
 

@@ -213,8 +213,8 @@ const writeEndpoint = (database: Database, accountId: string) =>
     [accountId, `https://example.org/${hostile('endpoint')}`, hostile('endpoint reason')],
   );
 
-/** The last part of the address of the report's page. */
-export const REPORT_TOKEN = 'hostile-report';
+/** The last part of the address of the report's page, in the form of addresses that were not signed. */
+export const REPORT_TOKEN = 'hostile-report'.padEnd(32, '-');
 
 async function writeReport(database: Database, accountId: string, keywordId: string): Promise<void> {
   const period = { from: '2026-11-09T08:00:00.000Z', to: '2026-11-16T08:00:00.000Z' };

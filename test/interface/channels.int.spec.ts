@@ -626,7 +626,8 @@ describe('a digest', () => {
     const digestId = derivedId('digest', newId());
     const url =
       mode === 'weekly_report' ? `${on.service.url}/reports/${randomBytes(24).toString('base64url')}` : '';
-    const period = { from: '2026-03-01T08:00:00.000Z', to: '2026-03-08T08:00:00.000Z' };
+    const week = [Date.now() - 7 * 86_400_000, Date.now()].map((at) => new Date(at).toISOString());
+    const period = { from: week[0]!, to: week[1]! };
     const digest = {
       id: digestId,
       mode,
@@ -710,7 +711,7 @@ describe('a digest', () => {
     expect((await on.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
   });
 
-  it('of a week is a mail with charts as PNG, a page at a secret address with charts as SVG, and readable by the API [reports.mail, reports.page, reports.api]', async () => {
+  it('of a week is a mail with charts as PNG, a page at a signed address with charts as SVG, and readable by the API [reports.mail, reports.page, reports.api]', async () => {
     const made = await channel('email', { to: ['week@example.org'] });
     const [asked] = await messages(1, 'smtp', 'week@example.org');
     await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });
@@ -732,11 +733,25 @@ describe('a digest', () => {
     const { body } = await on.ada.api.get(`/v1/reports/${id}`);
     expect(body).toMatchObject({ id, volume: { count: 30, previous: 20 }, authors: [{ vip: true }] });
     expect((await bob.api.get(`/v1/reports/${id}`)).status).toBe(404);
-    const page = await browse(body.url);
+    // The gateway under test does not know its own address.
+    const signed = `${on.service.url}${new URL(body.url).pathname}`;
+    const page = await browse(signed);
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('<svg')]);
+    expect(page.text).toContain('<td>x</td><td>10</td><td>33 %</td>');
     expect(page.text).not.toMatch(/<script|href="javascript|<b>eve/);
-    expect((await browse(body.url.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')))).status).toBe(
-      404,
-    );
+    const [unsigned = ''] = /http\S+\/reports\/[\w-]{32}(?![\w-])/.exec(mail.text ?? '') ?? [];
+    const statuses = async () =>
+      Promise.all(
+        [
+          signed,
+          unsigned,
+          signed.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')),
+          signed.replace(/[^/]+$/, randomBytes(70).toString('base64url')),
+        ].map(async (url) => (await browse(url)).status),
+      );
+    // The mail has an address of the kind before addresses were signed.
+    expect(await statuses()).toEqual([200, 200, 404, 404]);
+    await on.ada.api.delete(`/v1/keywords/${ids.keywordId}?purge=true`);
+    expect(await statuses()).toEqual([404, 404, 404, 404]);
   });
 });

@@ -9,16 +9,24 @@ import {
   type DigestMode,
   type Event,
 } from '#contracts';
-import { insertRows, openClickHouse, type ClickHouseClient, type MentionRow } from '#clickhouse';
+import {
+  insertRows,
+  openClickHouse,
+  type ClickHouseClient,
+  type EventRow,
+  type MentionRow,
+} from '#clickhouse';
 import { EventStore } from '#event-store';
 import { isoOf, newId } from '#kernel';
 import { connectBus, runDurable, subjectOf, type Bus, type RunningDurable } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { applyBatch, applyInOrder, consumerOf } from '#projections';
+import { ReportAddresses } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import type { AnalysisWork } from '../analyses/analysis-work.js';
 import { nextDue } from '../domain/digest-times.js';
+import type { DigestTurn } from '../domain/digest-turn.js';
 import { DigestEventsHandler } from '../handlers/digest-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
 import { digestItemsProjection } from '../projections/digest-items.projection.js';
@@ -36,6 +44,7 @@ const ZONE = 'Europe/Berlin';
 const log = createLogger('spec', 'silent');
 /** A Wednesday, 10:20 in Berlin. */
 const NOW = Date.parse('2026-03-04T09:20:00Z');
+const REPORT_KEY = 'ab'.repeat(32);
 
 let stores: IsolatedStores;
 let database: Database;
@@ -51,6 +60,7 @@ beforeAll(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', log);
   store = new EventStore(bus);
   const handle = (batch: readonly JsMsg[]) => applyBatch(database, digestItemsProjection, batch);
+  await database.query(`INSERT INTO installation (key_check, report_key) VALUES ('', $1)`, [REPORT_KEY]);
   items = await runDurable(bus, { ...consumerOf(digestItemsProjection), handle }, log);
 });
 afterAll(async () => {
@@ -73,7 +83,7 @@ const summarised = {
 } as unknown as AnalysisWork;
 
 function assembly(): DigestAssembly {
-  const figures = new WeeklyFigures(clickhouse, 'https://earshot.example/');
+  const figures = new WeeklyFigures(clickhouse, database, 'https://earshot.example/');
   return new DigestAssembly(database, store, summarised, figures, log);
 }
 
@@ -209,9 +219,9 @@ it('after a crash between the fact and the turn, the stored digest counts [diges
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('shows at most 50 items, those to reply first, and none that a person has hidden [digests.order]', async () => {
+it('shows at most 50 items, VIPs and those to reply first although they are the oldest, and none that a person has hidden [digests.order]', async () => {
   const scene = await Scene.with('hourly');
-  const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`));
+  const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
   const label = (event: Event | undefined, labels: string[]) =>
     database.query(
@@ -224,13 +234,9 @@ it('shows at most 50 items, those to reply first, and none that a person has hid
   await scene.run(nextDue('hourly', ZONE, NOW));
   const [digest] = await scene.digests('hourly');
   const shown = digest ? texts(digest) : [];
-  expect([shown.length, shown[0], shown[1], digest?.total, digest?.more]).toEqual([
-    50,
-    'item 0',
-    'item 58',
-    59,
-    9,
-  ]);
+  expect(digest?.priority.map(({ excerpt }) => excerpt)).toEqual(['item 1', 'item 0']);
+  expect(shown).toEqual(['item 1', 'item 0', ...Array.from({ length: 48 }, (_, n) => `item ${58 - n}`)]);
+  expect([digest?.total, digest?.more]).toEqual([59, 9]);
 });
 
 it('a daily brief cites its mentions; a weekly report has figures, and emits its event [digests.brief, digests.report]', async () => {
@@ -253,13 +259,22 @@ it('a daily brief cites its mentions; a weekly report has figures, and emits its
   await insertRows<MentionRow>(clickhouse, 'mentions', [
     ...row(monday - DAY_MS / 2, { sentiment: 'negative', story_id: 's', title: 'Crash', vip: true }),
     ...row(monday - DAY_MS / 2, { source: 'x', author: null }),
+    ...row(monday - 2 * DAY_MS, {
+      author: 'bob',
+      story_id: 't',
+      title: 'Sale',
+      url: 'https://example.org/sale',
+    }),
+    ...row(monday - 2 * DAY_MS - 1, { author: 'bob', story_id: 't', title: 'Sale again' }),
     ...row(monday - 8 * DAY_MS),
     ...row(monday - DAY_MS, { dropped_reason: 'muted' }),
+    ...row(monday - DAY_MS, { labels: ['hidden'] }),
+    ...row(monday - DAY_MS, { backfilled: true }),
   ]);
   await scene.run(monday);
   const [weekly] = await scene.digests('weekly_report');
   const { days, ...volume } = weekly!.report!.volume;
-  expect(volume).toEqual({ count: 2, previous: 1 });
+  expect(volume).toEqual({ count: 4, previous: 1 });
   expect(days.map(({ date }) => date)).toEqual([
     '2026-03-02',
     '2026-03-03',
@@ -271,16 +286,22 @@ it('a daily brief cites its mentions; a weekly report has figures, and emits its
   ]);
   expect([days[6], days[5]]).toEqual([
     { date: '2026-03-08', count: 2, previous: 1 },
-    { date: '2026-03-07', count: 0, previous: 0 },
+    { date: '2026-03-07', count: 1, previous: 0 },
   ]);
   expect(weekly?.report).toMatchObject({
-    sentiment: { positive: 0, neutral: 0, negative: 1, mixed: 0, unread: 1 },
+    sentiment: { positive: 0, neutral: 0, negative: 1, mixed: 0, unread: 3 },
     sources: [
-      { source: 'reddit', count: 1 },
+      { source: 'reddit', count: 3 },
       { source: 'x', count: 1 },
     ],
-    authors: [{ author: 'ada', source: 'reddit', count: 1, vip: true }],
-    stories: [{ storyId: 's', title: 'Crash', count: 1 }],
+    authors: [
+      { author: 'bob', source: 'reddit', count: 2, vip: false },
+      { author: 'ada', source: 'reddit', count: 1, vip: true },
+    ],
+    stories: [
+      { storyId: 't', title: 'Sale again', count: 2 },
+      { storyId: 's', title: 'Crash', count: 1 },
+    ],
     alerts: [],
   });
   const subject = subjectOf('DIGESTS', scene.accountId, scene.keywordId, scene.channelId, 'weekly_report');
@@ -297,8 +318,9 @@ it('a daily brief cites its mentions; a weekly report has figures, and emits its
       url: weekly?.report?.url,
     },
   });
-  const [, token] =
-    /^https:\/\/earshot\.example\/reports\/([\w-]{32})$/.exec(weekly?.report?.url ?? '') ?? [];
+  const [, token = ''] =
+    /^https:\/\/earshot\.example\/reports\/([\w-]+)$/.exec(weekly?.report?.url ?? '') ?? [];
+  expect(new ReportAddresses(REPORT_KEY, '').reportIdIn(token, monday)).toBe(weekly?.id);
   const facts = (await store.read('DIGESTS', subject)).map((fact) => ({ ...fact, predecessor: 0 }));
   await database.transaction((tx) => applyInOrder(tx, reportsProjection, facts));
   expect(
@@ -306,6 +328,34 @@ it('a daily brief cites its mentions; a weekly report has figures, and emits its
       scene.keywordId,
     ]),
   ).toEqual([{ report_id: weekly?.id, url: weekly?.report?.url, token, body: weekly }]);
+});
+
+it('a weekly report names the alerts of its week, the earliest first [digests.report]', async () => {
+  const { accountId, keywordId, channelId } = await Scene.with('weekly_report');
+  // ClickHouse deletes events after 90 days, so this week is the present one.
+  const to = Date.now();
+  const alert = (at: number, rule: object): EventRow => ({
+    ...{ watch_id: keywordId, account_id: accountId, event_id: newId(), push: true, stream_seq: 0 },
+    ...{ type: 'keyword.alert_fired', occurred_at: isoOf(at) },
+    envelope: JSON.stringify({ data: { rule, observed: 9, baseline: 1.5 } }),
+  });
+  await insertRows<EventRow>(clickhouse, 'events', [
+    alert(to - DAY_MS, { spike: 'low' }),
+    alert(to - 3 * DAY_MS, { name: 'Loud' }),
+    alert(to - 8 * DAY_MS, { name: 'A week before' }),
+    { ...alert(to - DAY_MS, { name: 'Of another keyword' }), watch_id: newId() },
+  ]);
+  const from = to - 7 * DAY_MS;
+  const turn: DigestTurn = {
+    ...{ accountId, keywordId, channelId, mode: 'weekly_report', timeZone: ZONE },
+    ...{ periodFrom: from, dueAt: to, afterSeq: 0, digestSeq: 0 },
+  };
+  const figures = new WeeklyFigures(clickhouse, database, '');
+  const { alerts } = await figures.of(turn, { from, to, cutSeq: 0 });
+  expect(alerts).toEqual([
+    { at: isoOf(to - 3 * DAY_MS), name: 'Loud', observed: 9, baseline: 1.5 },
+    { at: isoOf(to - DAY_MS), name: 'spike low', observed: 9, baseline: 1.5 },
+  ]);
 });
 
 it('a new channel gets only what is found from then on, a removed one nothing, and another zone moves the next digest [digests.times]', async () => {

@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DateTime } from 'luxon';
 import { isoFromClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import type { AlertData, WeeklyReport } from '#contracts';
-import { CLICKHOUSE } from '#platform';
+import { CLICKHOUSE, DATABASE, sharedReportKey } from '#platform';
+import type { Database } from '#postgres';
+import { ReportAddresses } from '#secrets';
 import { PUBLIC_URL } from '../config.js';
 import { digestIdOf, type DigestTurn, type DuePeriod } from '../domain/digest-turn.js';
 
-const TOKEN_BYTES = 24;
 const DAYS = 7;
 const MOST_NAMED = 10;
 const MOST_ALERTS = 20;
@@ -22,6 +22,7 @@ const IN_WEEK = `${COUNTED} AND occurred_at >= {since: DateTime64(3, 'UTC')}`;
 export class WeeklyFigures {
   constructor(
     @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
     @Inject(PUBLIC_URL) private readonly publicUrl: string,
   ) {}
 
@@ -49,10 +50,15 @@ export class WeeklyFigures {
       this.alerts(params),
     ]);
     const reportId = digestIdOf(turn);
-    // The address is the only protection of the report: nobody can guess it.
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const url = `${this.publicUrl.replace(/\/+$/, '')}/reports/${token}`;
+    const url = await this.addressOf(reportId, to);
     return { reportId, url, volume, sentiment, sources, authors, stories, alerts };
+  }
+
+  /** @throws Error before the first start of a gateway: the report is assembled again later */
+  private async addressOf(reportId: string, periodTo: number): Promise<string> {
+    const key = await sharedReportKey(this.database);
+    if (key === undefined) throw new Error('no key for report addresses: no gateway has started yet');
+    return new ReportAddresses(key, this.publicUrl).urlOf(reportId, periodTo);
   }
 
   private select<T>(params: Record<string, unknown>, query: string): Promise<T[]> {

@@ -11,8 +11,6 @@ export interface ReportRow {
   period_from: Date;
   period_to: Date;
   created_at: Date;
-  /** Address of its page, which ends with a secret token. */
-  url: string;
   body: Digest;
 }
 
@@ -22,28 +20,26 @@ export interface ReportPosition {
   id: string;
 }
 
+const KEPT = `SELECT r.* FROM reports r
+  WHERE NOT EXISTS (SELECT 1 FROM purged_keywords p WHERE p.keyword_id = r.keyword_id)`;
+
 /** Reads weekly reports. Another account's reports, and those of purged keywords, are not found. */
 @Injectable()
 export class ReportReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async report(accountId: string, reportId: string): Promise<ReportRow | undefined> {
-    const rows: ReportRow[] = await this.database.query(
-      `SELECT r.* FROM reports r WHERE r.account_id = $1 AND r.report_id = $2
-         AND NOT EXISTS (SELECT 1 FROM purged_keywords p WHERE p.keyword_id = r.keyword_id)`,
-      [accountId, reportId],
-    );
-    return rows[0];
+  report(accountId: string, reportId: string): Promise<ReportRow | undefined> {
+    return this.one('r.account_id = $1 AND r.report_id = $2', accountId, reportId);
   }
 
-  /** @param token the last part of the address of its page */
-  async reportOfToken(token: string): Promise<ReportRow | undefined> {
-    const rows: ReportRow[] = await this.database.query(
-      `SELECT r.* FROM reports r WHERE r.token = $1
-         AND NOT EXISTS (SELECT 1 FROM purged_keywords p WHERE p.keyword_id = r.keyword_id)`,
-      [token],
-    );
-    return rows[0];
+  /** The report of whoever has the signed address of its page. */
+  reportOfPage(reportId: string): Promise<ReportRow | undefined> {
+    return this.one('r.report_id = $1', reportId);
+  }
+
+  /** @param token the last part of an address that was not signed */
+  reportOfToken(token: string): Promise<ReportRow | undefined> {
+    return this.one('r.token = $1', token);
   }
 
   /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
@@ -54,11 +50,15 @@ export class ReportReads {
     before: ReportPosition | undefined,
   ): Promise<ReportRow[]> {
     return this.database.query(
-      `SELECT r.* FROM reports r WHERE r.account_id = $1 AND ($2::uuid IS NULL OR r.keyword_id = $2)
-         AND NOT EXISTS (SELECT 1 FROM purged_keywords p WHERE p.keyword_id = r.keyword_id)
+      `${KEPT} AND r.account_id = $1 AND ($2::uuid IS NULL OR r.keyword_id = $2)
          AND ($3::timestamptz IS NULL OR (r.created_at, r.report_id) < ($3, $4::uuid))
        ORDER BY r.created_at DESC, r.report_id DESC LIMIT $5`,
       [accountId, keyword, before?.at ?? null, before?.id ?? null, limit + 1],
     );
+  }
+
+  private async one(condition: string, ...params: string[]): Promise<ReportRow | undefined> {
+    const rows: ReportRow[] = await this.database.query(`${KEPT} AND ${condition}`, params);
+    return rows[0];
   }
 }

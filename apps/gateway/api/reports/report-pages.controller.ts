@@ -1,20 +1,33 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ReportAddresses } from '#secrets';
 import { sendPage } from '../../http/html-page.js';
-import { ReportReads } from '../../reads/report-reads.js';
+import { ReportReads, type ReportRow } from '../../reads/report-reads.js';
 import { page } from '../channels/page.js';
 import { reportPage } from './report-page.js';
 
-/** The pages of weekly reports, for people who have their secret address. */
+/** Before addresses were signed, they ended with 24 random bytes. Such a report is 90 days old at most. */
+const UNSIGNED = /^[\w-]{32}$/;
+
+/** The pages of weekly reports, for people who have their address. */
 @Controller('reports')
 export class ReportPagesController {
-  constructor(private readonly reads: ReportReads) {}
+  constructor(
+    private readonly reads: ReportReads,
+    private readonly addresses: ReportAddresses,
+  ) {}
 
   @Get(':token')
   async show(@Param('token') token: string, @Res() reply: FastifyReply) {
-    const row = await this.reads.reportOfToken(token);
+    const row = await this.reportAt(token);
     const html = row && reportPage(row.body);
     return html ? sendPage(reply, 200, html) : sendPage(reply, 404, GONE);
+  }
+
+  private async reportAt(token: string): Promise<ReportRow | undefined> {
+    if (UNSIGNED.test(token)) return this.reads.reportOfToken(token);
+    const reportId = this.addresses.reportIdIn(token, Date.now());
+    return reportId === undefined ? undefined : this.reads.reportOfPage(reportId);
   }
 }
 

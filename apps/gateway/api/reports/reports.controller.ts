@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { isoOf, Refusal } from '#kernel';
+import { ReportAddresses } from '#secrets';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
@@ -13,6 +14,7 @@ export class ReportsController {
   constructor(
     private readonly reads: ReportReads,
     private readonly cursors: Cursors,
+    private readonly addresses: ReportAddresses,
   ) {}
 
   @Get()
@@ -27,7 +29,7 @@ export class ReportsController {
     const found = await this.reads.reports(accountId, keyword, limit, before);
     const last = found.length > limit ? found[limit - 1] : undefined;
     return {
-      data: found.slice(0, limit).map(summaryView),
+      data: found.slice(0, limit).map((row) => this.summaryView(row)),
       ...(last
         ? { nextCursor: this.cursors.write(scope, { at: isoOf(last.created_at), id: last.report_id }) }
         : {}),
@@ -39,17 +41,18 @@ export class ReportsController {
     const row = await this.reads.report(accountId, pathId(id, 'report'));
     if (!row) throw Refusal.notFound('report');
     const { reportId: _id, url: _url, ...figures } = row.body.report ?? { reportId: '', url: '' };
-    return { ...summaryView(row), ...figures };
+    return { ...this.summaryView(row), ...figures };
   }
-}
 
-function summaryView(row: ReportRow) {
-  return {
-    id: row.report_id,
-    keywordId: row.keyword_id,
-    channelId: row.channel_id,
-    period: { from: isoOf(row.period_from), to: isoOf(row.period_to) },
-    url: row.url,
-    createdAt: isoOf(row.created_at),
-  };
+  /** The address is signed anew: one that was sent can end with a rotation of MASTER_KEY. */
+  private summaryView(row: ReportRow) {
+    return {
+      id: row.report_id,
+      keywordId: row.keyword_id,
+      channelId: row.channel_id,
+      period: { from: isoOf(row.period_from), to: isoOf(row.period_to) },
+      url: this.addresses.urlOf(row.report_id, row.period_to.getTime()),
+      createdAt: isoOf(row.created_at),
+    };
+  }
 }

@@ -1,0 +1,54 @@
+import { createHmac } from 'node:crypto';
+import { masterKeys } from './secrets.js';
+import { SignedText } from './signed-text.js';
+
+/** As long as reports are kept. */
+const VALID_MS = 90 * 24 * 3_600_000;
+const SCOPE = 'report-page';
+
+/**
+ * The keys that sign the addresses of reports, in the form of MASTER_KEY. They are derived from it, so that analysis can
+ * sign without the key that decrypts secrets.
+ */
+export function reportKeys(masterKey: string): string {
+  return masterKeys(masterKey)
+    .map((key) => createHmac('sha256', Buffer.from(key, 'hex')).update('reports').digest('hex'))
+    .join(',');
+}
+
+/**
+ * The addresses of the pages of weekly reports: anybody who has one may read its report. An address is signed, ends 90
+ * days after the report's period, and is the same whoever makes it. During a rotation of MASTER_KEY, addresses of both
+ * keys are valid.
+ */
+export class ReportAddresses {
+  private readonly signed: SignedText;
+
+  /**
+   * @param keys what `reportKeys` returns
+   * @param publicUrl `PUBLIC_URL`; empty: an address is a path
+   */
+  constructor(
+    keys: string,
+    private readonly publicUrl: string,
+  ) {
+    this.signed = new SignedText(keys, 'reports');
+  }
+
+  /** @param periodTo the end of the report's period in ms */
+  urlOf(reportId: string, periodTo: number): string {
+    const token = this.signed.write(SCOPE, [reportId, periodTo + VALID_MS]);
+    return `${this.publicUrl.replace(/\/+$/, '')}/reports/${token}`;
+  }
+
+  /**
+   * @param token the last part of an address
+   * @returns undefined if the address was changed, or is not valid any more
+   */
+  reportIdIn(token: string, nowMs: number): string | undefined {
+    const read = this.signed.read<[string, number]>(SCOPE, token);
+    if (!read) return undefined;
+    const [reportId, until] = read;
+    return until < nowMs ? undefined : reportId;
+  }
+}
