@@ -1,7 +1,23 @@
 import { createHmac } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { selectRows } from '#clickhouse';
+import {
+  AlertDecisionSchema,
+  DigestAssembledSchema,
+  EventSchema,
+  KEYWORD_EVENT_TYPES,
+  KeywordDecisionSchema,
+  type Event,
+} from '#contracts';
+import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
+import {
+  alertEventsOf,
+  channelDisabledOf,
+  keywordEventsOf,
+  reportReadyOf,
+} from '../../apps/analysis/domain/keyword-event-of.js';
 import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startQuietServices } from './quiet-services.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
@@ -30,6 +46,49 @@ const through = (path: string, replayId: string) =>
 const idsOn = (path: string, replayId: string) =>
   through(path, replayId).map(({ headers }) => headers['webhook-id']);
 const url = (path: string) => `${on.receiver.url}${path}`;
+
+/** An event of each kind of the keyword itself, as analysis makes them. */
+function ofEachKind(keywordId: string): Event[] {
+  const { accountId } = on.ada;
+  const at = new Date(Date.now() - 60_000).toISOString();
+  const reason = { reason: 'user', creditsRemaining: 7 };
+  return [
+    ...keywordEventsOf(
+      create(KeywordDecisionSchema, {
+        ...{ commandId: newId(), accountId, subjectId: keywordId, decidedAt: at },
+        events: [
+          { event: { case: 'keywordPaused', value: { ...reason, stopped: true } } },
+          { event: { case: 'keywordResumed', value: { ...reason, running: true } } },
+        ],
+      }),
+    ),
+    ...alertEventsOf(
+      create(AlertDecisionSchema, {
+        ...{ accountId, keywordId, decidedAt: at },
+        events: [
+          {
+            event: {
+              case: 'fired',
+              value: {
+                ...{ alertId: newId(), kind: 'spike', level: 'low', observed: 9 },
+                ...{ windowFrom: at, windowTo: at, suppressedUntil: at },
+              },
+            },
+          },
+        ],
+      }),
+    ),
+    ...reportReadyOf(
+      create(DigestAssembledSchema, {
+        ...{ accountId, keywordId, digestId: newId(), assembledAt: at, periodFrom: at, periodTo: at },
+        reportUrl: 'https://a.example/reports/x',
+      }),
+    ),
+    channelDisabledOf(newId(), { accountId, keywordId }, at, {
+      ...{ channelId: newId(), kind: 'slack', reason: 'gone', failures: 1, lastStatusCode: 404 },
+    }),
+  ];
+}
 
 describe('a replay', () => {
   it('sends the stored bytes again in order of occurredAt, freshly signed, with its id in X-Replay [replays.create, replays.order, replays.lists, replays.activity]', async () => {
@@ -70,6 +129,46 @@ describe('a replay', () => {
     });
     expect(new Set(activity.map(({ eventId }: Json) => eventId)).size).toBe(12);
     expect((await on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(ended);
+  });
+
+  it('sends the events of the keyword itself again, of all five kinds, which only a subscriber gets [events.keyword-level, alerts.activity]', async () => {
+    const all = { webhook_events: [...KEYWORD_EVENT_TYPES] };
+    const { keywordId } = await on.keyword('/kinds', all);
+    const silent = await on.keyword('/silent', { global_criteria: { market: 'global', query: 'silent' } });
+    const made = [silent.keywordId, keywordId].flatMap(ofEachKind);
+    await on.store.publishAll(
+      made.map((event) => ({
+        subject: subjectOf('EVENTS', event.accountId, event.watchId),
+        data: toBinary(EventSchema, event),
+        msgId: event.eventId,
+      })),
+    );
+    await gotten(on.receiver, '/kinds', 5);
+    const bytes = made
+      .filter((event) => event.keywordId === keywordId)
+      .map(({ envelope }) => Buffer.from(envelope).toString())
+      .sort();
+    const stored = await until('they are stored', async () => {
+      const { body } = await on.ada.api.get(`/v1/keywords/${keywordId}/events`);
+      return body.data.length === 5 && (body.data as object[]);
+    });
+    expect(stored.map((event) => JSON.stringify(event)).sort()).toEqual(bytes);
+    const lines = await until('they are in the activity', async () => {
+      const { body } = await on.ada.api.get(`/v1/keywords/${keywordId}/activity`);
+      const types = new Set(body.activity.map(({ type }: Json) => type as string));
+      return types.size >= 5 && types;
+    });
+    // The line of a disabled channel is its failed attempt.
+    const own = KEYWORD_EVENT_TYPES.filter((type) => type !== 'channel.disabled');
+    expect([...lines].sort()).toEqual([...own, 'webhook.delivered'].sort());
+    const { id } = await replay({ keyword_id: keywordId });
+    expect(await on.ended(id)).toMatchObject({ status: 'done', matched: 5, sent: 5, missing: 0 });
+    expect(
+      through('/kinds', id)
+        .map(({ body }) => body.toString())
+        .sort(),
+    ).toEqual(bytes);
+    expect(on.receiver.received.filter(({ path }) => path === '/silent')).toEqual([]);
   });
 
   it('works for a retired keyword, by time range and type, to another address [replays.retired]', async () => {
