@@ -610,7 +610,10 @@ describe('a digest', () => {
       days: Array.from({ length: 7 }, (_, n) => ({ date: `2026-03-0${n + 1}`, count: n, previous: 2 })),
     },
     sentiment: { positive: 5, neutral: 10, negative: 10, mixed: 0, unread: 5 },
-    sources: [{ source: 'reddit', count: 30 }],
+    sources: [
+      { source: 'reddit', count: 20 },
+      { source: 'x', count: 10 },
+    ],
     authors: [{ author: '<b>eve</b>', source: 'reddit', count: 3, vip: true }],
     stories: [{ storyId: 's', title: '<script>alert(1)</script>', url: 'javascript:alert(1)', count: 4 }],
     alerts: [{ at: '2026-03-02T08:00:00.000Z', name: 'spike high', observed: 9, baseline: 1.5 }],
@@ -721,8 +724,12 @@ describe('a digest', () => {
     const mail = mailIn(message);
     expect([message?.fault, mail.subject]).toEqual([undefined, 'Acme: weekly report, 60 mentions']);
     expect(mail.attachments.map(({ mimeType }) => mimeType)).toEqual(['image/png', 'image/png']);
-    expect(mail.html).toMatch(/<img src="cid:chart-1"/);
+    expect([...mail.html.matchAll(/<img src="cid:([^"]+)"/g)].map(([, cid]) => `<${cid}>`)).toEqual(
+      mail.attachments.map(({ contentId }) => contentId),
+    );
+    expect(mail.html).not.toContain('<svg');
     expect(mail.text).toContain('+50 % against the week before (20)');
+    expect(mail.text).toContain('Sources: Reddit 20 (67 %), X 10 (33 %)');
     expect(mail.html).not.toMatch(/<script|javascript:|<b>eve/);
 
     const listed = await until('it is listed', async () => {

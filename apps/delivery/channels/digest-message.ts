@@ -99,7 +99,9 @@ function reportSections({ volume, sentiment, sources, authors, stories, alerts }
     `Sentiment: ${positive} positive, ${neutral} neutral, ${negative} negative, ${mixed} mixed${unread > 0 ? `, ${unread} not read` : ''}`,
     listLine(
       'Sources',
-      sources.map(({ source, count }) => `${sourceName(source)} ${count}`),
+      sources.map(
+        ({ source, count }) => `${sourceName(source)} ${count} (${percentOf(count, volume.count)})`,
+      ),
     ),
     listLine(
       'Authors',
@@ -146,6 +148,10 @@ export function changeText({ count, previous }: { count: number; previous: numbe
   if (previous === 0) return 'none the week before';
   const percent = Math.round(((count - previous) / previous) * 100);
   return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % against the week before (${previous.toLocaleString('en')})`;
+}
+
+function percentOf(count: number, all: number): string {
+  return `${Math.round((count / Math.max(1, all)) * 100)} %`;
 }
 
 function listLine(name: string, parts: readonly string[]): string {

@@ -20,8 +20,12 @@ ${daysChart(volume.days)}</section>
 <section><h2>Sentiment</h2>${sharesChart(sentiment)}</section>
 ${table(
   'Sources',
-  ['Source', 'Mentions'],
-  sources.map(({ source, count }) => [escaped(source), String(count)]),
+  ['Source', 'Mentions', 'Share'],
+  sources.map(({ source, count }) => [
+    escaped(source),
+    String(count),
+    `${Math.round((count / Math.max(1, volume.count)) * 100)} %`,
+  ]),
 )}
 ${table(
   'Top authors',
