@@ -6,6 +6,7 @@ import { resolveClaims } from './attempts/claims.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import {
   claimPending,
+  crowdedAddresses,
   returnPending,
   savePending,
   type ClaimedDelivery,
@@ -200,6 +201,19 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toEqual([]);
     await pause('0 seconds');
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
+  });
+
+  it('hold up later messages of their channel before their first attempt, and not after it has failed', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('channel:busy', 3, 'slack');
+    const address = { accountId: delivery.accountId, endpoint: 'channel:busy' };
+    const crowded = async () =>
+      (await crowdedAddresses(delivery.database, [address, { ...address, endpoint: 'channel:calm' }])).size;
+    expect(await crowded()).toBe(0);
+    await delivery.database.query(
+      'UPDATE pending_deliveries SET attempts = 0 WHERE ctid = (SELECT ctid FROM pending_deliveries LIMIT 1)',
+    );
+    expect(await crowded()).toBe(1);
   });
 
   it.each([

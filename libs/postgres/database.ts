@@ -36,6 +36,7 @@ import { McpLimits1763996150000 } from './migrations/1763996150000-mcp-limits.js
 import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-terms.js';
 import { ReportKey1763997000000 } from './migrations/1763997000000-report-key.js';
 import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
+import { FirstAttempts1763999100000 } from './migrations/1763999100000-first-attempts.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -125,6 +126,7 @@ async function migrate(url: string, name: string): Promise<void> {
       ExploreTerms1763996200000,
       ReportKey1763997000000,
       LlmLane1763999000000,
+      FirstAttempts1763999100000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

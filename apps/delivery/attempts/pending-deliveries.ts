@@ -97,8 +97,8 @@ export async function crowdedAddresses(
 ): Promise<ReadonlySet<string>> {
   const rows: { account_id: string; endpoint: string }[] = await database.query(
     `SELECT account_id, endpoint FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[]) AS u (account_id, endpoint)) AS t
-     WHERE EXISTS (SELECT 1 FROM pending_deliveries p WHERE p.by_mail IN (true, false) AND p.account_id = t.account_id
-       AND p.endpoint = t.endpoint AND p.attempts = 0)`,
+     WHERE EXISTS (SELECT 1 FROM pending_deliveries p
+       WHERE p.account_id = t.account_id AND p.endpoint = t.endpoint AND p.attempts = 0)`,
     [addresses.map(({ accountId }) => accountId), addresses.map(({ endpoint }) => endpoint)],
   );
   return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
