@@ -20,8 +20,8 @@ const TARGETS = {
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
   test: { program: JEST, args: [], before: ensureServers },
-  // No browser test is long.
-  'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts'], before: ensureNats },
+  // No browser test is long. The second option ends the list of the first one, which would take the paths behind it.
+  'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts', '--ci=false'], before: ensureNats },
 };
 
 const PARENT_POLL_MS = 500;
