@@ -166,7 +166,7 @@ describe('a claim', () => {
   it.each([
     ['it queries the watches', 'SELECT * FROM watch_schedule', undefined],
     ['it makes the claim, which succeeds', 'COMMIT', 'SET leased_until = now()'],
-    ['it reserves credits', 'FROM credit_holds WHERE account_id', undefined],
+    ['it reserves credits', 'AS amount FROM credit_holds', undefined],
   ])('is released when Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);
