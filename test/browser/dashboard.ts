@@ -71,7 +71,7 @@ export class Dashboard {
 const settled = (page: Page) =>
   until('the page is loaded', async () => {
     // In this order: the heading and the skeletons appear together.
-    if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) return false;
+    if ((await page.locator('h1').count()) !== 1) return false;
     return (await page.locator('[aria-busy="true"], [aria-label="Loading the page"]').count()) === 0;
   });
 

@@ -23,6 +23,8 @@ export async function openBrowserStage({ hasModel = false } = {}): Promise<Brows
   const [stage, browser] = await Promise.all([setStage(), startChromium()]);
   const program = await startProgram('earshot', {
     ...stage.env,
+    // Less often than usual: a look at what is due costs processor time, of which the browser needs most.
+    POLL_TICK_MS: '500',
     ...simulatedChannels(stage.simulator),
     ...(hasModel && simulatedLlm(stage.simulator.url)),
   });
