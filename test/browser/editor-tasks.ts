@@ -58,4 +58,17 @@ export function editorTasks(member: Member): void {
       },
     ]);
   }, 90_000);
+
+  it('sees in the editor what a source has about the present terms, after the price', async () => {
+    const { page } = member;
+    await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');
+    const preview = page.getByRole('region', { name: 'Preview', exact: true });
+    const ask = preview.getByRole('button', { name: 'Show the price of a preview' });
+    await ask.click();
+    await preview.getByRole('button', { name: 'Show me, for 2 credits' }).click();
+    await preview.getByText('matches lumora').first().waitFor();
+    await page.getByLabel('Terms match').first().selectOption('contains');
+    await preview.getByText('It needs terms that match as whole words').waitFor();
+    expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);
+  }, 90_000);
 }
