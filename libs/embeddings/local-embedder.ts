@@ -1,12 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
 import { Tinypool } from 'tinypool';
+import { within } from '#kernel';
 import { LOCAL_EMBEDDINGS } from './compress.js';
 import type { Embedder } from './embedder.js';
 
 /** An urgent text waits for at most one task, about 20 ms. */
 const TEXTS_IN_TASK = 16;
 const IDLE_MS = 600_000;
+/** How long a stop waits for a running task. */
+const LAST_TASK_MS = 5_000;
 
 /** Embeds texts with the local model, in a thread of its own that starts with the first text and ends when idle. */
 export class LocalEmbedder implements Embedder {
@@ -25,6 +28,8 @@ export class LocalEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.queue.clear();
+    // The native code aborts the process if its thread ends while it runs.
+    await within(LAST_TASK_MS, this.queue.onIdle());
     await this.pool?.destroy();
   }
 

@@ -96,4 +96,13 @@ describe('a thread of the local reader', () => {
       message: 'the local reader failed: takes more than 2 s for 1 items',
     });
   });
+
+  it('finishes its task before it ends', async () => {
+    const module = new URL('./testing/faulty-worker.js', import.meta.url);
+    const reader = readerInThreads(module, { workers: 1, taskMs: 15_000 });
+    await reader.read([requestOf('hello')]);
+    const last = reader.read([requestOf('slow')]);
+    await reader.close();
+    expect((await last).map(({ reason }) => reason)).toEqual(['answered']);
+  });
 });

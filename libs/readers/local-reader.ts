@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
 import { Tinypool } from 'tinypool';
+import { within } from '#kernel';
 import type { LocalReader, LocalReading, ReadRequest } from './reading.js';
 import { MOST_CHARACTERS, MOST_TITLE_CHARACTERS } from './text/clean.js';
 import { MOST_NAMES } from './text/names.js';
@@ -12,6 +13,8 @@ export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: 
 const ITEMS_PER_TASK = 16;
 /** A task takes tens of milliseconds. The first one of a thread loads the models. */
 const TASK_MS = 30_000;
+/** How long a stop waits for a running task. */
+const LAST_TASK_MS = 5_000;
 const THREAD_MEMORY_MB = 256;
 const MOST_OTHER_CHARACTERS = 1_000;
 
@@ -55,7 +58,12 @@ export function readerInThreads(
         tasks.push(requests.slice(from, from + ITEMS_PER_TASK).map(shortened));
       return (await queue.addAll(tasks.map((task) => () => runTask(task)))).flat();
     },
-    close: () => pool.destroy(),
+    async close() {
+      queue.clear();
+      // The native code of the embedding aborts the process if its thread ends while it runs.
+      await within(LAST_TASK_MS, queue.onIdle());
+      await pool.destroy();
+    },
   };
 }
 

@@ -1,10 +1,11 @@
 import type { LocalReading, ReadRequest } from '../reading.js';
 
-/** A thread that does what the text says: throws, hangs; else it answers. */
+/** A thread that does what the text says: throws, hangs, answers slowly; else it answers. */
 export default async function read(requests: readonly ReadRequest[]): Promise<LocalReading[]> {
   for (const { item } of requests) {
     if (item.text === 'throw') throw new Error('no weights');
     while (item.text === 'hang');
+    if (item.text === 'slow') await new Promise((resolve) => setTimeout(resolve, 500));
   }
   return requests.map(() => ({ lang: 'en', relevance: 100, reason: 'answered' }));
 }
