@@ -77,6 +77,7 @@ it('an event of a keyword with a step is delivered once, with the answer, and th
     });
   expect(stage.simulator.receiver.deliveries('kettle')).toHaveLength(1);
   await expectAuditAgrees(stage.stores, accountId);
+  await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsHeld === 0);
 });
 
 it('nothing waits for a step but its own event: other keywords, and watches with a step of their own, go on [readings.agent-alone]', async () => {

@@ -1,17 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { PurgeSchema, ReadingFactSchema } from '#contracts';
+import { balanceOf, reserve } from '#credits';
 import { newId } from '#kernel';
-import { LlmError, LlmLane, type LaneBudget } from '#llm';
 import { batchesOf, subjectOf } from '#messaging';
 import { applyBatch, forgetOldPositions, rebuildProjection } from '#projections';
-import { until } from '#testing';
+import { fundAccount, until } from '#testing';
 import {
   WAITING_SUBJECTS,
   waitingReadingsProjection,
 } from '../apps/analysis/projections/waiting-readings.projection.js';
-import { SharedLlmTurns } from '../apps/analysis/readings/shared-turns.js';
 import { EventRules } from '../apps/analysis/rules/event-rules.js';
 import { Similarities } from '../apps/analysis/rules/similarities.js';
 import { QuestionAnswers } from '../apps/analysis/waiting/question-answers.js';
@@ -113,6 +111,18 @@ describe('an event that waits for the language model', () => {
       labels.push((await scene.event()).bucket);
     }
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
+  });
+
+  it('that costs nothing in the end gives back what was reserved for it', async () => {
+    const scene = on.scene();
+    const { accountId } = scene;
+    await fundAccount(on.database, accountId, 10);
+    const question = scene.question('label=null', { bucketPreset: 'custom' });
+    const hold = { holdId: question.eventId, holder: question.eventId };
+    await reserve(on.database, [{ ...hold, accountId, credits: 1, lifetimeSeconds: 300 }]);
+    await on.store.publishAll([question]);
+    expect(await scene.event()).toMatchObject({ bucket: undefined, charges: [] });
+    await until('nothing is reserved', async () => (await balanceOf(on.database, accountId))?.held === 0);
   });
 
   it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
@@ -288,94 +298,9 @@ it('a model that was down is tested with an event without a step, and reads agai
   expect(await next.event()).toMatchObject({ analysis: { sentiment: 'negative', reader: 'llm' } });
 });
 
-describe('the lane of the language model, which all replicas share', () => {
-  const open: LlmLane[] = [];
-  const replicas = async (budget: Partial<LaneBudget> = {}) => {
-    await on.database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch', tokens = 'infinity'`);
-    const made = [1, 2].map(
-      () =>
-        new LlmLane(
-          { concurrency: 2, requestsPerMinute: 60_000, ...budget },
-          undefined,
-          new SharedLlmTurns(on.database),
-        ),
-    );
-    open.push(...made);
-    return made as [LlmLane, LlmLane];
-  };
-  const inMs = (ms: number) => Date.now() + ms;
-  const failing = (lane: LlmLane, retryAfterMs: number) =>
-    expect(
-      lane.run(inMs(5_000), () => Promise.reject(new LlmError('rate_limited', 'slow down', retryAfterMs))),
-    ).rejects.toMatchObject({ kind: 'rate_limited' });
-
-  beforeAll(() => on.stopAnalysis());
-  afterEach(() => open.splice(0).forEach((lane) => lane.close()));
-
-  it('has one limit of requests at the same time', async () => {
-    const lanes = await replicas();
-    let [running, most] = [0, 0];
-    const request = async () => {
-      most = Math.max(most, (running += 1));
-      await wait(50);
-      running -= 1;
-    };
-    await Promise.all(Array.from({ length: 8 }, (_, n) => lanes[n % 2]!.run(inMs(10_000), request)));
-    expect(most).toBe(2);
-  });
-
-  it('has one limit of requests per minute', async () => {
-    const lanes = await replicas({ requestsPerMinute: 60 });
-    for (let n = 0; n < 10; n += 1) await lanes[n % 2]!.run(inMs(5_000), () => Promise.resolve());
-    for (const lane of lanes)
-      await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-  });
-
-  it('waits in every replica as long as one of them was asked to', async () => {
-    const [first, second] = await replicas();
-    await failing(first, 60_000);
-    await expect(second.run(inMs(30_000), () => Promise.resolve())).rejects.toMatchObject({
-      kind: 'no_turn',
-    });
-    expect([second.room, second.blockedForMs > 50_000]).toEqual([0, true]);
-  });
-
-  it('tests a model that is down with one request of all replicas, until one succeeds', async () => {
-    const [first, second] = await replicas();
-    for (const lane of [first, second, first, second, first]) await failing(lane, 0);
-    expect([first.isDown, second.isDown]).toEqual([true, false]);
-    let answer = () => {};
-    const test = first.run(inMs(5_000), () => new Promise<void>((resolve) => (answer = resolve)));
-    await until('the test is under way', async () => (await turns()) === 1);
-    await expect(second.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    expect(second.isDown).toBe(true);
-    answer();
-    await test;
-    await second.run(inMs(5_000), () => Promise.resolve());
-    expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
-  });
-
-  it('gets the place of a dead replica back', async () => {
-    const [lane] = await replicas({ concurrency: 1 });
-    const dies = (seconds: number) =>
-      on.database.query(`INSERT INTO llm_turns VALUES ($1, now() + make_interval(secs => $2))`, [
-        newId(),
-        seconds,
-      ]);
-    await dies(60);
-    await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    await on.database.query(`UPDATE llm_turns SET ends_at = now()`);
-    expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
-  });
-
-  async function turns(): Promise<number> {
-    const rows: { n: number }[] = await on.database.query('SELECT count(*)::int AS n FROM llm_turns');
-    return rows[0]!.n;
-  }
-});
-
 describe('a restart', () => {
   it('without a language model finishes all that waits at once [readings.model-removed]', async () => {
+    await on.stopAnalysis();
     const left = on.scene();
     await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
     await on.analysis({ LLM_URL: '' });

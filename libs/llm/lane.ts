@@ -25,13 +25,14 @@ export interface SharedTurns {
    * Takes a turn if the lane has room.
    * @param mostAtOnce maximum number of requests at the same time, after this number of failures in a row
    * @param burst maximum number of requests that are sent at once after a pause
-   * @returns the id of the turn, or after how many ms it is worth to ask again
+   * @returns the id of the turn, or after how many ms it is worth to ask again. `isBlocked`: the server asked to wait, or is
+   * down; otherwise other requests use the budget
    */
   begin(
     mostAtOnce: (failures: number) => number,
     requestsPerMinute: number,
     burst: number,
-  ): Promise<{ failures: number } & ({ turn: string } | { waitMs: number })>;
+  ): Promise<{ failures: number } & ({ turn: string } | { waitMs: number; isBlocked: boolean })>;
   /** @param learn from the failures in a row before; undefined: the request says nothing about the server */
   end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined>;
 }
@@ -57,6 +58,8 @@ export class LlmLane {
   private readonly bucket: TokenBucket;
   private readonly closing = new AbortController();
   private blockedUntilMs = 0;
+  /** Until then other processes use the budget. */
+  private usedUntilMs = 0;
   private failures = 0;
 
   constructor(
@@ -72,7 +75,8 @@ export class LlmLane {
 
   /** Number of further requests that would be sent at once. */
   get room(): number {
-    if (this.blockedForMs > 0 || this.bucket.waitMs(this.nowMs) > 0) return 0;
+    const now = this.nowMs;
+    if (this.blockedForMs > 0 || now < this.usedUntilMs || this.bucket.waitMs(now) > 0) return 0;
     const busy = this.queue.pending + this.queue.size;
     return Math.max(0, this.concurrency - busy);
   }
@@ -138,30 +142,28 @@ export class LlmLane {
   /** @returns the id of the shared turn, if turns are shared */
   private async turn(endsAt: number): Promise<string | undefined> {
     this.refuseLate(Math.max(this.bucket.waitMs(this.nowMs), this.blockedForMs), endsAt);
-    const beganAt = this.nowMs;
     for (let waitMs = this.bucket.take(this.nowMs); ;) {
       waitMs = Math.max(waitMs, this.blockedForMs);
-      this.refuseLate(waitMs, endsAt, beganAt);
-      if (waitMs > 0) await this.pause(waitMs);
-      else if (!this.shared) return undefined;
-      else {
-        const begun = await this.shared.begin(this.mostAtOnce, this.budget.requestsPerMinute, this.burst);
-        this.failures = begun.failures;
-        if ('turn' in begun) return begun.turn;
-        // The requests of other processes use the lane.
-        this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + begun.waitMs);
-        this.publish();
+      this.refuseLate(waitMs, endsAt);
+      if (waitMs > 0) {
+        await this.pause(waitMs);
+        waitMs = 0;
+        continue;
       }
-      waitMs = 0;
+      if (!this.shared) return undefined;
+      const begun = await this.shared.begin(this.mostAtOnce, this.budget.requestsPerMinute, this.burst);
+      this.failures = begun.failures;
+      if ('turn' in begun) return begun.turn;
+      waitMs = begun.waitMs;
+      if (begun.isBlocked) this.block(waitMs);
+      else this.usedUntilMs = this.nowMs + waitMs;
     }
   }
 
-  /** @param beganAt since when the request waits */
-  private refuseLate(waitMs: number, endsAt: number, beganAt = this.nowMs): void {
+  private refuseLate(waitMs: number, endsAt: number): void {
     if (this.isClosed) throw new LlmError('network', 'the service is stopping');
     const patienceMs = Math.max(PATIENCE_MS, (PATIENT_REQUESTS * 60_000) / this.budget.requestsPerMinute);
-    const startAt = this.nowMs + waitMs;
-    if (startAt - beganAt > patienceMs || startAt >= endsAt)
+    if (waitMs > patienceMs || this.nowMs + waitMs >= endsAt)
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 
@@ -171,7 +173,11 @@ export class LlmLane {
     const learned = shared || lesson?.(this.failures);
     if (!learned) return;
     this.failures = learned.failures;
-    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + learned.blockedForMs);
+    this.block(learned.blockedForMs);
+  }
+
+  private block(forMs: number): void {
+    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + forMs);
     this.publish();
   }
 

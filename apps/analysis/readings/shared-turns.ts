@@ -24,12 +24,13 @@ export class SharedLlmTurns implements SharedTurns {
         [burst, requestsPerMinute],
       );
       const { failures, blocked_ms: blockedMs, tokens } = rows[0]!;
-      if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs) };
+      if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
       // In a separate statement after the lock, so that it sees the turns that others have taken meanwhile.
       await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
       const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
-      if ((busy?.n ?? 0) >= mostAtOnce(failures)) return { failures, waitMs: BUSY_MS };
-      if (tokens < 1) return { failures, waitMs: Math.ceil(((1 - tokens) * 60_000) / requestsPerMinute) };
+      if ((busy?.n ?? 0) >= mostAtOnce(failures)) return { failures, waitMs: BUSY_MS, isBlocked: false };
+      const waitMs = Math.ceil(((1 - tokens) * 60_000) / requestsPerMinute);
+      if (waitMs > 0) return { failures, waitMs, isBlocked: false };
       const turn = newId();
       await tx.query(
         `INSERT INTO llm_turns (turn, ends_at) VALUES ($1, clock_timestamp() + make_interval(secs => $2))`,

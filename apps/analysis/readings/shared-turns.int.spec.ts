@@ -1,0 +1,105 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { newId } from '#kernel';
+import { LlmError, LlmLane, type LaneBudget } from '#llm';
+import { openDatabase, type Database } from '#postgres';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { SharedLlmTurns } from './shared-turns.js';
+
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+describe('the lane of the language model, which all replicas share', () => {
+  const open: LlmLane[] = [];
+  const replicas = async (budget: Partial<LaneBudget> = {}) => {
+    await database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch', tokens = 'infinity'`);
+    const made = [1, 2].map(
+      () =>
+        new LlmLane(
+          { concurrency: 2, requestsPerMinute: 60_000, ...budget },
+          undefined,
+          new SharedLlmTurns(database),
+        ),
+    );
+    open.push(...made);
+    return made as [LlmLane, LlmLane];
+  };
+  const inMs = (ms: number) => Date.now() + ms;
+  const failing = (lane: LlmLane, retryAfterMs: number) =>
+    expect(
+      lane.run(inMs(5_000), () => Promise.reject(new LlmError('rate_limited', 'slow down', retryAfterMs))),
+    ).rejects.toMatchObject({ kind: 'rate_limited' });
+
+  afterEach(() => open.splice(0).forEach((lane) => lane.close()));
+
+  it('has one limit of requests at the same time', async () => {
+    const lanes = await replicas();
+    let [running, most] = [0, 0];
+    const request = async () => {
+      most = Math.max(most, (running += 1));
+      await wait(50);
+      running -= 1;
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, n) => lanes[n % 2]!.run(inMs(10_000), request)));
+    expect(most).toBe(2);
+  });
+
+  it('has one limit of requests per minute', async () => {
+    const lanes = await replicas({ requestsPerMinute: 60 });
+    for (let n = 0; n < 10; n += 1) await lanes[n % 2]!.run(inMs(5_000), () => Promise.resolve());
+    for (const lane of lanes)
+      await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
+  });
+
+  it('waits in every replica as long as one of them was asked to', async () => {
+    const [first, second] = await replicas();
+    await failing(first, 60_000);
+    await expect(second.run(inMs(30_000), () => Promise.resolve())).rejects.toMatchObject({
+      kind: 'no_turn',
+    });
+    expect([second.room, second.blockedForMs > 50_000]).toEqual([0, true]);
+  });
+
+  it('tests a model that is down with one request of all replicas, until one succeeds', async () => {
+    const [first, second] = await replicas();
+    for (const lane of [first, second, first, second, first]) await failing(lane, 0);
+    expect([first.isDown, second.isDown]).toEqual([true, false]);
+    let answer = () => {};
+    const test = first.run(inMs(5_000), () => new Promise<void>((resolve) => (answer = resolve)));
+    await until('the test is under way', async () => (await turns()) === 1);
+    await expect(second.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
+    expect(second.isDown).toBe(true);
+    answer();
+    await test;
+    await second.run(inMs(5_000), () => Promise.resolve());
+    expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
+  });
+
+  it('gets the place of a dead replica back', async () => {
+    const [lane] = await replicas({ concurrency: 1 });
+    const dies = (seconds: number) =>
+      database.query(`INSERT INTO llm_turns VALUES ($1, now() + make_interval(secs => $2))`, [
+        newId(),
+        seconds,
+      ]);
+    await dies(60);
+    await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
+    // The server is not to blame, so no alert says that it is.
+    expect(lane.blockedForMs).toBe(0);
+    await database.query(`UPDATE llm_turns SET ends_at = now()`);
+    expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
+  });
+
+  async function turns(): Promise<number> {
+    const rows: { n: number }[] = await database.query('SELECT count(*)::int AS n FROM llm_turns');
+    return rows[0]!.n;
+  }
+});
