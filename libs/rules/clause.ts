@@ -29,12 +29,15 @@ export interface ReadItem {
   /** The texts of a field, folded. */
   textsOf: TextsOf;
   similarity: Similarity;
+  /** What the item has in a field, as JSON, by field: many clauses read the same one. */
+  shown: Map<string, string>;
 }
 
-/** The result of a clause: what the item has in the field, and whether the clause holds. */
+/** The result of a clause. */
 export interface Seen {
   holds: boolean;
-  seen: unknown;
+  /** What the item has in the field, as JSON; empty if it has no value. */
+  seenJson: string;
 }
 
 /** A clause, ready to be checked. It never throws, whatever the item contains. */
@@ -66,9 +69,10 @@ export function compileClause({ field, op, value }: StoredClause, number: number
   const test = testOf(op as Operator, value, kind);
   return {
     ...clause,
-    check({ subject }) {
-      const values = read(subject);
-      return { holds: test(values), seen: shown(values.length > 1 ? values : values[0]) };
+    check(item) {
+      const values = read(item.subject);
+      const seenJson = shownOnce(item, field, () => (values.length > 1 ? values : values[0]));
+      return { holds: test(values), seenJson };
     },
   };
 }
@@ -85,6 +89,17 @@ export function shownJson(value: unknown): string {
     return JSON.stringify({ text: shown(text), threshold });
   }
   return JSON.stringify(shown(value));
+}
+
+/** What the item has in a field, as JSON, made when the first clause asks for it. */
+function shownOnce({ shown: known }: ReadItem, field: string, read: () => unknown): string {
+  let json = known.get(field);
+  if (json === undefined) known.set(field, (json = seenJsonOf(shown(read()))));
+  return json;
+}
+
+function seenJsonOf(seen: unknown): string {
+  return seen === undefined ? '' : JSON.stringify(seen);
 }
 
 function shown(value: unknown): unknown {
@@ -106,10 +121,10 @@ function textClause(
   value: unknown,
   number: number,
 ): Pick<CompiledClause, 'check' | 'term' | 'similarTo'> {
-  const beginning = (subject: RuleSubject) =>
-    shown(
+  const beginning = (item: ReadItem) =>
+    shownOnce(item, field, () =>
       textFields(field)
-        .map((name) => subject[name])
+        .map((name) => item.subject[name])
         .find((text) => text !== ''),
     );
   switch (op) {
@@ -120,9 +135,9 @@ function textClause(
         similarTo: { field, text },
         check({ similarity }) {
           const found = similarity(field, text);
-          if (found === undefined) return { holds: false, seen: undefined };
+          if (found === undefined) return { holds: false, seenJson: '' };
           const rounded = Math.round(found * 1000) / 1000;
-          return { holds: rounded >= threshold, seen: rounded };
+          return { holds: rounded >= threshold, seenJson: seenJsonOf(rounded) };
         },
       };
     }
@@ -132,22 +147,22 @@ function textClause(
       const term = { mode: op === 'word' ? 'word' : 'contains', value: String(value) } as const;
       return {
         term,
-        check({ found, subject }) {
-          const places = found.get(number) ?? [];
-          const place = places.find(
-            ({ field: at }) => field === 'text' || (at === 'title') === (field === 'title'),
-          );
+        check(item) {
+          const place = item.found
+            .get(number)
+            ?.find(({ field: at }) => field === 'text' || (at === 'title') === (field === 'title'));
           const holds = (place !== undefined) !== (op === 'not_contains');
-          if (!place) return { holds, seen: beginning(subject) };
-          return { holds, seen: cut(place.field === 'title' ? subject.title : subject.body, place.start) };
+          if (!place) return { holds, seenJson: beginning(item) };
+          const text = place.field === 'title' ? item.subject.title : item.subject.body;
+          return { holds, seenJson: seenJsonOf(cut(text, place.start)) };
         },
       };
     }
     default: {
       const test = testOf(op as Operator, value, 'text');
       return {
-        check({ textsOf, subject }) {
-          return { holds: test(textsOf(field)), seen: beginning(subject) };
+        check(item) {
+          return { holds: test(item.textsOf(field)), seenJson: beginning(item) };
         },
       };
     }
@@ -155,6 +170,23 @@ function textClause(
 }
 
 type Value = string | number | boolean;
+
+const MOST_FOLDED = 2_000;
+const foldTermOnce = remembering(foldTerm);
+const foldHandleOnce = remembering(foldHandle);
+
+/** Names repeat from clause to clause, and from item to item. */
+function remembering(fold: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    let folded = known.get(name);
+    if (folded !== undefined) return folded;
+    folded = fold(name);
+    if (known.size >= MOST_FOLDED) known.clear();
+    known.set(name, folded);
+    return folded;
+  };
+}
 
 /** Reads the values of a field; none if the item has no value. */
 function readerOf(field: string): (subject: RuleSubject) => readonly Value[] {
@@ -181,7 +213,7 @@ function testOf(
   value: unknown,
   kind: FieldKind | undefined,
 ): (values: readonly Value[]) => boolean {
-  const fold = kind === 'handle' ? foldHandle : foldTerm;
+  const fold = kind === 'handle' ? foldHandleOnce : kind === 'text' ? foldTerm : foldTermOnce;
   const any = (test: (one: Value) => boolean) => (values: readonly Value[]) => values.some(test);
   const not = (test: (values: readonly Value[]) => boolean) => (values: readonly Value[]) => !test(values);
   switch (op) {

@@ -97,6 +97,7 @@ function compileRules(rules: readonly Rule[]): ItemRules {
         found: foundIn(matcher, subject),
         textsOf: textsOfItem(subject),
         similarity,
+        shown: new Map(),
       };
       return outcome(all, item);
     },
@@ -150,7 +151,7 @@ function outcome(all: readonly CompiledRule[], item: ReadItem): RulesOutcome {
 }
 
 function checked(clause: CompiledClause, item: ReadItem): ClauseResult {
-  const { holds, seen } = clause.check(item);
+  const { holds, seenJson } = clause.check(item);
   const { field, op, valueJson } = clause;
-  return { field, op, valueJson, seenJson: seen === undefined ? '' : JSON.stringify(seen), holds };
+  return { field, op, valueJson, seenJson, holds };
 }
