@@ -67,6 +67,7 @@ const COLOURS = ['color-contrast'];
  */
 export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<string[]> {
   if (await page.evaluate('!globalThis.axe')) await page.evaluate(AXE);
+  await transitionsEnded(page);
   const found = await page.evaluate(async (runOnly) => {
     const { axe: engine } = globalThis as unknown as { axe: typeof axe };
     return engine.run({ runOnly, resultTypes: ['violations'] });
@@ -76,6 +77,13 @@ export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<st
     .flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
     );
+}
+
+/** Waits until no colour is between two others, as after a change of the theme. */
+async function transitionsEnded(page: Page): Promise<void> {
+  await page.evaluate(`Promise.allSettled(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
+    .map(({ finished }) => finished)).then(() => {})`);
 }
 
 /**
