@@ -73,7 +73,8 @@ describe('the work on a lane', () => {
 
   it('never reports an item that was published before the baseline, even if a later read is the first to return it', async () => {
     const ids = [await stores.watch(), await stores.watch({ backfill: true })];
-    const before = new Date().toISOString();
+    // A time in whole seconds counts as the last millisecond of its second, so it must be at least that old.
+    const before = new Date(Date.now() - 1000).toISOString();
     await tick(...ids);
     await settled(...ids);
     upstream.publish('hn:late', 'acme', before);
