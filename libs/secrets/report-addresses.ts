@@ -18,7 +18,7 @@ export function reportKeys(masterKey: string): string {
 
 /**
  * The addresses of the pages of weekly reports: anybody who has one may read its report. An address is signed, ends 90
- * days after the report's period, and is the same whoever makes it. During a rotation of MASTER_KEY, addresses of both
+ * days after the report's period, and is the same from every process. During a rotation of MASTER_KEY, addresses of both
  * keys are valid.
  */
 export class ReportAddresses {

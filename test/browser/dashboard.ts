@@ -36,7 +36,7 @@ export class Dashboard {
     await this.installation?.close();
   }
 
-  /** @param path `$` stands for the keyword */
+  /** @param path with `$` where the keyword's id belongs */
   addressOf(path: string): string {
     return `${this.installation.url}/${path.replace('$', this.keywordId)}`;
   }

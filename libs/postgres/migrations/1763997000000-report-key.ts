@@ -7,7 +7,7 @@ export class ReportKey1763997000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       -- Derived from MASTER_KEY, and written by each start of a service that has it. Null before the first of them.
-      -- Whoever reads it here can read the reports themselves.
+      -- A reader of this table can read the reports themselves.
       ALTER TABLE installation ADD COLUMN report_key text;
     `);
   }
