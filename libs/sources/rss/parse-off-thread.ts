@@ -1,28 +1,35 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 import PQueue from 'p-queue';
 import { Tinypool } from 'tinypool';
 import { UpstreamError } from '../source.js';
 import type { FeedOrigin, StoredFeed } from './parse.js';
-import type { ParseOutcome, ParseTask } from './parse-worker.js';
+import type { ParseBegin, ParseOutcome, ParseTask } from './parse-worker.js';
 
 /** Threads that parse feeds of one size class, and their limits. */
 interface Threads {
   queue: PQueue;
   pool: Tinypool;
+  /** Of the processor, on systems that show it for single threads. */
   timeMs: number;
   memoryMb: number;
 }
 
 const TICK_MS = 100;
+/** On a busy machine a thread gets little of the time. A task may take this many times its processor time. */
+const MOST_WAIT_FACTOR = 10;
+/** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
+const PROC_TICK_MS = 10;
 /** Most feeds are smaller. Larger ones must not delay them. */
 const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
 
 /**
- * Parses a feed in a separate thread, which is terminated if it takes too much time or memory: a publisher must not
- * block this process. Small feeds have their own threads.
- * @throws UpstreamError of `parseFeed`, and `too_large` for a feed that takes too much
+ * Parses a feed in a separate thread, which is terminated if it takes too much processor time or memory: a publisher
+ * must not block this process. Small feeds have their own threads.
+ * @throws UpstreamError of `parseFeed`, `too_large` for a feed that takes too much, and `timeout` if this machine is
+ *   too busy
  */
 export async function parseOffThread(bytes: Uint8Array, origin: FeedOrigin): Promise<StoredFeed> {
   threads ??= { small: startThreads(2, 2_000, 128), large: startThreads(1, 10_000, 512) };
@@ -43,20 +50,13 @@ async function run(
   const { port1, port2 } = new MessageChannel();
   const tooLong = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let ticks = timeMs / TICK_MS;
-  // The time counts from the begin of the task, because starting a thread may take long. It counts in ticks, because a
-  // tick is late when this process was stopped or had no processor, and then a result may be here already.
-  port1.once('message', () => (timer = setInterval(() => --ticks <= 0 && tooLong.abort(), TICK_MS)));
+  // The time counts from the begin of the task, because starting a thread may take long.
+  port1.once('message', ({ thread }: ParseBegin) => (timer = limitTime(thread, timeMs, tooLong)));
   try {
     const options = { transferList: [port2], signal: tooLong.signal };
     return (await pool.run({ ...task, begun: port2 }, options)) as ParseOutcome;
   } catch (error) {
-    if (tooLong.signal.aborted)
-      throw new UpstreamError(
-        'too_large',
-        `rss answered a feed that takes more than ${timeMs / 1000} s to read`,
-        200,
-      );
+    if (tooLong.signal.aborted) throw tooLong.signal.reason as UpstreamError;
     if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY')
       throw new UpstreamError(
         'too_large',
@@ -68,6 +68,47 @@ async function run(
     clearInterval(timer);
     port1.close();
   }
+}
+
+/**
+ * Aborts a task that uses too much processor time, because then its feed is the cause, or that waits too long for a
+ * processor. It counts in ticks, because a tick is late when this process was stopped or had no processor, and then a
+ * result may be here already.
+ */
+function limitTime(thread: string | undefined, timeMs: number, task: AbortController): NodeJS.Timeout {
+  const usedBefore = processorMs(thread);
+  let waitedMs = 0;
+  return setInterval(() => {
+    waitedMs += TICK_MS;
+    const usedMs = thread === undefined ? waitedMs : processorMs(thread) - usedBefore;
+    if (usedMs >= timeMs)
+      task.abort(
+        new UpstreamError(
+          'too_large',
+          `rss answered a feed that takes more than ${timeMs / 1000} s to read`,
+          200,
+        ),
+      );
+    else if (waitedMs >= timeMs * MOST_WAIT_FACTOR)
+      task.abort(
+        new UpstreamError('timeout', `this machine was too busy to read a feed within ${waitedMs / 1000} s`),
+      );
+  }, TICK_MS);
+}
+
+/**
+ * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5). 0 if
+ * the thread has ended or this system shows no threads.
+ */
+function processorMs(thread: string | undefined): number {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1');
+  } catch {
+    return 0;
+  }
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * PROC_TICK_MS;
 }
 
 function startThreads(count: number, timeMs: number, memoryMb: number): Threads {

@@ -1,13 +1,21 @@
+import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { isMainThread, type MessagePort } from 'node:worker_threads';
 import { UpstreamError, type UpstreamErrorKind } from '../source.js';
 import { parseFeed, type FeedOrigin, type StoredFeed } from './parse.js';
 
-/** A feed to parse. `begun` gets a message when the task begins. */
+/** A feed to parse. `begun` gets a `ParseBegin` when the task begins. */
 export interface ParseTask {
   bytes: Uint8Array;
   origin: FeedOrigin;
   begun: MessagePort;
+}
+
+/** The first message of a task. */
+export interface ParseBegin {
+  /** The id of the thread in `/proc/self/task`, on Linux. */
+  thread: string | undefined;
 }
 
 /** The result of a task. It is plain data, because errors lose their fields between threads. */
@@ -15,12 +23,15 @@ export type ParseOutcome =
   | { feed: StoredFeed }
   | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
 
-// Lowers the priority of this thread, which only Linux supports for single threads.
-if (!isMainThread && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+const isLinux = process.platform === 'linux';
+const thread = isLinux ? basename(readlinkSync('/proc/thread-self')) : undefined;
+// Lowers the priority of this thread, which only Linux supports for single threads. The lowest priority would get next
+// to nothing on a busy machine.
+if (!isMainThread && isLinux) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** Runs in a worker thread: see `parse-off-thread.ts`. */
 export default function parse({ bytes, origin, begun }: ParseTask): ParseOutcome {
-  begun.postMessage('begun');
+  begun.postMessage({ thread } satisfies ParseBegin);
   begun.close();
   try {
     return { feed: parseFeed(bytes, origin) };
