@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
-import { nextDue, originOf } from '../apps/polling/domain/schedule.js';
+import { nextDue, originOf } from '../apps/polling/domain/next-due.js';
 import {
   benchStores,
   helpWanted,

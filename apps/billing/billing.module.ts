@@ -25,7 +25,7 @@ import { MembersHandler } from './handlers/members.handler.js';
 import { ResetTokens } from './handlers/reset-tokens.js';
 import { SecretsReseal } from './handlers/secrets-reseal.js';
 import { AccountLedgers } from './ledger/account-ledgers.js';
-import { HoldsLoop } from './ledger/holds.loop.js';
+import { ReservationsLoop } from './ledger/reservations.loop.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { TurnLoop } from './ledger/turn.loop.js';
 import { accountsProjection } from './projections/accounts.projection.js';
@@ -58,9 +58,10 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
               new TurnLoop(database, writer, clock, log),
           },
           {
-            provide: HoldsLoop,
+            provide: ReservationsLoop,
             inject: [DATABASE, BUS, LOG],
-            useFactory: (database: Database, bus: Bus, log: Logger) => new HoldsLoop(database, bus, log),
+            useFactory: (database: Database, bus: Bus, log: Logger) =>
+              new ReservationsLoop(database, bus, log),
           },
           AccountDecisions,
           AccountLedgers,
@@ -76,7 +77,7 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
           projectionController(accountsProjection),
         ],
       },
-      { inject: [TurnLoop, HoldsLoop], list: (...loops: [TurnLoop, HoldsLoop]) => ({ loops }) },
+      { inject: [TurnLoop, ReservationsLoop], list: (...loops: [TurnLoop, ReservationsLoop]) => ({ loops }) },
     ),
   };
 }

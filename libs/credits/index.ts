@@ -1,2 +1,2 @@
 export * from './balance.js';
-export * from './holds.js';
+export * from './reservations.js';

@@ -19,7 +19,7 @@ import {
   type KeywordSearch,
   type ReachedWindow,
   type WindowLevel,
-} from './evaluate.js';
+} from './reached-windows.js';
 import { MentionHistory } from './mention-history.js';
 import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 

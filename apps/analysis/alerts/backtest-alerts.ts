@@ -1,7 +1,7 @@
 import type { AlertRule } from './alert-rules.js';
 import type { CountedSeries } from './counted-series.js';
 import { assess, type Episode } from './episode.js';
-import { findLevel, reachedWindows, type AlertHistory, type ReachedWindow } from './evaluate.js';
+import { findLevel, reachedWindows, type AlertHistory, type ReachedWindow } from './reached-windows.js';
 
 /** A keyword's mentions in memory, with everything else that alerts need. */
 export interface CountedHistory extends Omit<AlertHistory, 'countsIn'> {

@@ -7,7 +7,7 @@ import type { Database } from '#postgres';
 import { alertRulesOf, type AlertRule } from '../alerts/alert-rules.js';
 import { backtestAlerts } from '../alerts/backtest-alerts.js';
 import { CountedSeries, type BinCount } from '../alerts/counted-series.js';
-import type { KeywordSearch } from '../alerts/evaluate.js';
+import type { KeywordSearch } from '../alerts/reached-windows.js';
 import { MentionHistory } from '../alerts/mention-history.js';
 import { binOf } from '../alerts/windows.js';
 import type { TestedWindow } from './stored-mentions.js';

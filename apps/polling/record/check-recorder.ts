@@ -8,7 +8,7 @@ import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
 import { causeOf, continueTrace, metrics } from '#telemetry';
-import { nextDue, originOf } from '../domain/schedule.js';
+import { nextDue, originOf } from '../domain/next-due.js';
 import { checkHoldOf } from '../read/check-hold.js';
 import { checkMessages } from './check-messages.js';
 import { applyProgress, type Progress } from './check-progress.js';

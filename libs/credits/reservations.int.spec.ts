@@ -15,7 +15,7 @@ import {
   useUp,
   type Hold,
   type OwnHold,
-} from './holds.js';
+} from './reservations.js';
 
 let stores: IsolatedStores;
 let database: Database;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { nextDue, nextTick, originOf } from './schedule.js';
+import { nextDue, nextTick, originOf } from './next-due.js';
 
 const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);

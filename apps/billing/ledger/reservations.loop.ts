@@ -22,7 +22,7 @@ interface Mark {
  * Drops reservations that nothing will settle: those of dead holders, and those of finished work without a charge,
  * because its fact was purged before the charge, or was never stored.
  */
-export class HoldsLoop implements Loop {
+export class ReservationsLoop implements Loop {
   readonly name = 'reservations';
   private readonly passes = new Repeated({
     pauseMs: PAUSE_MS,

@@ -6,13 +6,13 @@ import { subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import { startBilling, type BillingUnderTest } from '../testing/billing-under-test.js';
-import { HoldsLoop } from './holds.loop.js';
+import { ReservationsLoop } from './reservations.loop.js';
 
 let billing: BillingUnderTest;
-let loop: HoldsLoop;
+let loop: ReservationsLoop;
 beforeAll(async () => {
   billing = await startBilling();
-  loop = new HoldsLoop(billing.database, billing.bus, createLogger('spec', 'silent'));
+  loop = new ReservationsLoop(billing.database, billing.bus, createLogger('spec', 'silent'));
 });
 afterAll(() => billing?.stop());
 
