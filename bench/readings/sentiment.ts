@@ -51,24 +51,24 @@ async function measureLanguages(reader: BenchReader): Promise<void> {
   const rows = labelled('sentiment/multilingual.test.tsv');
   if (!rows) return;
   console.log('\nSentiment in other languages (n-grams of characters only)');
-  const by = new Map<string, { ours: Confusion; byVader: Confusion; told: number }>();
+  const by = new Map<string, { ours: Confusion; byVader: Confusion; recognised: number }>();
   for (const { lang = '', label = '', text = '' } of rows) {
-    const of = by.get(lang) ?? { ours: new Confusion(), byVader: new Confusion(), told: 0 };
+    const of = by.get(lang) ?? { ours: new Confusion(), byVader: new Confusion(), recognised: 0 };
     const reading = await reader.read(requestFor(text, MOOD));
     of.ours.add(label, reading.sentiment ?? '');
     of.byVader.add(label, vaderSays(text));
-    if (reading.lang === lang) of.told += 1;
+    if (reading.lang === lang) of.recognised += 1;
     by.set(lang, of);
   }
   const rowsOf = (lang: string) => rows.filter((row) => row.lang === lang).length;
-  const lines = [...by].map(([lang, { ours, byVader, told }]) => [
+  const lines = [...by].map(([lang, { ours, byVader, recognised }]) => [
     lang,
     ours.macroRecall().toFixed(3),
     ours.macroF1().toFixed(3),
     byVader.macroRecall().toFixed(3),
-    `${((told / rowsOf(lang)) * 100).toFixed(0)} %`,
+    `${((recognised / rowsOf(lang)) * 100).toFixed(0)} %`,
   ]);
-  table(['language', 'macro recall', 'macro-F1', 'VADER macro recall', 'language told'], lines);
+  table(['language', 'macro recall', 'macro-F1', 'VADER macro recall', 'language recognised'], lines);
   console.log(`mean macro-F1: ${mean([...by.values()].map(({ ours }) => ours.macroF1())).toFixed(3)}`);
 }
 

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { request } from 'undici';
 import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 
-// Another user of the same machine can read nothing of a running installation.
+// Another user of the same machine cannot read anything of a running installation.
 
 const TOKEN = 'a-token-of-a-source';
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups', '--'];
@@ -108,7 +108,7 @@ describe('another user of the machine', () => {
     }
   });
 
-  (isRoot ? it : it.skip)('can read no file of the data directory', () => {
+  (isRoot ? it : it.skip)('cannot read any file of the data directory', () => {
     const find = (...options: string[]) =>
       spawnSync('setpriv', [...NOBODY, 'find', dataDir, ...options], { encoding: 'utf8', cwd: '/' }).stdout;
     expect(find('-type', 'f', '-readable')).toBe('');
@@ -116,7 +116,7 @@ describe('another user of the machine', () => {
   });
 
   (isRoot ? it : it.skip)(
-    'meets no store that runs as root, unless the checkout is closed to others and a line says so',
+    'finds no store that runs as root, unless other users cannot read the checkout and a log line says so',
     () => {
       const isOpen = spawnSync('setpriv', [...NOBODY, 'test', '-r', import.meta.filename]).status === 0;
       const roots = storeProcesses().filter(

@@ -141,7 +141,7 @@ it('the schema of the whole answer has an entry with number and answer for each 
   });
 });
 
-it('limits of texts and numbers are told in words, because the strict mode of servers refuses them', () => {
+it('limits of texts and numbers are stated in words, because the strict mode of servers refuses them', () => {
   const properties = {
     label: { type: ['string', 'null'], maxLength: 60, description: 'what it is' },
     score: { type: 'number', minimum: -1, maximum: 1 },

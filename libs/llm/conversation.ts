@@ -25,12 +25,12 @@ export function answerSchema(reading: LlmReading<unknown>): Record<string, unkno
 type Schema = Record<string, unknown>;
 
 /**
- * The schema without limits of texts and numbers, which OpenAI's strict mode refuses. They are told in words, and checked
- * here.
+ * The schema without limits of texts and numbers, which OpenAI's strict mode refuses. The description states them in
+ * words, and this code checks them.
  */
 function strictSchema(schema: Schema): Schema {
   const { maxLength, minimum, maximum, properties, description, ...rest } = schema;
-  const told = [
+  const limits = [
     ...(description === undefined ? [] : [description as string]),
     ...(maxLength === undefined ? [] : [`at most ${maxLength as number} characters`]),
     ...(minimum === undefined ? [] : [`from ${minimum as number} to ${maximum as number}`]),
@@ -38,7 +38,7 @@ function strictSchema(schema: Schema): Schema {
   const inner = Object.entries((properties ?? {}) as Record<string, Schema>);
   return {
     ...rest,
-    ...(told.length > 0 && { description: told.join('; ') }),
+    ...(limits.length > 0 && { description: limits.join('; ') }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(inner.map(([name, field]) => [name, strictSchema(field)])),
     }),

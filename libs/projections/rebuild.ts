@@ -23,7 +23,7 @@ const LOCK_WITHIN_MS = 500;
 const SWITCH_WITHIN_MS = 120_000;
 const AGAIN_MS = 100;
 /** If the live tables make no progress for this time, their missing messages are applied during the switch. */
-const STANDS_STILL_MS = 5000;
+const STALLED_AFTER_MS = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
 
@@ -145,7 +145,7 @@ class Rebuild {
         if (Date.now() > deadline)
           throw new Error(
             `The tables of ${this.projection.name} were in use without a gap for ${SWITCH_WITHIN_MS / 1000} s. The old tables are ` +
-              'as they were. Look for a long transaction in pg_stat_activity, and rebuild again.',
+              'unchanged. Look for a long transaction in pg_stat_activity, and rebuild again.',
             { cause: error },
           );
         await wait(AGAIN_MS + Math.random() * AGAIN_MS);
@@ -160,7 +160,7 @@ class Rebuild {
       const before = this.next;
       if (await this.follow()) return;
       if (this.next > before) movedAt = Date.now();
-      if (Date.now() - movedAt > STANDS_STILL_MS) return;
+      if (Date.now() - movedAt > STALLED_AFTER_MS) return;
       await wait(AGAIN_MS);
     }
   }

@@ -11,7 +11,7 @@ describe('the language of a text', () => {
     ['ru', 'Доставка снова опоздала, и никто не отвечает на звонки'],
     ['ko', '오늘도 배송이 늦었고 아무도 전화를 받지 않습니다'],
     ['ar', 'وصلت الطلبية متأخرة مرة أخرى ولا أحد يرد على الهاتف'],
-  ])('is told: %s', (language, text) => {
+  ])('is recognised: %s', (language, text) => {
     expect(languageOf(text)).toBe(language);
   });
 
@@ -22,7 +22,7 @@ describe('the language of a text', () => {
     '👍👍👍',
     'https://example.com/die/lieferung/kam/zu/spaet',
     '@jane_doe_from_berlin @max',
-  ])('is not told from too few letters: "%s"', (text) => {
+  ])('is not recognised from too few letters: "%s"', (text) => {
     expect(languageOf(text)).toBeUndefined();
   });
 

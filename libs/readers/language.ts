@@ -1,7 +1,7 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** Below this number of letters no language is told. */
+/** With fewer letters, no language is recognised. */
 const LEAST_LETTERS = 12;
 /** From this number of letters the detected language is sure enough to contradict the source. */
 const SURE_LETTERS = 60;
@@ -33,7 +33,7 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
  * The language of a text as BCP 47 short code, after links and names are taken out. What the source declares is
  * preferred, unless the script or a long text contradicts it.
  * @param declared BCP 47 as the source declares it ("en-GB")
- * @returns undefined if it could not be told
+ * @returns undefined if it was not recognised
  */
 export function languageOf(text: string, declared?: string): string | undefined {
   const words = normalised(text, READ_CHARACTERS * 2)

@@ -38,7 +38,7 @@ export interface ReadRequest {
 
 /** The result of reading one item. */
 export interface LocalReading {
-  /** BCP 47 short code; undefined if the language could not be told. */
+  /** BCP 47 short code; undefined if the language was not recognised. */
   lang: string | undefined;
   /** 0 (about something else) to 100 (about the subject), integer. */
   relevance: number;

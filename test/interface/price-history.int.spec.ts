@@ -11,7 +11,7 @@ afterAll(() => service?.stop());
 describe('the price history of a listing', () => {
   const at = (hours: number) => new Date(MONTH_START + hours * 3_600_000).toISOString();
 
-  it('shows each step once, whichever searches observed it, with its consequence', async () => {
+  it('shows each change once, although two searches observed it', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, criteria_hash = HASHES[0]) =>
       observation(accountId, {
@@ -58,7 +58,7 @@ describe('the price history of a listing', () => {
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
   });
 
-  it('accepts another currency without an event', async () => {
+  it('adds no point when only the currency changes', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, currency: string) =>
       observation(accountId, {
@@ -86,7 +86,7 @@ describe('the price history of a listing', () => {
     expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
   });
 
-  it('does not end while one search still sees the listing, and starts again only when it is listed again', async () => {
+  it('ends when no search finds the listing any more, and continues when the listing appears again', async () => {
     const { accountId, api } = await service.tenant();
     const watch = async (query: string): Promise<{ id: string; criteriaHash: string }> =>
       (
@@ -133,7 +133,7 @@ describe('the price history of a listing', () => {
     expect((await history()).status).toBe('delisted');
   });
 
-  it('is that of the market where the listing was last seen, unless the request names one', async () => {
+  it('shows the market where the listing was last seen, unless the request names another', async () => {
     const { accountId, api } = await service.tenant();
     await observe(service.clickhouse, [
       observation(accountId, { listing_id: '5', observed_at: at(1), price: '10.00' }),

@@ -48,7 +48,7 @@ describe('an open installation', () => {
     expect(unknown.status).toBe(202);
     const link = await linkTo('new@example.org');
     expect(link.get('email')).toBe('new@example.org');
-    await until('the owner is told that there is an account', () =>
+    await until('the owner has a mail that there is an account', () =>
       Promise.resolve(
         sim.inbox
           .messages('smtp', 'ada@example.org')
@@ -95,7 +95,7 @@ describe('an open installation', () => {
     expect(sim.inbox.messages('smtp', 'stranger@example.org')).toEqual([]);
   });
 
-  it('sends three mails to an address in 15 minutes, and then says to whoever asks that it is too often', async () => {
+  it('sends three mails to an address in 15 minutes, and then returns 429 to every caller', async () => {
     const ask = () => browser().post('/v1/auth/password/reset', { email: 'bomb@example.org' });
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([202, 202, 202]);
     const refused = await ask();

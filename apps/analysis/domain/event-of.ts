@@ -71,8 +71,8 @@ export function eventOf(
 }
 
 /**
- * Why the keyword drops an item that was read: its language, or its relevance. An item whose language could not be
- * told passes.
+ * Why the keyword drops an item that was read: its language, or its relevance. An item whose language was not
+ * recognised passes.
  */
 export function dropOf(
   definition: Pick<KeywordDefinition, 'languages' | 'minRelevance'> | undefined,

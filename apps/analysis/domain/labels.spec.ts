@@ -33,7 +33,7 @@ describe('decisions about a mention', () => {
     expect(after(UNLABELLED, change({ relevance: 1 })).labels).toBeUndefined();
   });
 
-  it('leave fields alone that a command does not name, and remove a correction on request', () => {
+  it('change only the fields that a command names, and remove a correction on request', () => {
     const first = after(
       UNLABELLED,
       change({ labels: { labels: ['hidden'] }, intent: 'praise', relevance: 0 }),

@@ -37,11 +37,11 @@ export class DisabledChannelsHandler {
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const message of batch)
-      outcomes.push(await continueTrace(causeOf(message), () => this.tell(message.data)));
+      outcomes.push(await continueTrace(causeOf(message), () => this.reportAll(message.data)));
     return outcomes;
   }
 
-  private async tell(data: Uint8Array): Promise<Outcome> {
+  private async reportAll(data: Uint8Array): Promise<Outcome> {
     const {
       commandId,
       accountId,
@@ -52,7 +52,7 @@ export class DisabledChannelsHandler {
     for (const { event } of events) {
       if (event.case !== 'disabled') continue;
       const kind = await this.kindOf(channelId);
-      // Deleted meanwhile: nobody waits for its messages.
+      // The channel was deleted meanwhile.
       if (kind === undefined) return done;
       const { reason, failures, lastStatusCode } = event.value;
       await this.report({ commandId, accountId, channelId, kind, at, reason, failures, lastStatusCode });

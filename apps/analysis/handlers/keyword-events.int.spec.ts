@@ -65,7 +65,7 @@ const settled = () =>
     const { num_pending, num_ack_pending } = await consumer();
     return num_pending + num_ack_pending === 0;
   });
-const toldOf = async (keywordId: string) => {
+const publishedFor = async (keywordId: string) => {
   const events = await store.read('EVENTS', subjectOf('EVENTS', accountId, keywordId));
   return events.map(({ data }) => fromBinary(EventSchema, data).type);
 };
@@ -74,17 +74,17 @@ it('the event of a pause is published only after the tables hold the pause, beca
   const keywordId = newId();
   const first = await paused(keywordId);
   await looked(first.seq);
-  expect(await toldOf(keywordId)).toEqual([]);
+  expect(await publishedFor(keywordId)).toEqual([]);
   await project(first.subject, first.seq);
   await settled();
-  expect(await toldOf(keywordId)).toEqual(['keyword.paused']);
+  expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);
   // An earlier decision in the tables is not enough.
   const second = await paused(keywordId);
   await looked(second.seq);
-  expect(await toldOf(keywordId)).toEqual(['keyword.paused']);
+  expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);
   await project(second.subject, second.seq);
   await settled();
-  expect(await toldOf(keywordId)).toEqual(['keyword.paused', 'keyword.paused']);
+  expect(await publishedFor(keywordId)).toEqual(['keyword.paused', 'keyword.paused']);
 });
 
 it('no event is published for a keyword that was purged meanwhile, and nothing waits for it', async () => {
@@ -93,5 +93,5 @@ it('no event is published for a keyword that was purged meanwhile, and nothing w
   await looked(seq);
   await bus.jsm.streams.purge('KEYWORDS', { filter: subject });
   await settled();
-  expect(await toldOf(keywordId)).toEqual([]);
+  expect(await publishedFor(keywordId)).toEqual([]);
 });

@@ -144,7 +144,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
     }),
     ...(local.embedding && { embedding: local.embedding, embeddingModel: LOCAL_MODEL.embedding }),
     records: [
-      record('language', lang || 'could not be told'),
+      record('language', lang || 'not recognised'),
       record('relevance', reason),
       ...(isRead ? [record('analysis', intentReason ?? '', creditsPerReading('analysis'))] : []),
     ],

@@ -8,7 +8,7 @@ import type { Readable } from './readable.js';
 /** The story of an item. */
 export interface Story {
   storyId: string;
-  /** True if another item of the same keyword told it before. */
+  /** True if another item of the same keyword had it before. */
   isRepeated: boolean;
 }
 

@@ -29,7 +29,7 @@ export class ObservationsSink {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  // Each affected day is counted once per batch, however many observations the batch has: hence the linger.
+  // Each affected day is counted once per batch. So the consumer waits for a large batch.
   @ConsumerPattern({ stream: 'CHECKS', name: OBSERVATIONS_SINK, batchSize: 500, lingerMs: 1000 })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) => this.insert(checks));

@@ -56,7 +56,7 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
 
 type Fault = Described['faults'][number];
 
-/** With several faults the list says them; a single one is the sentence itself. */
+/** The text above the list of faults. A single fault is the text itself, without a list. */
 function summaryOf(message: string, faults: readonly Fault[], others: readonly Fault[]): string {
   const [only] = faults;
   if (!only) return message;

@@ -13,7 +13,7 @@ const SENTIMENT_COLOURS: Readonly<Record<Sentiment, string>> = {
 export const sentimentColour = (sentiment: string | null) =>
   SENTIMENT_COLOURS[sentiment as Sentiment] ?? 'gray';
 
-/** The stance of a mention. */
+/** Shows the sentiment of a mention. */
 export function SentimentBadge({ value }: { value: Sentiment }) {
   return <Badge color={sentimentColour(value)}>{words(value)}</Badge>;
 }

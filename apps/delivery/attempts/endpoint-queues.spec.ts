@@ -98,7 +98,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('cancel requests that have not started, and leave running requests alone', async () => {
+  it('cancel requests that have not started, and do not end running requests', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
     queues.callBack(new Set(deliveries.slice(0, 3)));

@@ -117,7 +117,7 @@ export class FirstDeliveries {
     return ones;
   }
 
-  /** Of another account's channel, and of a deleted one, nothing is recorded: nobody could read it. */
+  /** Nothing is recorded for another account's channel, or for a deleted one, because nobody could read it. */
   private async recipients(events: readonly CausedEvent[]): Promise<ToChannel[]> {
     const keywords = await this.channels.ofKeywords(
       events.flatMap(({ event }) => (event.keywordId === '' ? [] : [event.keywordId])),

@@ -34,7 +34,7 @@ function compile(files: Readonly<Record<string, string>>): string {
 }
 
 describe('public generators', () => {
-  it('openapi-typescript makes types that compile, with events that are told apart by their type', async () => {
+  it('openapi-typescript makes types that compile, with events that are distinguished by their type', async () => {
     const types = astToString(await openapiTS(document() as Parameters<typeof openapiTS>[0]));
     const use = `
       import type { components, paths } from './paths';

@@ -31,7 +31,7 @@ interface RunRow {
   checks: number;
 }
 
-/** More runs than these are not returned for one keyword; the oldest are left out. */
+/** Maximum number of runs that are returned for one keyword: the newest. */
 export const MOST_RUNS = 5000;
 
 /** Reads how well the searches of a keyword were covered: from the activity, the mentions and the schedule. */
@@ -42,7 +42,7 @@ export class CoverageReads {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Consecutive checks with the same outcome, of each watch, oldest first; at most `MOST_RUNS`, the newest. */
+  /** Consecutive checks of each watch with the same outcome, oldest first; at most the newest `MOST_RUNS`. */
   async runs(
     accountId: string,
     keywordId: string,

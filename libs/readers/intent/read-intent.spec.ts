@@ -59,7 +59,7 @@ describe('the intent of a post', () => {
     expect(['support_request', 'feature_request']).not.toContain(readingOf(requestOf(text)).intent);
   });
 
-  it('is told by the words of posts on software on their sources', () => {
+  it('is found by the words of posts on software on their sources', () => {
     const issue = (title: string, text: string) => {
       const request = requestOf(text, {}, 'github');
       return readingOf({ ...request, item: { ...request.item, title } }).intent;
@@ -71,7 +71,7 @@ describe('the intent of a post', () => {
     expect(issue('How to use two accounts?', 'Is there a way to do this?')).toBe('product_question');
   });
 
-  it('is told as elsewhere for comments on issues', () => {
+  it('is found as elsewhere for comments on issues', () => {
     const request = requestOf('Thank you, works great now, I love it!', {}, 'github');
     const item = { ...request.item, title: 'Crash when the list is empty', titleOfParent: true };
     expect(readingOf({ ...request, item }).intent).toBe('praise');

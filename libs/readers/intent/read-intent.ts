@@ -20,7 +20,7 @@ export interface IntentText {
   text: string;
   /** -1 to 1. */
   sentimentScore: number;
-  /** What the text as a whole shows, undefined if it cannot be told; asked only where no phrase decides. */
+  /** The intent of the text as a whole; undefined if it is not clear. It is computed only where no phrase decides. */
   gist: () => Intent | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Intent } from '#contracts';
 import { anyOf } from './rule.js';
 
-/** The intents that posts on software are told apart by. */
+/** The intents that are distinguished in posts on software. */
 type SoftwareIntent = 'bug_report' | 'feature_request' | 'product_question' | 'support_request';
 
 /** Words that speak for an intent, with their weight in the title; in the text they count a part of it. */

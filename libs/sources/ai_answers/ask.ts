@@ -56,7 +56,7 @@ function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): 
 function stillWaiting(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
   const said = faultsOf(context).get(engine);
   const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;
-  const reason = `ai_answers: ${engine} asked for patience and is left alone${wait}`;
+  const reason = `ai_answers: ${engine} asked Earshot to wait, and gets no requests${wait}`;
   return new UpstreamError(
     said?.kind ?? kind,
     said ? `${reason}: ${said.message}` : reason,

@@ -140,7 +140,7 @@ describe('an engine that fails', () => {
     [503, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
     [529, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
   ])(
-    'with %i %j is left alone for %i s by every search, and the others are asked',
+    'that answers %i %j gets no request for %i s from any search, and the others are asked',
     async (status, headers, seconds, why) => {
       let limited = true;
       const upstream = patientUpstream((request) =>
@@ -158,7 +158,7 @@ describe('an engine that fails', () => {
       upstream.lane.now = secondsOn(40 + seconds - 1);
       const { warnings } = await search('Which lamp lasts?', upstream.lane.now);
       expect(warnings).toEqual([
-        `ai_answers: openai asked for patience and is left alone for another 1 s: ai_answers answered ${status}: ${why}`,
+        `ai_answers: openai asked Earshot to wait, and gets no requests for another 1 s: ai_answers answered ${status}: ${why}`,
       ]);
       expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
       upstream.lane.now = secondsOn(40 + seconds);
@@ -167,17 +167,19 @@ describe('an engine that fails', () => {
     },
   );
 
-  it('and was told so before the lane moved is left alone all the same', async () => {
+  it('and had asked for a wait before the lane moved still gets no request', async () => {
     const upstream = patientUpstream(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(asking(), fakeContext(upstream.http));
-    expect(warnings).toEqual(['ai_answers: openai asked for patience and is left alone for another 20 s']);
+    expect(warnings).toEqual([
+      'ai_answers: openai asked Earshot to wait, and gets no requests for another 20 s',
+    ]);
     const only = connector.search(asking({ engines: ['openai'] }), fakeContext(upstream.http));
     await expect(only).rejects.toMatchObject({ kind: 'quota_spent', retryAfterMs: 20_000 });
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
 
-  it('without asking for patience is asked again at the next check', async () => {
+  it('without asking for a wait is asked again at the next check', async () => {
     const { read, heldOff } = reading(engines({ anthropic: down }));
     await read;
     expect(heldOff).toEqual([]);

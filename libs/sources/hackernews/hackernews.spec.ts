@@ -172,7 +172,7 @@ describe('items of Hacker News', () => {
     expect(fetched).toEqual({
       items: [],
       gap: true,
-      warnings: ['hackernews gives at most 1,000 items for one query; older ones were not told'],
+      warnings: ['hackernews gives at most 1,000 items for one query; older ones are missing'],
     });
   });
 

@@ -47,7 +47,7 @@ export function parseSearchAnswer(body: unknown): SearchAnswer {
   return {
     items,
     warnings: pastCap
-      ? ['hackernews gives at most 1,000 items for one query; older ones were not told']
+      ? ['hackernews gives at most 1,000 items for one query; older ones are missing']
       : warnings,
     hitCount: hits.length,
     oldestSeconds: seconds.length === 0 ? undefined : Math.min(...seconds),

@@ -16,7 +16,7 @@ describeRecorded(
     'search_by_date-past-cap-1.json': {
       items: 0,
       gap: true,
-      warnings: ['hackernews gives at most 1,000 items for one query; older ones were not told'],
+      warnings: ['hackernews gives at most 1,000 items for one query; older ones are missing'],
     },
     'search-1.json': { items: 20, first: 'hn:7373927', last: 'hn:1250850', digest: '3e116e513c81' },
     'search-2.json': { items: 20, first: 'hn:7454553', last: 'hn:2245692', digest: '2a8f45c5cbbe' },

@@ -44,7 +44,7 @@ describe('faults of Lemmy', () => {
     });
   });
 
-  it('that are a plea for patience are heeded, though another server answers', async () => {
+  it('that ask for a wait delay the next request, although another server answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -68,7 +68,7 @@ describe('faults of Lemmy', () => {
     const { fetched, requests } = await read({ ...init, query: 'light' }, { answer, more: { session } });
     expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world']);
     expect(fetched.warnings).toEqual([
-      'lemmy on light.example: it asked for patience, and is asked again in 30 s',
+      'lemmy on light.example: it asked Earshot to wait; its next request is in 30 s',
     ]);
   });
 

@@ -38,7 +38,7 @@ describe('the instances of a search on Mastodon', () => {
     ]);
   });
 
-  it('the own one that asks for patience gets it, and another is only left alone itself', async () => {
+  it('the own one that asks for a wait makes the lane wait, and another gets no requests itself', async () => {
     const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
     const session = new Map<string, unknown>();
     const searched = async (busyHost: string, query: string) => {
@@ -59,7 +59,7 @@ describe('the instances of a search on Mastodon', () => {
     const again = await searched('none', 'desk');
     expect(new Set(again.hosts)).toEqual(new Set(['mastodon.social']));
     expect(again.warnings).toContain(
-      'mastodon on light.example: it asked for patience, and is asked again in 90 s',
+      'mastodon on light.example: it asked Earshot to wait; its next request is in 90 s',
     );
   });
 

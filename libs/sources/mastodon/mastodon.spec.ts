@@ -185,7 +185,7 @@ describe('the public timeline of an instance', () => {
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('that shows too much is measured once an hour and left alone', async () => {
+  it('that shows too much is measured once an hour and not read otherwise', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;

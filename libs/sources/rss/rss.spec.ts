@@ -164,7 +164,7 @@ describe('articles', () => {
       'https://a.example/1',
     ],
     [
-      'of its guid, which is a permalink unless told',
+      'of its guid, which is a permalink unless it says otherwise',
       '<guid>https://a.example/2</guid>',
       'https://a.example/2',
     ],

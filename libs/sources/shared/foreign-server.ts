@@ -62,7 +62,7 @@ export class ForeignServer {
   private refuseWaiting(): void {
     const waitMs = (this.patience.get(this.host) ?? 0) - performance.now();
     if (waitMs <= 0) return;
-    const reason = `it asked for patience, and is asked again in ${Math.ceil(waitMs / 1000)} s`;
+    const reason = `it asked Earshot to wait; its next request is in ${Math.ceil(waitMs / 1000)} s`;
     throw new UpstreamError('rate_limited', reason, 0, waitMs);
   }
 

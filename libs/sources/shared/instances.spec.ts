@@ -133,17 +133,20 @@ describe('reading several servers', () => {
     // Lemmy 0.19 never names a time.
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
-  ])('the own one that asks for patience gets it, though another answers: %o', async (fault, waits) => {
-    const hosts = ['own.example', 'a.example'];
-    const { reading, heldOff } = readOf(hosts, (host) =>
-      host === 'own.example' ? Promise.reject(fault) : Promise.resolve(nothing),
-    );
-    expect((await reading).warnings).toEqual([fault.message]);
-    expect(heldOff).toEqual(waits);
-    const all = readOf(hosts, () => Promise.reject(fault));
-    await expect(all.reading).rejects.toMatchObject({ reach: 'search' });
-    expect(all.heldOff).toEqual(waits);
-  });
+  ])(
+    'the own one that asks for a wait makes the lane wait, although another answers: %o',
+    async (fault, waits) => {
+      const hosts = ['own.example', 'a.example'];
+      const { reading, heldOff } = readOf(hosts, (host) =>
+        host === 'own.example' ? Promise.reject(fault) : Promise.resolve(nothing),
+      );
+      expect((await reading).warnings).toEqual([fault.message]);
+      expect(heldOff).toEqual(waits);
+      const all = readOf(hosts, () => Promise.reject(fault));
+      await expect(all.reading).rejects.toMatchObject({ reach: 'search' });
+      expect(all.heldOff).toEqual(waits);
+    },
+  );
 });
 
 describe('a server that only searches name', () => {
@@ -190,7 +193,7 @@ describe('a server that only searches name', () => {
     const soon = await read({});
     expect(soon.asked).toEqual(['own.example', 'a.example']);
     expect(soon.warnings).toEqual([
-      'lemmy on busy.example: it asked for patience, and is asked again in 1 s',
+      'lemmy on busy.example: it asked Earshot to wait; its next request is in 1 s',
     ]);
     jest.advanceTimersByTime(1000);
     const later = await read({});

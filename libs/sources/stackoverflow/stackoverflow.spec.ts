@@ -195,7 +195,7 @@ describe('the feed of Stack Overflow', () => {
   });
 });
 
-describe('the patience of Stack Exchange', () => {
+describe('the waits that Stack Exchange asks for', () => {
   it('a pause that a good answer asks for is kept', async () => {
     const answers = () => wrapped([], { backoff: 12 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });

@@ -150,7 +150,7 @@ describe('a listing that is missing', () => {
 });
 
 describe('what a search of Vinted remembers', () => {
-  it('is in the history alone, which is there whoever reads', async () => {
+  it('is in the history alone, which every reader has', async () => {
     const { site, read } = search(1);
     await read(0);
     expect(Object.keys(site.state)).toEqual(['history']);

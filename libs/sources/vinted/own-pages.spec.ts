@@ -65,7 +65,7 @@ describe("a listing's own page", () => {
     [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
     [503, 'vinted answered 503: the upstream has a fault of its own; it is asked again later'],
   ])(
-    'that answers %i and asks for patience is the last request, and the lane waits',
+    'that answers %i and asks for a wait is the last request, and the lane waits',
     async (status, reason) => {
       const { site, read, paths, heldOff } = search(4, 3, 2, 1);
       await read(0);
@@ -76,7 +76,7 @@ describe("a listing's own page", () => {
       expect(news(fetched)).toEqual([]);
       expect(paths()).toEqual(['/api/v2/catalog/items', `/items/${listingId(1)}`]);
       expect(heldOff).toEqual([{ waitMs: 120_000, reason }]);
-      expect(fetched.warnings).toEqual([`${reason}; whether listings are gone is told by the next check`]);
+      expect(fetched.warnings).toEqual([`${reason}; the next check finds out whether listings are gone`]);
     },
   );
 

@@ -33,7 +33,7 @@ export async function askOwnPages(
       const { kind, message, retryAfterMs } = error;
       if (retryAfterMs !== undefined) context.http.holdOff({ waitMs: retryAfterMs, reason: message });
       if (retryAfterMs !== undefined || kind === 'rate_limited') {
-        return { gone, warnings: [`${message}; whether listings are gone is told by the next check`] };
+        return { gone, warnings: [`${message}; the next check finds out whether listings are gone`] };
       }
     }
   }

@@ -73,7 +73,7 @@ describe('what YouTube allows', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('of units, when it is used up by other things, leaves the searches alone', async () => {
+  it('of units does not delay searches when other requests have used it up', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }

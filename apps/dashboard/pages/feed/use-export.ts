@@ -14,7 +14,7 @@ export interface ExportProgress {
 const BEGINNING: ExportProgress = { status: 'idle', bytes: 0, rows: 0 };
 const NEWLINE = 10;
 /** The page is drawn at most this often while an export arrives. */
-const TOLD_EVERY_MS = 150;
+const REPORT_EVERY_MS = 150;
 
 /** Loads all mentions of the filters into a file, and tells how far it is. */
 export function useExport(filters: ApiFilters) {
@@ -50,7 +50,7 @@ async function load(
   let bytes = 0;
   let rows = format === 'csv' ? -1 : 0;
   let isQuoted = false;
-  let told = 0;
+  let reportedAt = 0;
   for (;;) {
     const part = await reader?.read();
     if (!part || part.done) break;
@@ -60,8 +60,8 @@ async function load(
       if (byte === 34 && format === 'csv') isQuoted = !isQuoted;
       else if (byte === NEWLINE && !isQuoted) rows++;
     }
-    if (performance.now() - told < TOLD_EVERY_MS) continue;
-    told = performance.now();
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) continue;
+    reportedAt = performance.now();
     tell(bytes, Math.max(0, rows));
   }
   tell(bytes, Math.max(0, rows));

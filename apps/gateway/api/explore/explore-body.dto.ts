@@ -46,9 +46,7 @@ export class ExploreBodyDto {
   @ArrayUnique()
   @IsString({ each: true })
   @Length(1, 60, { each: true })
-  @Described(
-    'Asked instead of the question: posts with any of them. `ai_answers` is asked the question all the same',
-  )
+  @Described('Asked instead of the question: posts with any of them. `ai_answers` still gets the question')
   terms?: string[];
   @Optional()
   @IsArray()

@@ -142,7 +142,7 @@ export class KeywordBodyDto extends TreatmentDto {
   @ArrayMaxSize(10)
   @LanguageTags()
   @Described(
-    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; those whose language could not be told stay',
+    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; those whose language was not recognised stay',
   )
   languages?: string[] | null;
 }

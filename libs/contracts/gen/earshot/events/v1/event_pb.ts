@@ -138,7 +138,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   analysis?: Analysis | undefined;
 
   /**
-   * BCP 47, as the readers found it; empty if it could not be told.
+   * BCP 47, as the readers found it; empty if it was not recognised.
    *
    * @generated from field: string lang = 20;
    */

@@ -121,7 +121,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   eventId: string;
 
   /**
-   * BCP 47; empty if it could not be told.
+   * BCP 47; empty if it was not recognised.
    *
    * @generated from field: string lang = 2;
    */
