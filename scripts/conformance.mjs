@@ -29,10 +29,11 @@ async function testsByRule() {
   return found;
 }
 
+/** Specs, and `*-tasks.ts`: tests that a spec runs on the services that it has started. */
 function specFiles() {
   return ['apps', 'libs', 'test', 'bench'].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true })
-      .filter((path) => path.endsWith('.spec.ts'))
+      .filter((path) => /(\.spec|-tasks)\.ts$/.test(path))
       .map((path) => `${folder}/${path}`),
   );
 }

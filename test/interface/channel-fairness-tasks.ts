@@ -1,0 +1,100 @@
+import { AddressLinks } from '#secrets';
+import { until } from '#testing';
+import { keywordBody, type Tenant } from './interface-under-test.js';
+
+import { browse, CONFIGS, instant, mailIn, type ChannelsScene } from './channels-scene.js';
+
+/** Channels of one account do not delay those of another. */
+export function channelFairnessTasks(scene: ChannelsScene): void {
+  const { chat, keyword, event, messages } = scene;
+
+  describe('the messages of an account', () => {
+    const sendBob = async (channelId: string) => {
+      const { body } = await scene.bob.api.post('/v1/keywords', keywordBody(instant(channelId)));
+      return () => event({ keywordId: body.id, watchId: body.watches[0].id }, {}, 'For Bob', scene.bob);
+    };
+    /** Whether a request with an event for these channels has ended. */
+    const hasEnded = async (...ids: string[]) =>
+      (await scene.on.attempts()).some(
+        ({ channelId, targetKind, number }) =>
+          number > 0 && targetKind === 'channel' && ids.includes(channelId),
+      );
+
+    /** An email channel of which each address is verified. */
+    async function verified({ api, accountId }: Tenant, ...to: string[]): Promise<string> {
+      const { body } = await api.post('/v1/channels', { kind: 'email', name: 'Mail', config: { to } });
+      const links = new AddressLinks('5e'.repeat(32), scene.on.service.url);
+      await until('its addresses are asked', () =>
+        to.every((address) => scene.sim.inbox.messages('smtp', address).length > 0),
+      );
+      for (const address of to) {
+        const ref = { accountId, channelId: body.id, address };
+        expect((await browse(links.urlOf('verify', ref, Date.now()), { method: 'POST' })).status).toBe(200);
+      }
+      return body.id;
+    }
+
+    it('do not wait behind the many mails of another account, of which none is lost or sent twice [channels.fair]', async () => {
+      const [mails, events] = [5, 30];
+      const sendToBob = await sendBob(await verified(scene.bob, 'bob@example.org'));
+      const channels: string[] = [];
+      for (let n = 0; n < mails; n += 1)
+        channels.push(await verified(scene.on.ada, `flood-${n}@example.org`));
+      const ids = await keyword(instant(...channels));
+      const arrived = () =>
+        scene.sim.inbox
+          .messages('smtp')
+          .filter(({ to, text }) => /^(flood|bob@)/.test(to) && /Acme is great|For Bob/.test(text));
+      await Promise.all(Array.from({ length: events }, () => event(ids)));
+      await sendToBob();
+      const all = await until('all arrive', () => arrived().length > mails * events && arrived(), 60_000);
+      expect(new Set(all.map((one) => mailIn(one).messageId)).size).toBe(mails * events + 1);
+      expect(all.length).toBe(mails * events + 1);
+      expect(all.findIndex(({ to }) => to === 'bob@example.org')).toBeLessThan((mails * events) / 2);
+    }, 90_000);
+
+    it('do not wait for mails of another account that the mail server does not answer [channels.fair]', async () => {
+      const sendToBob = await sendBob(await verified(scene.bob, 'bobs@example.org'));
+      const hanging: string[] = [];
+      for (const name of ['a', 'b', 'c'])
+        hanging.push(
+          await verified(scene.on.ada, ...[1, 2, 3, 4].map((n) => `stall-${name}${n}@example.org`)),
+        );
+      await event(await keyword(instant(...hanging)));
+      // As many as may wait for the mail server at the same time.
+      await until('each mail waits', async () => {
+        const rows: { count: number }[] = await scene.on.database.query(
+          'SELECT count(*)::int AS count FROM pending_deliveries WHERE endpoint = ANY ($1)',
+          [hanging.map((id) => `channel:${id}`)],
+        );
+        return rows[0]?.count === 12;
+      });
+      await sendToBob();
+      await until('it arrives', () =>
+        scene.sim.inbox.messages('smtp', 'bobs@example.org').some(({ text }) => text.includes('For Bob')),
+      );
+      // They end after 10 s.
+      expect(await hasEnded(...hanging)).toBe(false);
+      for (const id of hanging) await scene.on.ada.api.delete(`/v1/channels/${id}`);
+    }, 30_000);
+
+    it('do not wait for a chat of another account that does not answer, nor behind its many messages [channels.fair]', async () => {
+      const [hangs, floods] = [await chat('slack', 'hangs00001'), await chat('slack', 'floods0001')];
+      scene.sim.faults.add({ source: 'slack', kind: 'hang', times: 0, path: 'hangs00001' });
+      const made = await scene.bob.api.post('/v1/channels', {
+        ...{ kind: 'slack', name: 'b', config: CONFIGS.slack?.('bobs00002') },
+      });
+      const sendToBob = await sendBob(made.body.id);
+      const ids = await keyword(instant(hangs.id, floods.id));
+      await Promise.all(Array.from({ length: 40 }, () => event(ids)));
+      const flood = () => scene.sim.inbox.messages('slack', '/services/T1/B1/floods0001').length;
+      await until('the flood has begun', () => flood() > 0);
+      await sendToBob();
+      await messages(1, 'slack', '/services/T1/B1/bobs00002');
+      // The rate of a chat leaves most of the flood waiting, and a request without an answer ends after 10 s.
+      expect(flood()).toBeLessThan(40);
+      expect(await hasEnded(hangs.id)).toBe(false);
+      for (const { id } of [hangs, floods]) await scene.on.ada.api.delete(`/v1/channels/${id}`);
+    }, 30_000);
+  });
+}

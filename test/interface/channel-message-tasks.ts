@@ -1,0 +1,210 @@
+import { newId } from '#kernel';
+import { until, type Json } from '#testing';
+
+import { CONFIGS, HOSTILE, instant, type ChannelsScene } from './channels-scene.js';
+
+/** Events are sent to channels: formats, waits, failures. */
+export function channelMessageTasks(scene: ChannelsScene): void {
+  const { channel, read, chat, keyword, event, messages } = scene;
+
+  describe('a message to a channel', () => {
+    it.each(['slack', 'discord', 'teams', 'telegram'])(
+      'to %s has the official format and pings nobody, whatever the post says, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+      async (kind) => {
+        const made = await chat(kind);
+        const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });
+        const eventId = await event(ids, {}, HOSTILE);
+        const [message] = await messages(1, kind);
+        expect([message?.fault, message?.pings]).toEqual([undefined, []]);
+        expect(message?.text).not.toMatch(/<!channel>|@everyone|@here|<script>/);
+        const lines = await until('it is in the activity', async () => {
+          const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+          return body.activity.length > 0 && body.activity;
+        });
+        expect(lines).toMatchObject([
+          { type: 'webhook.delivered', eventId, channelId: made.id, channelKind: kind },
+        ]);
+      },
+    );
+
+    it('to a webhook is the signed bytes of the event, once for each event however many rules name the channel [channels.webhook, channels.once]', async () => {
+      const made = await channel('webhook', { url: `${scene.on.receiver.url}/channel` });
+      const ids = await keyword(instant(made.id));
+      const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
+      const [first] = await until(
+        'it arrives',
+        () => scene.on.receiver.received.length > 0 && scene.on.receiver.received,
+      );
+      expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).id]).toEqual([id, id]);
+      expect(first?.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+      // The next event arrives after it: nothing is sent twice.
+      const next = await event(ids);
+      await until('the next one arrives', () => scene.on.receiver.received.length >= 2);
+      expect(scene.on.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
+    });
+
+    it('goes where a rule notifies, also if the push was withheld, and never to another account [channels.notify]', async () => {
+      const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
+      const foreign = (
+        await scene.bob.api.post('/v1/channels', {
+          kind: 'slack',
+          name: 'b',
+          config: CONFIGS.slack?.('bobs00001'),
+        })
+      ).body;
+      const ids = await keyword({
+        channels: [{ channel_id: own.id, mode: 'daily' }],
+        rules: [
+          {
+            name: 'r',
+            when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'x' }] },
+            then: [{ type: 'notify', channel_ids: [named.id] }],
+          },
+        ],
+      });
+      await event(ids, { push: false, notifyChannelIds: [named.id, foreign.id] });
+      await event(ids, { push: false, notifyKeywordChannels: true });
+      await messages(2, 'slack');
+      // Every event before it was handled when it arrives.
+      await event(ids, { push: false, notifyChannelIds: [own.id] }, 'marker');
+      await messages(3, 'slack');
+      expect(
+        scene.sim.inbox
+          .messages('slack')
+          .map(({ to }) => to)
+          .sort(),
+      ).toEqual(['/services/T1/B1/named0001', '/services/T1/B1/owned0001', '/services/T1/B1/owned0001']);
+    });
+
+    it('waits as long as the service asks in its 429, and the other messages to it as well [channels.retry-after]', async () => {
+      const made = await chat('discord', 'paused001');
+      const ids = await keyword(instant(made.id));
+      scene.sim.faults.add({ source: 'discord', kind: '429', times: 1, retryAfterSeconds: 1 });
+      const began = Date.now();
+      const first = await event(ids);
+      const refused = await until('the first attempt', async () =>
+        (await scene.on.attempts()).find((one) => one.eventId === first),
+      );
+      expect(refused).toMatchObject({ statusCode: 429, delivered: false, number: 1 });
+      expect(Date.parse(refused.nextAttemptAt) - Date.parse(refused.at)).toBeGreaterThanOrEqual(1000);
+      await event(ids);
+      await messages(2, 'discord');
+      expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
+      const attempts = await until('both are recorded as delivered', async () => {
+        const found = (await scene.on.attempts()).filter(({ channelId }) => channelId === made.id);
+        return found.filter(({ delivered }) => delivered).length === 2 && found;
+      });
+      expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
+    });
+
+    it('of a burst of 500 arrives once, in the order of their time, although the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
+      const path = `/burst-${newId()}`;
+      const made = await channel('webhook', { url: `${scene.on.receiver.url}${path}` });
+      const ids = await keyword(instant(made.id));
+      scene.on.receiver.answers.set(path, { status: 429, headers: { 'retry-after': '1' } });
+      const sent: string[] = [];
+      for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
+      await until('it has answered 429', () => scene.on.receiver.received.some((one) => one.path === path));
+      const refused = scene.on.receiver.received.filter((one) => one.path === path).length;
+      scene.on.receiver.answers.delete(path);
+      for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
+      const arrived = await until(
+        'all arrive',
+        () => {
+          const found = scene.on.receiver.received.filter((one) => one.path === path).slice(refused);
+          return found.length >= 500 && found.map(({ headers }) => String(headers['webhook-id']));
+        },
+        60_000,
+      );
+      expect(arrived.toSorted()).toEqual(sent.toSorted());
+      // Events that are sent at the same time can overtake each other. Events that wait after a 429 would be overtaken by all 250 new ones.
+      const places = new Map(sent.map((id, n) => [id, n]));
+      expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(125);
+    }, 90_000);
+
+    it('is limited to the rate of the service: a burst waits, in order, and nothing is lost [channels.burst]', async () => {
+      const made = await chat('telegram', 'burst0001');
+      const ids = await keyword(instant(made.id));
+      for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
+      // The rate gives 5 at once and then one in 3 s: how many have come depends scene.on the machine, their sum does not.
+      const sent = await until('each was sent or waits', async () => {
+        const rows: { waiting: number }[] = await scene.on.database.query(
+          'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',
+          [`channel:${made.id}`],
+        );
+        const count = scene.sim.inbox.messages('telegram').length;
+        return count >= 5 && count + (rows[0]?.waiting ?? 0) === 12 && count;
+      });
+      expect(sent).toBeLessThan(12);
+      // A deleted channel gets none of them.
+      await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
+      await scene.on.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [
+        `channel:${made.id}`,
+      ]);
+    });
+
+    it('to a destination that is gone disables the channel, gives up what waits, and tells the keyword [channels.gone, channels.disabled-told]', async () => {
+      const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
+      const ids = await keyword(instant(gone.id, other.id));
+      const id = await event(ids);
+      await until('it is disabled', async () => (await read(gone.id)).state === 'disabled');
+      expect((await read(gone.id)).disabledReason).toBe('Slack answered 404 (no_service)');
+      const report = await until('the other channel gets the report', () =>
+        scene.sim.inbox
+          .messages('slack', '/services/T1/B1/other00001')
+          .find(({ text }) => /is disabled/.test(text)),
+      );
+      expect([report.fault, report.pings]).toEqual([undefined, []]);
+      await event(ids);
+      const unsent = await until('the next event is given up', async () =>
+        (await scene.on.attempts()).find(
+          (one) => one.channelId === gone.id && one.eventId !== id && one.number === 0,
+        ),
+      );
+      expect(unsent.message).toMatch(/^not sent: the channel is disabled/);
+      const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+      expect(body.activity).toContainEqual(
+        expect.objectContaining({ type: 'webhook.failed', channelId: gone.id, statusCode: 404 }),
+      );
+      const enabled = await scene.on.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
+      expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
+    });
+
+    it('that has only failed for 5 days disables the channel [channels.gone]', async () => {
+      const made = await chat('slack', 'failing001');
+      const ids = await keyword(instant(made.id));
+      await scene.on.database.query(
+        `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since, failures) VALUES ($1, $2, now() - interval '6 days', 40)`,
+        [scene.on.ada.accountId, `channel:${made.id}`],
+      );
+      scene.sim.faults.add({ source: 'slack', kind: '500', times: 1, path: 'failing001' });
+      await event(ids);
+      await until('it is disabled', async () => (await read(made.id)).state === 'disabled');
+      expect((await read(made.id)).disabledReason).toBe('only failures for 5 days');
+      const found = await until('its delivery can be found', async () => {
+        const { body } = await scene.on.ada.api.get(`/v1/deliveries?endpoint=channel:${made.id}`);
+        return body.data[0]?.attempts.length === 2 && body.data;
+      });
+      expect(found).toMatchObject([{ state: 'given_up', target: { kind: 'channel', id: made.id } }]);
+      // Nobody can enable it as a webhook address.
+      const { body } = await scene.on.ada.api.get('/v1/endpoints');
+      expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
+    });
+
+    it('is not sent after its channel or its keyword was deleted meanwhile [channels.deleted]', async () => {
+      const made = await chat('teams', 'deleted01');
+      const ids = await keyword(instant(made.id));
+      scene.sim.faults.add({ source: 'teams', kind: '503', times: 1 });
+      const id = await event(ids);
+      await until('the first attempt failed', async () =>
+        (await scene.on.attempts()).some((one) => one.eventId === id),
+      );
+      await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
+      await scene.on.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [id]);
+      const last = await until('it is given up', async () =>
+        (await scene.on.attempts()).find((one) => one.eventId === id && one.number === 0),
+      );
+      expect(last.message).toBe('not sent: the channel was deleted');
+    });
+  });
+}

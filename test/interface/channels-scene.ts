@@ -1,0 +1,129 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { request } from 'undici';
+import { EventSchema, type Event } from '#contracts';
+import { derivedId, newId } from '#kernel';
+import { subjectOf } from '#messaging';
+import { until, type Json } from '#testing';
+import {
+  simulatedChannels,
+  startSimulator,
+  type ReceivedMail,
+  type ReceivedMessage,
+  type Simulator,
+} from '../../apps/simulator/index.js';
+import type { Tenant } from './interface-under-test.js';
+import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
+
+/** A text that tries to notify, to format and to run code. */
+export const HOSTILE =
+  '<!channel> <@U1> @everyone @here @ada_lovelace **bold** [x](https://evil.example) <b>html</b> <script>1</script> & "q" `c` \u202Eback';
+
+export const SLACK = 'https://hooks.slack.com/services/T1/B1';
+/** The settings of a chat, by kind. */
+export const CONFIGS: Record<string, (secret: string) => Record<string, unknown>> = {
+  slack: (secret) => ({ webhook_url: `${SLACK}/${secret}` }),
+  discord: (secret) => ({ webhook_url: `https://discord.com/api/webhooks/1/${secret}` }),
+  teams: (secret) => ({
+    webhook_url: `https://x.logic.azure.com/workflows/${secret}/triggers/manual/paths/invoke?sig=s`,
+  }),
+  telegram: (secret) => ({ bot_token: `12345:ABCDE${secret}`, chat_id: `-100${secret.length}` }),
+};
+
+/** The part of a keyword that sends each event at once to these channels. */
+export const instant = (...ids: string[]) => ({
+  channels: ids.map((channel_id) => ({ channel_id, mode: 'instant' })),
+});
+
+/** The interface with simulated channels: what the tests of channels share. */
+export class ChannelsScene {
+  sim!: Simulator;
+  on!: DeliveriesUnderTest;
+  /** An account beside `on.ada`. */
+  bob!: Tenant;
+
+  async start(): Promise<void> {
+    this.sim = await startSimulator();
+    this.on = await startDeliveries(true, (url) => ({
+      ...simulatedChannels(this.sim),
+      PUBLIC_URL: url || 'http://127.0.0.1:1',
+    }));
+    this.bob = await this.on.service.tenant();
+  }
+
+  async stop(): Promise<void> {
+    await this.on?.stop();
+    await this.sim?.stop();
+  }
+
+  /** Forgets what arrived, and how services fail. */
+  clear(): void {
+    this.sim.inbox.clear();
+    this.sim.faults.clear();
+  }
+
+  readonly channel = async (kind: string, config: Record<string, unknown>): Promise<Json> => {
+    const answer = await this.on.ada.api.post('/v1/channels', { kind, name: `My ${kind}`, config });
+    expect([answer.text, answer.status]).toEqual([answer.text, 201]);
+    return answer.body;
+  };
+
+  readonly read = async (id: string): Promise<Json> => (await this.on.ada.api.get(`/v1/channels/${id}`)).body;
+
+  readonly chat = (kind: string, secret = newId().slice(-12)): Promise<Json> =>
+    this.channel(kind, CONFIGS[kind]?.(secret) ?? {});
+
+  /** Creates a keyword without a webhook. */
+  readonly keyword = (more: Record<string, unknown>): Promise<{ keywordId: string; watchId: string }> =>
+    this.on.keyword(null, more);
+
+  /** Appends an event. @returns its id */
+  readonly event = async (
+    { keywordId, watchId }: { keywordId: string; watchId: string },
+    more: Partial<Event> = {},
+    text = 'Acme is great',
+    { accountId }: Tenant = this.on.ada,
+  ): Promise<string> => {
+    const id = derivedId('spec', newId());
+    const item = {
+      id: '1',
+      source: 'hackernews',
+      url: 'https://example.org/1',
+      author: 'ada',
+      title: text,
+      text,
+    };
+    const made = create(EventSchema, {
+      eventId: id,
+      accountId,
+      watchId,
+      keywordId,
+      source: 'hackernews',
+      type: 'hn_item.created',
+      occurredAt: new Date().toISOString(),
+      envelope: Buffer.from(JSON.stringify({ id, type: 'hn_item.created', item })),
+      push: true,
+      ...(more as object),
+    });
+    await this.on.store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, made), id);
+    return id;
+  };
+
+  /** Waits until as many messages have arrived. */
+  readonly messages = (count: number, service?: string, to?: string) =>
+    until(`${count} messages arrive`, () => {
+      const found = this.sim.inbox.messages(service, to);
+      return found.length >= count && found;
+    });
+}
+
+export const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
+/** The address in a mail that confirms or ends its subscription. */
+export const linkIn = (mail: ReceivedMail, answer: string) =>
+  new RegExp(`http://\\S+/channels/${answer}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
+
+/** What a browser or a mail program does with a link. */
+export async function browse(url: string, options: Parameters<typeof request>[1] = {}) {
+  const { statusCode: status, body } = await request(url, options);
+  const text = await body.text();
+  return { status, text };
+}
