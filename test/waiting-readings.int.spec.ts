@@ -258,10 +258,14 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
       ai: { status: 'timeout', output: null },
       charges: ['bucket 1'],
     });
-    on.fails('503', 0);
+    // A server that refuses would do, too, but a request that is under way at the deadline would be a timeout.
+    await on.database.query("UPDATE llm_lane SET blocked_until = now() + interval '2 seconds'");
     const refused = on.scene();
     await refused.ask('product=Acme', STEP, 600);
     expect(await refused.event()).toMatchObject({ ai: { status: 'failed', output: null } });
+    const later = on.scene();
+    await later.ask('product=Acme', STEP);
+    expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
   it('leaves sentiment, intent and bucket as they were read locally, and says why', async () => {

@@ -68,6 +68,25 @@ describe('the event store', () => {
     expect((await texts(one)).length).toBe(1);
   });
 
+  it('appends to many subjects at once, and returns the messages whose condition does not hold', async () => {
+    const [one, other] = [subject(), subject()];
+    const first = await store.append(one, bytes('a'), 0, newId());
+    const message = (of: string, expectedSeq: number) => {
+      const msgId = newId();
+      return { subject: of, data: bytes(msgId), expectedSeq, msgId };
+    };
+    const [good, stale, early, alone] = [
+      message(one, first),
+      message(other, first),
+      message(one, 0),
+      message(other, 0),
+    ];
+    expect(await store.appendAll([good, stale, early, alone])).toEqual(new Set([stale, early]));
+    expect(await store.appendAll([good])).toEqual(new Set([good]));
+    expect(await texts(one)).toEqual(['a', good.msgId]);
+    expect(await texts(other)).toEqual([alone.msgId]);
+  });
+
   it('refuses a stored message id when the append has a condition', async () => {
     const [one, id] = [subject(), newId()];
     const first = await store.append(one, bytes('a'), 0, id);

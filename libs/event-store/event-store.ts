@@ -10,11 +10,8 @@ import { headers as natsHeaders } from '@nats-io/nats-core';
 import { Outage } from '#kernel';
 import { streamOf, type Bus, type StreamName } from '#messaging';
 import { currentTraceparent, inSpan, SpanKind } from '#telemetry';
-import { publishWindow, type Unstored } from './publish-window.js';
+import { publishWindow, WRONG_LAST_SEQUENCE, type Unstored } from './publish-window.js';
 import { publishAttributes, PublishSpans } from './publish-spans.js';
-
-/** JetStream's error code for a wrong expected last sequence of the subject. */
-const WRONG_LAST_SEQUENCE = 10071;
 
 const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
 const HEADER_BYTES = 4096;
@@ -74,22 +71,42 @@ export class EventStore {
    * @throws Outage when the server did not answer for a message, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
+    await this.storeAll(messages);
+  }
+
+  /**
+   * Like `append`, for messages of many subjects at once.
+   * @returns the messages that were not stored because the condition does not hold, or because their ids were stored
+   *   before
+   * @throws Outage when the server did not answer for a message, Error when it refused one
+   */
+  appendAll<T extends Unstored & { expectedSeq: number }>(messages: readonly T[]): Promise<Set<T>> {
+    return this.storeAll(messages);
+  }
+
+  private async storeAll<T extends Unstored>(messages: readonly T[]): Promise<Set<T>> {
     const spans = new PublishSpans(messages);
     try {
-      await this.publishUntilStored(messages, spans);
+      const conflicting = await this.publishUntilStored(messages, spans);
       spans.end();
+      return conflicting;
     } catch (error) {
       spans.end(error);
       throw error;
     }
   }
 
-  private async publishUntilStored(messages: readonly Unstored[], spans: PublishSpans): Promise<void> {
+  private async publishUntilStored<T extends Unstored>(
+    messages: readonly T[],
+    spans: PublishSpans,
+  ): Promise<Set<T>> {
+    const conflicts = new Set<T>();
     let open = messages;
     for (let attempt = 1; open.length > 0; attempt += 1) {
-      const { unanswered, fault, refused } = await publishWindow(this.bus, open, (message) =>
+      const { unanswered, conflicting, fault, refused } = await publishWindow(this.bus, open, (message) =>
         spans.stepOf(message),
       );
+      for (const one of conflicting) conflicts.add(one);
       if (unanswered.length > 0 && attempt === PUBLISH_ATTEMPTS)
         throw refused
           ? new Error(`${unanswered.length} messages were not stored: ${fault}`)
@@ -97,6 +114,7 @@ export class EventStore {
       if (unanswered.length > 0) await wait(PUBLISH_PAUSE_MS);
       open = unanswered;
     }
+    return conflicts;
   }
 
   /** The sequence of the subject's last message; 0 when it has none. */

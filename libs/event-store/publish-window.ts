@@ -8,15 +8,22 @@ export interface Unstored {
   msgId: string;
   /** `traceparent` of the step that caused the message, by default the running one. It becomes a header. */
   cause?: string | undefined;
+  /** The message is stored only if this is the sequence of its subject's last message (0: it has none). */
+  expectedSeq?: number;
 }
+
+/** JetStream's error code for a wrong expected last sequence of the subject. */
+export const WRONG_LAST_SEQUENCE = 10071;
 
 /** A purge of a large stream stalls publishers for seconds. */
 const ANSWERS_WITHIN_MS = 15_000;
 
 /** The result of publishing a window of messages. */
-export interface WindowResult {
+export interface WindowResult<T> {
   /** Messages that were not stored, or whose result is unknown. */
-  unanswered: Unstored[];
+  unanswered: T[];
+  /** Messages whose `expectedSeq` is wrong, or whose id was stored before. */
+  conflicting: T[];
   /** The reason, in the words of the server. */
   fault: string;
   /**
@@ -26,21 +33,22 @@ export interface WindowResult {
 }
 
 /** Publishes messages to their streams and waits until the server has answered for each. */
-export function publishWindow(
+export function publishWindow<T extends Unstored>(
   { nc, inboxPrefix }: Bus,
-  messages: readonly Unstored[],
-  traceparentOf: (message: Unstored) => string | undefined,
-): Promise<WindowResult> {
+  messages: readonly T[],
+  traceparentOf: (message: T) => string | undefined,
+): Promise<WindowResult<T>> {
   const inbox = createInbox(inboxPrefix);
   const open = new Map(messages.map((message, index) => [String(index), message]));
-  const failed: Unstored[] = [];
+  const failed: T[] = [];
+  const conflicting: T[] = [];
   let fault = 'no answer in time';
   let refused = false;
   return new Promise((resolve) => {
     const finish = () => {
       clearTimeout(timer);
       subscription.unsubscribe();
-      resolve({ unanswered: [...failed, ...open.values()], fault, refused });
+      resolve({ unanswered: [...failed, ...open.values()], conflicting, fault, refused });
     };
     const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
     const subscription = nc.subscribe(`${inbox}.*`, {
@@ -54,7 +62,9 @@ export function publishWindow(
         if (!message) return;
         open.delete(index);
         const refusal = refusalIn(answer);
-        if (refusal !== undefined) {
+        if (refusal === 'conflict') {
+          if (message.expectedSeq !== undefined) conflicting.push(message);
+        } else if (refusal !== undefined) {
           failed.push(message);
           fault = refusal.reason;
           refused ||= !refusal.isOutage;
@@ -63,10 +73,11 @@ export function publishWindow(
       },
     });
     for (const [index, message] of open) {
-      const { subject, data, msgId } = message;
+      const { subject, data, msgId, expectedSeq } = message;
       const traceparent = traceparentOf(message);
       const headers = natsHeaders();
       headers.set('Nats-Msg-Id', msgId);
+      if (expectedSeq !== undefined) headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedSeq));
       if (traceparent) headers.set('traceparent', traceparent);
       nc.publish(subject, data, { reply: `${inbox}.${index}`, headers });
     }
@@ -80,12 +91,14 @@ interface ServerRefusal {
 }
 
 /** The server answers `{"stream": …, "seq": …}` or an error, and 503 when no stream has the subject. */
-function refusalIn(answer: Msg): ServerRefusal | undefined {
+function refusalIn(answer: Msg): ServerRefusal | 'conflict' | undefined {
   if (answer.headers?.code === 503) return { reason: 'no stream takes the message', isOutage: true };
-  const { error, stream } = JSON.parse(answer.string()) as {
+  const { error, stream, duplicate } = JSON.parse(answer.string()) as {
     stream?: string;
-    error?: { code?: number; description?: string };
+    duplicate?: boolean;
+    error?: { code?: number; err_code?: number; description?: string };
   };
+  if (duplicate || error?.err_code === WRONG_LAST_SEQUENCE) return 'conflict';
   if (error) return { reason: error.description ?? 'refused', isOutage: error.code === 503 };
   return stream ? undefined : { reason: 'an answer that is no acknowledgement', isOutage: false };
 }

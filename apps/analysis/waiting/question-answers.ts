@@ -2,12 +2,11 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { ReadingFactSchema, type Event } from '#contracts';
 import { release } from '#credits';
-import { AppendConflict, type EventStore } from '#event-store';
+import type { EventStore } from '#event-store';
 import { failpoint, isoOf, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-import { continueTrace } from '#telemetry';
 import { finishedEvent } from '../domain/finished-event.js';
 import { answersOf, toldForAll, type ModelAnswers } from '../domain/model-answers.js';
 import { EventRules } from '../rules/event-rules.js';
@@ -41,47 +40,43 @@ export class QuestionAnswers {
 
   /** Appends the final event of each question, unless another replica was first or the keyword was purged. */
   async append(answered: readonly Answered[]): Promise<void> {
-    const outcomes = await Promise.all(
-      answered.map((one) => continueTrace(one.question.claimed.cause, () => this.appendOne(one))),
-    );
-    const claimedWith = (wanted: Outcome) =>
-      answered.flatMap(({ question }, n) => (outcomes[n] === wanted ? [question.claimed] : []));
+    if (answered.length === 0) return;
+    const finals = await Promise.all(answered.map((one) => this.finalOf(one)));
+    failpoint('readings-after-answer-before-append');
+    const lost = await this.store.appendAll(finals);
+    failpoint('readings-after-append');
     // A charge settles the reservation of the others.
+    const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,
-      claimedWith('free').map(({ eventId }) => ({ holdId: eventId, holder: eventId })),
+      free.map(({ claimed: { eventId } }) => ({ holdId: eventId, holder: eventId })),
     );
     // The projection deletes the others.
-    await dropQuestions(this.database.manager, claimedWith('lost'));
+    await dropQuestions(
+      this.database.manager,
+      [...lost].map(({ claimed }) => claimed),
+    );
   }
 
-  private async appendOne({ question: { claimed, asked }, answers }: Answered): Promise<Outcome> {
-    const { accountId, watchId, eventId, seq } = claimed;
+  /** The message with the final event. */
+  private async finalOf({ question: { claimed, asked }, answers }: Answered) {
+    const { accountId, watchId, eventId, seq, cause } = claimed;
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
       // The rules of the time of the question: a change meanwhile has no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
-      return { data: factOf(event!), outcome: event!.charges.length > 0 ? 'charged' : 'free' } as const;
+      return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };
-    let { data, outcome } = await finished(answers);
-    if (data.length > this.store.mostBytes)
-      ({ data, outcome } = await finished(toldForAll(asked, TOO_LARGE)));
-    const subject = subjectOf('READINGS', accountId, watchId, eventId);
-    failpoint('readings-after-answer-before-append');
-    try {
-      await this.store.append(subject, data, seq, `${eventId}:answered`);
-    } catch (error) {
-      if (error instanceof AppendConflict) return 'lost';
-      throw error;
-    }
-    failpoint('readings-after-append');
-    return outcome;
+    let final = await finished(answers);
+    if (final.data.length > this.store.mostBytes) final = await finished(toldForAll(asked, TOO_LARGE));
+    return {
+      ...{ claimed, ...final, cause, expectedSeq: seq },
+      subject: subjectOf('READINGS', accountId, watchId, eventId),
+      msgId: `${eventId}:answered`,
+    };
   }
 }
-
-/** `lost`: another replica was first, or the keyword was purged. `free`: the event costs nothing. */
-type Outcome = 'charged' | 'free' | 'lost';
 
 /** A question and its answers. */
 export interface Answered {

@@ -55,7 +55,9 @@ export class QuestionsLoop implements Loop {
     const repeat = (pauseMs: number, what: string, run: () => Promise<boolean | void>) =>
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
-      repeat(PAUSE_MS, 'asking the language model', () => this.pass()),
+      repeat(PAUSE_MS, 'asking the language model', () => this.ask()),
+      // Beside the turns: a burst that reaches its deadline must not wait for them, nor they for it.
+      repeat(PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
       repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>
         renewClaims(database, [...this.underWay.keys()]),
       ),
@@ -77,15 +79,20 @@ export class QuestionsLoop implements Loop {
   }
 
   /** @returns true if there is more to do at once */
-  private async pass(): Promise<boolean> {
+  private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    const overdue = await claimOverdue(this.database);
-    await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
     // First: questions without a step test a server that is down, too.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || llm.lane.isDown ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
-    return overdue.length + local.length + begun > 0;
+    return local.length + begun > 0;
+  }
+
+  /** @returns true if there is more to do at once */
+  private async finishOverdue(): Promise<boolean> {
+    const overdue = await claimOverdue(this.database);
+    await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
+    return overdue.length > 0;
   }
 
   /** Answers questions without asking the model. */

@@ -34,6 +34,8 @@ interface Row {
   under_way?: boolean;
 }
 
+/** An answer to a question whose deadline has passed would be late. */
+const CAN_BE_ASKED = 'due_at <= now() AND deadline_at > now()';
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.tries, w.traceparent';
 
@@ -61,7 +63,7 @@ export class Turns {
     this.lastWatch.set(accountId, turn.watch_id);
     return claim(
       this.database,
-      `w.account_id = $3 AND w.watch_id = $4 AND w.has_step = $5 AND w.due_at <= now() ORDER BY w.due_at LIMIT $6`,
+      `w.account_id = $3 AND w.watch_id = $4 AND w.has_step = $5 AND ${CAN_BE_ASKED} ORDER BY w.due_at LIMIT $6`,
       [accountId, turn.watch_id, turn.has_step, turn.has_step ? 1 : BATCH],
     );
   }
@@ -69,9 +71,9 @@ export class Turns {
   private async nextAccount(): Promise<string | undefined> {
     const rows: { account_id: string }[] = await this.database.query(
       `SELECT account_id FROM (
-         (SELECT account_id, 1 AS round FROM waiting_readings WHERE due_at <= now() AND account_id > $1 ORDER BY account_id LIMIT 1)
+         (SELECT account_id, 1 AS round FROM waiting_readings WHERE ${CAN_BE_ASKED} AND account_id > $1 ORDER BY account_id LIMIT 1)
          UNION ALL
-         (SELECT account_id, 2 FROM waiting_readings WHERE due_at <= now() AND account_id <= $1 ORDER BY account_id LIMIT 1)) t
+         (SELECT account_id, 2 FROM waiting_readings WHERE ${CAN_BE_ASKED} AND account_id <= $1 ORDER BY account_id LIMIT 1)) t
        ORDER BY round LIMIT 1`,
       [this.lastAccount],
     );
@@ -81,7 +83,7 @@ export class Turns {
   private async nextWatch(accountId: string): Promise<{ watch_id: string; has_step: boolean } | undefined> {
     const due = (which: string, round: number) =>
       `(SELECT watch_id, has_step, ${round} AS round FROM waiting_readings
-        WHERE account_id = $1 AND due_at <= now() AND watch_id ${which} $2 ORDER BY watch_id, due_at LIMIT 1)`;
+        WHERE account_id = $1 AND ${CAN_BE_ASKED} AND watch_id ${which} $2 ORDER BY watch_id, due_at LIMIT 1)`;
     const rows: { watch_id: string; has_step: boolean }[] = await this.database.query(
       `SELECT watch_id, has_step FROM (${due('>', 1)} UNION ALL ${due('<=', 2)}) t ORDER BY round LIMIT 1`,
       [accountId, this.lastWatch.get(accountId) ?? NO_ID],
