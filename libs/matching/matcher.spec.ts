@@ -110,11 +110,13 @@ function unitsOf(value: string): { folded: string; starts: number[]; ends: numbe
   };
 }
 
-/** The expected positions: found in folded text, converted to the original. */
+/** The expected positions: found in folded text, converted to the original, and of one start the longest first. */
 function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
   const { folded, starts, ends } = unitsOf(value);
   const find = mode === 'word' ? referenceWords : referenceContains;
-  return find(folded, needle).map(([from, to]) => [starts[from]!, ends[to - 1]!]);
+  return find(folded, needle)
+    .map(([from, to]): [number, number] => [starts[from]!, ends[to - 1]!])
+    .sort(([oneStart, oneEnd], [start, end]) => oneStart - start || end - oneEnd);
 }
 
 describe('folding', () => {
@@ -172,7 +174,8 @@ describe('matching all searches at once', () => {
             expect(found.get(`${i}`) ?? []).toEqual(places);
           });
         }),
-        runs,
+        // One character of the text can be two in folded text, of which the second includes a mark that is ignored.
+        { ...runs, examples: [[['s'], 'ß\ufe0f']] },
       );
     },
   );
