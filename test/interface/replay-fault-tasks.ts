@@ -1,0 +1,205 @@
+import { selectRows } from '#clickhouse';
+import { subjectOf } from '#messaging';
+import { until } from '#testing';
+import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
+import { startQuietServices } from './quiet-services.js';
+import { since, type ReplaysScene } from './replays-scene.js';
+
+/** Replays meet receivers that fail, purges, gaps and dead processes. */
+export function replayFaultTasks(scene: ReplaysScene): void {
+  const { replay, through, idsOn, url, waiting } = scene;
+
+  describe('a replay', () => {
+    it('retries failed deliveries, and continues with the others [replays.retried]', async () => {
+      const keyword = await scene.on.keyword(null);
+      await scene.on.events(keyword, 4);
+      scene.on.receiver.answers.set('/shaky', { status: 500 });
+      const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/shaky') });
+      await gotten(scene.on.receiver, '/shaky', 4);
+      await until('all wait', async () => (await waiting(id)) === 4);
+      expect((await scene.on.ada.api.get(`/v1/replays/${id}`)).body).toMatchObject({
+        status: 'running',
+        sent: 0,
+      });
+      scene.on.receiver.answers.clear();
+      await scene.on.database.query('UPDATE pending_deliveries SET due_at = now()');
+      expect(await scene.on.ended(id)).toMatchObject({ status: 'done', sent: 4, failed: 0 });
+      expect(through('/shaky', id).length).toBe(8);
+    });
+
+    it('fails when the address answers 410, and disables the address', async () => {
+      const keyword = await scene.on.keyword(null);
+      await scene.on.events(keyword, 5);
+      scene.on.receiver.answers.set('/gone', { status: 410 });
+      const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/gone') });
+      expect(await scene.on.ended(id)).toMatchObject({
+        status: 'failed',
+        sent: 0,
+        failed: 1,
+        message: 'the endpoint is disabled: the endpoint answered 410 Gone',
+      });
+      expect(through('/gone', id).length).toBe(1);
+      const again = await scene.on.ada.api.post('/v1/replays', {
+        since: since(),
+        keyword_id: keyword.keywordId,
+        url: url('/gone'),
+      });
+      expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+    });
+
+    it('delays neither live deliveries nor other replays when its receiver hangs', async () => {
+      const keyword = await scene.on.keyword(null);
+      const beside = await scene.on.keyword('/beside');
+      await scene.on.events(keyword, 3);
+      scene.on.receiver.answers.set('/hangs', { status: 0 });
+      const hanging = await replay({ keyword_id: keyword.keywordId, url: url('/hangs') });
+      await gotten(scene.on.receiver, '/hangs', 1);
+      const other = await replay({ keyword_id: keyword.keywordId, url: url('/other') });
+      expect(await scene.on.ended(other.id)).toMatchObject({ status: 'done', sent: 3 });
+      await scene.on.events(beside, 1);
+      await gotten(scene.on.receiver, '/beside', 1);
+      expect((await scene.on.ada.api.get(`/v1/replays/${hanging.id}`)).body.status).toBe('running');
+      expect((await scene.on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
+    });
+
+    it('sends nothing more after it was cancelled, and records what it dropped [replays.cancel]', async () => {
+      const keyword = await scene.on.keyword(null);
+      await scene.on.events(keyword, 30);
+      scene.on.receiver.answers.set('/cancelled', { status: 503 });
+      const { id } = await replay({
+        keyword_id: keyword.keywordId,
+        url: url('/cancelled'),
+        rate_per_second: 5,
+      });
+      await gotten(scene.on.receiver, '/cancelled', 6);
+      expect((await scene.on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+      expect((await scene.on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+      const { status, finishedAt } = await scene.on.ended(id);
+      expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
+      await until('nothing waits', async () => (await waiting(id)) === 0);
+      const sent = through('/cancelled', id).length;
+      const givenUp = await until('the sent deliveries are given up with a record', async () => {
+        const records = (await scene.on.attempts()).filter(({ targetId }) => targetId === id);
+        const found = records.filter(({ number }) => number === 0);
+        return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
+      });
+      expect(
+        givenUp.every(({ message }) => /^not sent: the replay (was cancelled|has ended)$/.test(message)),
+      ).toBe(true);
+      const { id: next } = await replay({ keyword_id: keyword.keywordId, url: url('/after') });
+      await scene.on.ended(next);
+      expect(through('/cancelled', id).length).toBeLessThanOrEqual(sent + 1);
+    });
+
+    it('ends when its keyword is purged [states.purged]', async () => {
+      const keyword = await scene.on.keyword(null);
+      await scene.on.events(keyword, 40);
+      const { id } = await replay({
+        keyword_id: keyword.keywordId,
+        url: url('/purged'),
+        rate_per_second: 5,
+      });
+      const ofWatch = await replay({
+        watch_id: keyword.watchId,
+        url: url('/purged-too'),
+        rate_per_second: 5,
+      });
+      await gotten(scene.on.receiver, '/purged', 3);
+      expect((await scene.on.ada.api.delete(`/v1/keywords/${keyword.keywordId}?purge=true`)).status).toBe(
+        204,
+      );
+      const sent = through('/purged', id).length;
+      expect(await scene.on.ended(id)).toMatchObject({
+        status: 'cancelled',
+        message: 'the keyword was purged',
+      });
+      expect(through('/purged', id).length).toBeLessThanOrEqual(sent + 2);
+      expect((await scene.on.ended(ofWatch.id)).status).toBe('cancelled');
+      for (const one of [id, ofWatch.id])
+        await until('its address is deleted', async () => {
+          const { body } = await scene.on.ada.api.get(`/v1/replays/${one}`);
+          return body.url === null;
+        });
+      const again = await scene.on.ada.api.post('/v1/replays', {
+        since: since(),
+        keyword_id: keyword.keywordId,
+        url: url('/purged'),
+      });
+      expect(again.status).toBe(404);
+      await until(
+        'its facts are deleted',
+        async () =>
+          (await scene.on.store.read('REPLAYS', subjectOf('REPLAYS', scene.on.ada.accountId, id))).length ===
+          0,
+      );
+      expect((await scene.on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+    });
+
+    it('reports the events that are in the index but not in the stream', async () => {
+      const keyword = await scene.on.keyword(null);
+      const events = await scene.on.events(keyword, 5);
+      const rows = await until('all events are in the index', async () => {
+        const found = await selectRows<{ event_id: string; stream_seq: string; envelope: string }>(
+          scene.on.service.clickhouse,
+          'SELECT event_id, stream_seq, envelope FROM events WHERE watch_id = {watchId: UUID} ORDER BY occurred_at',
+          { watchId: keyword.watchId },
+        );
+        return found.length === 5 && found;
+      });
+      // The index contains the bytes of the stream.
+      expect(rows.map(({ event_id, envelope }) => [event_id, envelope])).toEqual(
+        events.map(({ id, bytes }) => [id, bytes.toString()]),
+      );
+      await scene.on.bus.jsm.streams.deleteMessage('EVENTS', Number(rows[2]?.stream_seq));
+      const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/gap') });
+      expect(await scene.on.ended(id)).toMatchObject({
+        status: 'done',
+        matched: 5,
+        sent: 4,
+        missing: 1,
+        message: '1 event is in the index but not in the stream',
+      });
+      expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
+    });
+
+    it('runs beside at most four others of its account, and several replicas send each event once', async () => {
+      const keyword = await scene.on.keyword(null);
+      const events = await scene.on.events(keyword, 20);
+      const joined = await startQuietServices(scene.on.service.stores);
+      const body = { keyword_id: keyword.keywordId, rate_per_second: 10 };
+      const replays = await Promise.all(
+        [1, 2, 3, 4, 5].map((n) => replay({ ...body, url: url(`/many-${n}`) })),
+      );
+      const sixth = await scene.on.ada.api.post('/v1/replays', {
+        since: since(),
+        ...body,
+        url: url('/many-6'),
+      });
+      expect([sixth.status, sixth.body.code]).toEqual([409, 'CONFLICT']);
+      for (const [n, { id }] of replays.entries()) {
+        expect(await scene.on.ended(id)).toMatchObject({ status: 'done', sent: 20 });
+        expect(idsOn(`/many-${n + 1}`, id)).toEqual(events.map((event) => event.id));
+      }
+      for (const service of joined) await service.stop();
+    });
+
+    it('continues from its last turn after its process died, and sends each event at least once [replays.resumes]', async () => {
+      const keyword = await scene.on.keyword(null);
+      const events = await scene.on.events(keyword, 10);
+      const { id } = await replay({
+        keyword_id: keyword.keywordId,
+        url: url('/taken-over'),
+        rate_per_second: 2,
+      });
+      await gotten(scene.on.receiver, '/taken-over', 3);
+      // The state after a process died: claimed, but nobody works on it.
+      await scene.on.database.query(
+        `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
+        [id],
+      );
+      const ended = await scene.on.ended(id);
+      expect(ended).toMatchObject({ status: 'done', sent: 10, failed: 0 });
+      expect([...new Set(idsOn('/taken-over', id))]).toEqual(events.map((event) => event.id));
+    });
+  });
+}

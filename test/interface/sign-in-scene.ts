@@ -1,0 +1,60 @@
+import { create } from '@bufbuild/protobuf';
+import { RequestPasswordResetSchema } from '#contracts';
+import { COMMANDS, connectBus, type Bus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { CommandClient } from '#transport';
+import { Browser } from './browser.js';
+import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
+import { firstOwner } from './people.js';
+
+export const EMAIL = 'ada@example.org';
+
+/** @returns the statuses of answers, sorted */
+export const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
+
+/** The interface with an owner, and gateways behind a trusted proxy: what the tests of signing in share. */
+export class SignInScene {
+  service!: InterfaceUnderTest;
+  owner!: Browser;
+  bus!: Bus;
+  /** A gateway behind a trusted proxy, which says who the client is. */
+  proxied!: string;
+  /** Gateways behind a trusted proxy that are attacked. They remember it for two seconds. */
+  attacked!: string;
+  alsoAttacked!: string;
+
+  async start(): Promise<void> {
+    this.service = await startInterface();
+    this.owner = await firstOwner(this.service.url, EMAIL);
+    this.bus = await connectBus(this.service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+    [this.proxied = '', this.attacked = '', this.alsoAttacked = ''] = await Promise.all(
+      [1, 2, 3].map(() => this.service.anotherGateway({ TRUST_PROXY: '127.0.0.1' })),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.bus?.close();
+    await this.service?.stop();
+  }
+
+  /** Forgets the attempts to sign in. */
+  async clear(): Promise<void> {
+    await this.service.database.query('DELETE FROM auth_attempts');
+  }
+
+  readonly browser = (headers?: Record<string, string>, url = this.service.url) => new Browser(url, headers);
+
+  /** A browser of another network. */
+  readonly from = (address: string) => this.browser({ 'x-forwarded-for': address }, this.attacked);
+
+  readonly signIn = (one: Browser, email: string, password: string) =>
+    one.post('/v1/auth/sign-in', { email, password });
+
+  readonly resetToken = async (email: string) =>
+    (
+      await new CommandClient(this.bus).request(
+        COMMANDS.requestPasswordReset,
+        create(RequestPasswordResetSchema, { email }),
+      )
+    ).token;
+}
