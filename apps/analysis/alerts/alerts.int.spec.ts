@@ -1,200 +1,32 @@
-import { create, fromBinary, toBinary, toJson, type MessageInitShape } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
-import {
-  AlertDecisionSchema,
-  CheckSchema,
-  EventSchema,
-  KeywordDefinitionSchema,
-  PurgeSchema,
-  type AlertEvent,
-  type Event,
-} from '#contracts';
-import { openClickHouse, type ClickHouseClient } from '#clickhouse';
-import { EventStore } from '#event-store';
+import { EventSchema, KeywordDefinitionSchema, PurgeSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
-import { connectBus, subjectOf, type Bus } from '#messaging';
-import { openDatabase, type Database } from '#postgres';
-import { applyInOrder, rebuildProjection, type Projection, type RebuildableProjection } from '#projections';
-import { createLogger } from '#telemetry';
-import { isolateStores, type IsolatedStores } from '#testing';
+import { subjectOf } from '#messaging';
+import { rebuildProjection, type RebuildableProjection } from '#projections';
 import { AlertEventsHandler } from '../handlers/alert-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
 import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
 import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
 import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
-import { AlertDecisions } from './alert-decisions.js';
-import { AlertEvaluation } from './alert-evaluation.js';
 import { claimTurns, finishTurns } from './alert-turns.js';
 import { binOf } from './windows.js';
+import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule, RULE } from '../testing/alerts-under-test.js';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const log = createLogger('spec', 'silent');
-/** The time of all scenes. */
-const NOW = binOf(Date.now()) + MINUTE_MS;
-
-let stores: IsolatedStores;
-let database: Database;
-let clickhouse: ClickHouseClient;
-let bus: Bus;
-let store: EventStore;
+let on: AlertsUnderTest;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
-  clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
-  bus = await connectBus(stores.natsUrl, 'spec', log);
-  store = new EventStore(bus);
+  on = await AlertsUnderTest.open();
 });
-afterAll(async () => {
-  await bus?.close();
-  await clickhouse?.close();
-  await database?.destroy();
-  await stores?.drop();
-});
-
-type Definition = MessageInitShape<typeof KeywordDefinitionSchema>;
-
-const RULE = newId();
-const rule = (when: object = {}, then: { type: string; channelIds?: string[] }[] = []) => ({
-  id: RULE,
-  name: 'Many',
-  enabled: true,
-  when: { kind: 'volume', window: '1h', min: 5, multiple: 2, ...when },
-  then,
-});
-
-const replica = () => new AlertEvaluation(database, new AlertDecisions(database, store), log);
-
-/** A keyword with one search that covers the last ten hours. */
-class Scene {
-  readonly accountId = newId();
-  readonly keywordId = newId();
-  readonly watchId = newId();
-
-  /** @param searchId empty for a source without searches of its own */
-  private constructor(readonly searchId: string) {}
-
-  static async with(definition: Definition, ofSearch: string = newId()): Promise<Scene> {
-    const scene = new Scene(ofSearch);
-    const { accountId, keywordId, searchId, watchId } = scene;
-    await database.query(
-      `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
-       VALUES ($1, $2, 'free', '', now())`,
-      [accountId, accountId],
-    );
-    await database.query(
-      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
-      [keywordId, accountId],
-    );
-    await database.query(
-      `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
-         interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
-      [watchId, accountId, keywordId, searchId || null],
-    );
-    await scene.define(definition);
-    await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
-    return scene;
-  }
-
-  async define(definition: Definition): Promise<void> {
-    const json = toJson(
-      KeywordDefinitionSchema,
-      create(KeywordDefinitionSchema, { name: 'Acme', ...definition }),
-      {
-        alwaysEmitImplicit: true,
-      },
-    );
-    await database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
-      this.keywordId,
-      JSON.stringify(json),
-    ]);
-  }
-
-  async check(more: MessageInitShape<typeof CheckSchema>): Promise<void> {
-    const { accountId, keywordId, searchId, watchId } = this;
-    const check = create(CheckSchema, { checkId: newId(), accountId, keywordId, searchId, watchId, ...more });
-    await this.store(searchCoverageProjection, 'CHECKS', [toBinary(CheckSchema, check)]);
-  }
-
-  /** Mentions that were published some minutes ago, one for each number. */
-  mentions(...minutesAgo: number[]): Event[] {
-    return minutesAgo.map((minutes) => {
-      const at = isoOf(NOW - minutes * MINUTE_MS);
-      const { accountId, keywordId, searchId, watchId } = this;
-      return create(EventSchema, {
-        ...{ eventId: newId(), accountId, keywordId, searchId, watchId, source: 'reddit', push: true },
-        occurredAt: isoOf(NOW),
-        countedAt: at,
-        matched: { item: { itemId: newId(), publishedAt: at } },
-      });
-    });
-  }
-
-  publish(events: readonly Event[]): Promise<void> {
-    return this.store(
-      mentionCountsProjection,
-      'EVENTS',
-      events.map((event) => toBinary(EventSchema, event)),
-    );
-  }
-
-  /** Stores messages, and applies what the subject contains as its consumer does. */
-  private async store(
-    projection: Projection,
-    stream: 'EVENTS' | 'CHECKS',
-    messages: Uint8Array[],
-  ): Promise<void> {
-    const subject = subjectOf(stream, this.accountId, this.watchId);
-    await store.publishAll(messages.map((data) => ({ subject, data, msgId: newId() })));
-    const stored = await store.read(stream, subject);
-    await database.transaction((tx) =>
-      applyInOrder(
-        tx,
-        projection,
-        stored.map(({ seq, data }) => ({ subject, seq, data, predecessor: 0 })),
-      ),
-    );
-  }
-
-  /** Evaluates the keyword some minutes later, by several replicas at the same time. */
-  async evaluate(minutesLater = 0, replicas = [replica()]): Promise<void> {
-    await database.query('UPDATE alert_turns SET due_at = now() WHERE keyword_id = $1', [this.keywordId]);
-    const turns = (await claimTurns(database, 100)).filter(({ keywordId }) => keywordId === this.keywordId);
-    await Promise.all(
-      replicas.map(async (one) => finishTurns(database, await one.of(turns, NOW + minutesLater * MINUTE_MS))),
-    );
-  }
-
-  async facts(): Promise<AlertEvent['event'][]> {
-    const stored = await store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
-    return stored.flatMap(({ data }) =>
-      fromBinary(AlertDecisionSchema, data).events.map(({ event }) => event),
-    );
-  }
-
-  async kinds(): Promise<(string | undefined)[]> {
-    return (await this.facts()).map((fact) => fact.case);
-  }
-
-  /** What ALERTS published on EVENTS. */
-  async events(): Promise<Event[]> {
-    const stored = await store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
-    await new AlertEventsHandler(store, database).handle(stored as unknown as JsMsg[]);
-    const published = await store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.keywordId));
-    return published.map(({ data }) => fromBinary(EventSchema, data));
-  }
-}
+afterAll(() => on?.close());
 
 it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   const events = scene.mentions(5, 4, 3, 2, 1);
   await scene.publish([...events, ...events]);
   await scene.evaluate();
   const rows = () =>
-    database.query(
+    on.database.query(
       `SELECT (SELECT sum(total)::int FROM mention_counts WHERE keyword_id = $1) AS total,
          (SELECT count(*)::int FROM search_coverage WHERE keyword_id = $1) AS covered,
          (SELECT changed_from FROM alert_turns WHERE keyword_id = $1) AS changed_from`,
@@ -203,19 +35,19 @@ it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', 
   const before = await rows();
   expect(before).toEqual([{ total: 5, covered: 1, changed_from: null }]);
   for (const projection of [mentionCountsProjection, searchCoverageProjection])
-    await rebuildProjection(database, bus, projection as RebuildableProjection);
+    await rebuildProjection(on.database, on.bus, projection as RebuildableProjection);
   expect(await rows()).toEqual(before);
 });
 
 it('an alert and a backtest count the mentions of a source without searches of its own, whose search has no id', async () => {
   const definition = { rules: [rule()], spikeAlert: 'low' };
-  const scene = await Scene.with(definition, '');
+  const scene = await on.scene(definition, '');
   const { accountId, keywordId } = scene;
   await scene.publish(scene.mentions(50, 40, 30, 20, 10));
   await scene.evaluate();
   expect(await scene.kinds()).toEqual(['fired']);
   const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
-  const tested = new TestedAlerts(database);
+  const tested = new TestedAlerts(on.database);
   const keyword = create(KeywordDefinitionSchema, definition);
   const found = await tested.of(window, keyword, new CountDifference());
   expect(found).toMatchObject([{ kind: 'volume', observed: 5, ruleId: definition.rules[0]!.id }]);
@@ -226,7 +58,7 @@ it('an alert and a backtest count the mentions of a source without searches of i
 it('an alert fires once for an episode, with everything of its event [alerts.event, alerts.episode, alerts.actions]', async () => {
   const channel = newId();
   const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];
-  const scene = await Scene.with({ rules: [rule({}, then)] });
+  const scene = await on.scene({ rules: [rule({}, then)] });
   const few = scene.mentions(400, 50, 40, 30, 20);
   await scene.publish(few);
   await scene.evaluate();
@@ -263,7 +95,7 @@ it('an alert fires once for an episode, with everything of its event [alerts.eve
 });
 
 it('an episode ends after a whole window below, and the next one fires again [alerts.episode, alerts.quiet]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   await scene.evaluate(30);
@@ -279,15 +111,15 @@ it('an episode ends after a whole window below, and the next one fires again [al
 });
 
 it('two replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
-  const scene = await Scene.with({ rules: [rule()], spikeAlert: 'high' });
+  const scene = await on.scene({ rules: [rule()], spikeAlert: 'high' });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
-  await scene.evaluate(0, [replica(), replica(), replica()]);
+  await scene.evaluate(0, [on.replica(), on.replica(), on.replica()]);
   expect(await scene.kinds()).toEqual(['fired']);
   expect(await scene.events()).toHaveLength(1);
 });
 
 it('an event that is stored twice counts once, and late items do not fire again [alerts.once]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   const four = scene.mentions(5, 4, 3, 2);
   await scene.publish([...four, ...four]);
   await scene.publish(four);
@@ -302,12 +134,12 @@ it('an event that is stored twice counts once, and late items do not fire again 
 });
 
 it('a mention that is found hours late is evaluated with few reads, at the same baselines', async () => {
-  const scene = await Scene.with({});
+  const scene = await on.scene({});
   // Twelve an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
   await scene.define({ rules: [rule({ min: 10, multiple: 2 })] });
   await scene.publish(scene.mentions(300, ...Array.from({ length: 20 }, () => 2)));
-  const query = jest.spyOn(database, 'query');
+  const query = jest.spyOn(on.database, 'query');
   await scene.evaluate();
   const reads = query.mock.calls.filter(([sql]) => sql.includes('mention_counts'));
   query.mockRestore();
@@ -318,7 +150,7 @@ it('a mention that is found hours late is evaluated with few reads, at the same 
 });
 
 it('dropped, hidden and undated items after a gap do not count, and history alone fires nothing [alerts.own-time]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([
     { ...dropped!, dropped: create(EventSchema, { dropped: { reason: 'muted' } }).dropped! },
@@ -328,14 +160,14 @@ it('dropped, hidden and undated items after a gap do not count, and history alon
   ]);
   await scene.evaluate();
   expect(await scene.facts()).toEqual([]);
-  const past = await Scene.with({ rules: [rule()] });
+  const past = await on.scene({ rules: [rule()] });
   await past.publish(past.mentions(5, 4, 3, 2, 1, 1).map((one) => ({ ...one, backfilled: true })));
   await past.evaluate();
   expect(await past.facts()).toEqual([]);
 });
 
 it('a rule that changes during its episode does not fire again, and one that is deleted ends [alerts.episode]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   await scene.define({ rules: [rule({ min: 1, multiple: 1 })] });
@@ -349,45 +181,45 @@ it('a rule that changes during its episode does not fire again, and one that is 
 });
 
 it('an alert is published once, also when its message is delivered again hours later [alerts.once]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
-  const again = (await store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
+  const again = (await on.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
   // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
-  const publish = jest.spyOn(store, 'publishAll');
+  const publish = jest.spyOn(on.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();
-    await new AlertEventsHandler(store, database).handle(again as unknown as JsMsg[]);
+    await new AlertEventsHandler(on.store, on.database).handle(again as unknown as JsMsg[]);
     return publish.mock.calls.flatMap(([messages]) => messages).length;
   };
   expect([await publishedNow(), await publishedNow()]).toEqual([1, 0]);
 });
 
 it('a mention that arrives during an evaluation is evaluated next [alerts.once]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2));
-  const turns = (await claimTurns(database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
-  const evaluated = await replica().of(turns, NOW);
+  const turns = (await claimTurns(on.database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
+  const evaluated = await on.replica().of(turns, NOW);
   await scene.publish(scene.mentions(1));
-  await finishTurns(database, evaluated);
+  await finishTurns(on.database, evaluated);
   await scene.evaluate();
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
 it('a purge deletes counts, episodes and alerts, and nothing comes back [alerts.purge]', async () => {
-  const scene = await Scene.with({ rules: [rule()] });
+  const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   const { accountId, keywordId, watchId } = scene;
-  await database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+  await on.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
   const purge = create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] });
   const message = { data: toBinary(PurgeSchema, purge), time: new Date() } as JsMsg;
-  const stored = await store.read('ALERTS', subjectOf('ALERTS', accountId, keywordId));
-  await new PurgeHandler(clickhouse, database, store).handle([message]);
+  const stored = await on.store.read('ALERTS', subjectOf('ALERTS', accountId, keywordId));
+  await new PurgeHandler(on.clickhouse, on.database, on.store).handle([message]);
   await scene.publish(scene.mentions(1));
   await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 1) });
-  await new AlertEventsHandler(store, database).handle(stored as unknown as JsMsg[]);
+  await new AlertEventsHandler(on.store, on.database).handle(stored as unknown as JsMsg[]);
   expect(await scene.events()).toEqual([]);
   for (const table of [
     'mention_counts',
@@ -398,6 +230,6 @@ it('a purge deletes counts, episodes and alerts, and nothing comes back [alerts.
   ])
     expect([
       table,
-      await database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
+      await on.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
     ]).toEqual([table, []]);
 });

@@ -1,167 +1,22 @@
-import {
-  create,
-  fromBinary,
-  toBinary,
-  toJson,
-  type JsonValue,
-  type MessageInitShape,
-} from '@bufbuild/protobuf';
-import {
-  AgentStepSchema,
-  CheckSchema,
-  EventSchema,
-  ItemSchema,
-  MatchedItemSchema,
-  RuleSchema,
-  KeywordDefinitionSchema,
-  ReadingFactSchema,
-  type Event,
-} from '#contracts';
+import { create, fromBinary, toJson, type JsonValue } from '@bufbuild/protobuf';
+import { AgentStepSchema, MatchedItemSchema, RuleSchema, ReadingFactSchema } from '#contracts';
 import { balanceOf, reserve } from '#credits';
 import { toBfloat16 } from '#embeddings';
-import { EventStore } from '#event-store';
-import { checkIdOf, isoOf, newId } from '#kernel';
-import { connectBus, subjectOf, type Bus } from '#messaging';
-import { openDatabase, type Database } from '#postgres';
-import { createLogger } from '#telemetry';
-import { isolateStores, type IsolatedStores } from '#testing';
-import { ItemBuckets } from '../readings/item-buckets.js';
-import { ItemReadings } from '../readings/item-readings.js';
-import type { LocalReading, ReadRequest } from '#readers';
-import { EventRules } from '../rules/event-rules.js';
-import { Similarities } from '../rules/similarities.js';
-import { Stories } from '../readings/stories.js';
-import { ChecksHandler } from './checks.handler.js';
+import { newId } from '#kernel';
+import type { LocalReading } from '#readers';
+import { CheckScene, ChecksUnderTest, POSITIVE } from '../testing/checks-under-test.js';
 
-let stores: IsolatedStores;
-let database: Database;
-let bus: Bus;
-let store: EventStore;
+let on: ChecksUnderTest;
 
 beforeAll(async () => {
-  stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec');
-  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
-  store = new EventStore(bus);
+  on = await ChecksUnderTest.open();
 });
-afterAll(async () => {
-  await bus?.close();
-  await database?.destroy();
-  await stores?.drop();
-});
-
-const POSITIVE: LocalReading = {
-  lang: 'en',
-  relevance: 80,
-  reason: 'the company',
-  sentiment: 'positive',
-  sentimentScore: 0.5,
-  intent: 'praise',
-};
-
-/** The handler with a reader that answers what the spec says. */
-function handlerWith(answer: (request: ReadRequest) => LocalReading = () => POSITIVE, llm?: object) {
-  const asked: ReadRequest[] = [];
-  const reader = {
-    read: async (requests: readonly ReadRequest[]) => {
-      asked.push(...requests);
-      return requests.map(answer);
-    },
-    close: async () => {},
-  };
-  const readings = new ItemReadings(
-    reader,
-    database,
-    store,
-    new Stories(database),
-    new ItemBuckets(database),
-    llm,
-  );
-  const rules = new EventRules(new Similarities(reader));
-  const crashed = { publishAll: () => Promise.reject(new Error('crash')) } as unknown as EventStore;
-  const handle = (check: ReturnType<Scene['check']>, redelivered = false, crash?: 'before the events') =>
-    new ChecksHandler(database, crash ? crashed : store, readings, rules, llm).handle([
-      { data: toBinary(CheckSchema, check), redelivered },
-    ]);
-  return { handle, asked };
-}
-
-/** An account with a keyword and its watch. */
-class Scene {
-  readonly accountId = newId();
-  readonly keywordId = newId();
-  readonly watchId = newId();
-
-  static async with(definition: MessageInitShape<typeof KeywordDefinitionSchema> = {}, credits = 100) {
-    const scene = new Scene();
-    const { accountId, keywordId, watchId } = scene;
-    const json = toJson(
-      KeywordDefinitionSchema,
-      create(KeywordDefinitionSchema, { name: 'Acme', sentimentEnabled: true, ...definition }),
-    );
-    await database.query(
-      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-       VALUES ($1, $2, 'Acme', 'active', $3, now(), now(), 1)`,
-      [keywordId, accountId, JSON.stringify(json)],
-    );
-    await database.query(
-      `INSERT INTO watches (watch_id, account_id, keyword_id, source, criteria, criteria_hash, interval_seconds,
-         webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, 'reddit', '{"query":"acme"}', 'x', 60, 'all', $4, false, true, now(), now())`,
-      [watchId, accountId, keywordId, definition.sentimentEnabled ?? true],
-    );
-    await database.query(
-      `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
-         balance, turns_at, seq) VALUES ($1, 'free', now(), now(), now(), 100, 0, $2, now(), 1)`,
-      [accountId, credits],
-    );
-    return scene;
-  }
-
-  check(...items: MessageInitShape<typeof ItemSchema>[]) {
-    const at = isoOf(Date.now());
-    return create(CheckSchema, {
-      checkId: checkIdOf(this.watchId, newId()),
-      accountId: this.accountId,
-      watchId: this.watchId,
-      keywordId: this.keywordId,
-      source: 'reddit',
-      finishedAt: at,
-      part: 1,
-      parts: 1,
-      items: items.map((item) => ({
-        item: {
-          itemId: newId(),
-          source: 'reddit',
-          eventType: 'post.created',
-          kind: 'post',
-          bodyJson: '{}',
-          ...item,
-        },
-        matches: [{ term: 'acme', field: 'text' }],
-      })),
-    });
-  }
-
-  async events(): Promise<Event[]> {
-    const stored = await store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
-    return stored.map(({ data }) => fromBinary(EventSchema, data));
-  }
-
-  async readings() {
-    const stored = await store.read('READINGS', subjectOf('READINGS', this.accountId, this.watchId));
-    return stored.map(({ data }) => fromBinary(ReadingFactSchema, data).fact);
-  }
-
-  question(eventId: string) {
-    return store.read('READINGS', subjectOf('READINGS', this.accountId, this.watchId, eventId));
-  }
-}
+afterAll(() => on?.close());
 
 describe('a check', () => {
   it('becomes events with what was read, which is stored before them', async () => {
-    const scene = await Scene.with();
-    await handlerWith().handle(scene.check({ text: 'acme is great' }));
+    const scene = await on.scene();
+    await on.handler().handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
     expect(event).toMatchObject({
       lang: 'en',
@@ -173,21 +28,21 @@ describe('a check', () => {
   });
 
   it('that is delivered again makes no event again that is stored, whatever the settings are then [readings.final]', async () => {
-    const scene = await Scene.with();
+    const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
-    await handlerWith().handle(check);
+    await on.handler().handle(check);
     const mute = `[{"value": "acme", "target": "text", "match": "word"}]`;
-    await database.query(
+    await on.database.query(
       `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
       [scene.keywordId, mute],
     );
     // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
-    const publish = jest.spyOn(store, 'publishAll');
-    await handlerWith(() => POSITIVE, {}).handle(check, true);
+    const publish = jest.spyOn(on.store, 'publishAll');
+    await on.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
     publish.mockRestore();
     // The same settings apply to a new check.
-    await handlerWith().handle(scene.check({ text: 'acme is great' }));
+    await on.handler().handle(scene.check({ text: 'acme is great' }));
     expect((await scene.events()).map(({ dropped }) => dropped?.reason)).toEqual([
       undefined,
       undefined,
@@ -196,11 +51,11 @@ describe('a check', () => {
   });
 
   it('that is delivered again after a crash gives the events of its first reading, also when the reader has changed [readings.final]', async () => {
-    const scene = await Scene.with();
+    const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
-    const crashing = handlerWith();
+    const crashing = on.handler();
     await expect(crashing.handle(check, false, 'before the events')).rejects.toThrow('crash');
-    const changed = handlerWith(() => ({ ...POSITIVE, sentiment: 'negative', relevance: 1 }));
+    const changed = on.handler(() => ({ ...POSITIVE, sentiment: 'negative', relevance: 1 }));
     await changed.handle(check, true);
     expect(changed.asked).toEqual([]);
     expect(await scene.readings()).toHaveLength(1);
@@ -212,13 +67,13 @@ describe('a check', () => {
   });
 
   it('keeps items in other languages and of low relevance as dropped, and charges nothing for them [readings.languages, readings.min-relevance, readings.order]', async () => {
-    const scene = await Scene.with({ languages: ['en'], minRelevance: 50 });
+    const scene = await on.scene({ languages: ['en'], minRelevance: 50 });
     const readingOf: Record<string, Partial<LocalReading>> = {
       french: { lang: 'fr' },
       unclear: { lang: undefined },
       homonym: { relevance: 10, reason: 'the fruit' },
     };
-    const { handle } = handlerWith(({ item }) => ({ ...POSITIVE, ...readingOf[item.text] }));
+    const { handle } = on.handler(({ item }) => ({ ...POSITIVE, ...readingOf[item.text] }));
     await handle(scene.check({ text: 'french' }, { text: 'unclear' }, { text: 'homonym' }));
     const events = await scene.events();
     expect(
@@ -255,8 +110,8 @@ describe('a check', () => {
   });
 
   it('without analysis has language, relevance and story, no sentiment, and no charge [readings.enabled]', async () => {
-    const scene = await Scene.with({ sentimentEnabled: false });
-    const { handle, asked } = handlerWith(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
+    const scene = await on.scene({ sentimentEnabled: false });
+    const { handle, asked } = on.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
     await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
     expect(asked.map(({ analysis }) => analysis)).toEqual([false]);
     const [event] = await scene.events();
@@ -266,16 +121,16 @@ describe('a check', () => {
   });
 
   it('does not read muted items [readings.order]', async () => {
-    const scene = await Scene.with({ muteRules: [{ value: 'giveaway', target: 'text', match: 'word' }] });
-    const { handle, asked } = handlerWith();
+    const scene = await on.scene({ muteRules: [{ value: 'giveaway', target: 'text', match: 'word' }] });
+    const { handle, asked } = on.handler();
     await handle(scene.check({ text: 'acme giveaway' }));
     expect(asked).toEqual([]);
     expect((await scene.events())[0]).toMatchObject({ dropped: { reason: 'muted' }, charges: [] });
   });
 
   it('reads only as many items as the credits of the account cover [readings.credits]', async () => {
-    const scene = await Scene.with({}, 1);
-    await handlerWith().handle(scene.check({ text: 'one' }, { text: 'two' }));
+    const scene = await on.scene({}, 1);
+    await on.handler().handle(scene.check({ text: 'one' }, { text: 'two' }));
     const events = await scene.events();
     expect(events.map(({ analysis, charges }) => [analysis !== undefined, charges.length])).toEqual([
       [true, 1],
@@ -285,28 +140,28 @@ describe('a check', () => {
   });
 
   it('with a language model reserves what the readings of each item can cost, so that nothing else spends it [readings.credits]', async () => {
-    const scene = await Scene.with({ aiEnabled: true, aiPreset: 'product-model' }, 5);
+    const scene = await on.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
-    const { handle } = handlerWith(() => POSITIVE, {});
+    const { handle } = on.handler(() => POSITIVE, {});
     await handle(check);
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
-    const held = async () => (await balanceOf(database, scene.accountId))?.held;
+    const held = async () => (await balanceOf(on.database, scene.accountId))?.held;
     expect(await held()).toBe(4);
     // A check in another replica, and any other work, gets what is left.
-    await handlerWith(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
+    await on.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
     const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
-    expect((await reserve(database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
+    expect((await reserve(on.database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
     await handle(check, true);
     expect(await held()).toBe(4);
   });
 
   it('joins the items of one story, and finds duplicates within a keyword [readings.story, readings.duplicates]', async () => {
-    const scene = await Scene.with({ aiEnabled: true, aiPreset: 'duplicates' });
+    const scene = await on.scene({ aiEnabled: true, aiPreset: 'duplicates' });
     const media = [{ url: 'https://example.org/story', type: 'link' }];
-    await handlerWith().handle(
-      scene.check({ title: 'First', media }, { title: 'Second', media }, { title: 'Other' }),
-    );
+    await on
+      .handler()
+      .handle(scene.check({ title: 'First', media }, { title: 'Second', media }, { title: 'Other' }));
     const [first, second, other] = await scene.events();
     expect(first?.storyId).toMatch(/^[0-9a-f-]{36}$/);
     expect(second?.storyId).toBe(first?.storyId);
@@ -316,8 +171,8 @@ describe('a check', () => {
   });
 
   it('keeps the first label of a bucket, whatever its later spellings are [readings.bucket-key]', async () => {
-    const scene = await Scene.with({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
-    const { handle } = handlerWith();
+    const scene = await on.scene({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
+    const { handle } = on.handler();
     await handle(scene.check({ text: 'My iPhone 15 Pro' }));
     await handle(scene.check({ text: 'an iphone15 PRO' }));
     const buckets = (await scene.events()).map(({ bucket }) => [bucket?.key, bucket?.label]);
@@ -328,7 +183,7 @@ describe('a check', () => {
   });
 
   it('finds brands beside the subject, and charges for them in answers of AI engines only [readings.co-brands]', async () => {
-    const scene = await Scene.with({ coBrandsEnabled: true });
+    const scene = await on.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
     const check = scene.check(
@@ -337,7 +192,7 @@ describe('a check', () => {
       { ...answer, eventType: 'term.cited' },
     );
     check.source = 'ai_answers';
-    await handlerWith().handle(check);
+    await on.handler().handle(check);
     const events = await scene.events();
     expect(events.map(({ coBrands }) => coBrands)).toEqual([['Globex'], ['Globex'], ['Globex']]);
     const charged = events.map(
@@ -357,9 +212,9 @@ describe('a check', () => {
       rule('spam', [{ type: 'stop' }], { field: 'text', op: 'word', value: 'promo' }),
       rule('last', [{ type: 'mark', label: 'flagged' }], { field: 'kind', op: 'exists' }),
     ];
-    const scene = await Scene.with({ rules });
+    const scene = await on.scene({ rules });
     const meaning = (x: number, y: number) => toBfloat16(Float32Array.of(x, y));
-    const { handle } = handlerWith(({ item: { text } }) => ({
+    const { handle } = on.handler(({ item: { text } }) => ({
       ...POSITIVE,
       embedding: text.includes('down') ? meaning(1, 0) : meaning(0, 1),
     }));
@@ -396,9 +251,9 @@ describe('a check', () => {
   });
 
   it('stores a question in place of an event that waits for a language model, and asks once', async () => {
-    const scene = await Scene.with();
+    const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
-    const { handle } = handlerWith(undefined, {});
+    const { handle } = on.handler(undefined, {});
     await handle(check);
     await handle(check, true);
     expect(await scene.events()).toEqual([]);
@@ -413,30 +268,30 @@ describe('a check', () => {
   });
 
   it('that was asked about is not asked or published again, also when the language model was taken away', async () => {
-    const scene = await Scene.with();
+    const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
-    await handlerWith(undefined, {}).handle(check);
-    await handlerWith().handle(check, true);
+    await on.handler(undefined, {}).handle(check);
+    await on.handler().handle(check, true);
     expect(await scene.events()).toEqual([]);
   });
 
   it('gets failed steps in place of questions that do not fit into a message', async () => {
-    const scene = await Scene.with();
+    const scene = await on.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };
-    await database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
+    await on.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
       scene.watchId,
       JSON.stringify(toJson(AgentStepSchema, create(AgentStepSchema, step))),
     ]);
-    await handlerWith(undefined, {}).handle(scene.check({ text: 'acme is great' }));
+    await on.handler(undefined, {}).handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
     expect(JSON.parse(event?.aiJson ?? '')).toMatchObject({ status: 'failed', output: null });
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
   it('of a purged watch gives no events and is not read', async () => {
-    const { handle, asked } = handlerWith();
-    const scene = new Scene();
+    const { handle, asked } = on.handler();
+    const scene = new CheckScene(on);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);
     expect([asked, await scene.events()]).toEqual([[], []]);
   });

@@ -1,0 +1,210 @@
+import { create, fromBinary, toBinary, toJson, type MessageInitShape } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import {
+  AlertDecisionSchema,
+  CheckSchema,
+  EventSchema,
+  KeywordDefinitionSchema,
+  type AlertEvent,
+  type Event,
+} from '#contracts';
+import { openClickHouse, type ClickHouseClient } from '#clickhouse';
+import { EventStore } from '#event-store';
+import { isoOf, newId } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { applyInOrder, type Projection } from '#projections';
+import { createLogger } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { AlertEventsHandler } from '../handlers/alert-events.handler.js';
+import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
+import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
+import { AlertDecisions } from '../alerts/alert-decisions.js';
+import { AlertEvaluation } from '../alerts/alert-evaluation.js';
+import { claimTurns, finishTurns } from '../alerts/alert-turns.js';
+import { binOf } from '../alerts/windows.js';
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+/** The time of all scenes. */
+export const NOW = binOf(Date.now()) + MINUTE_MS;
+
+type Definition = MessageInitShape<typeof KeywordDefinitionSchema>;
+
+export const RULE = newId();
+/** A volume rule: five mentions in an hour, and twice the usual number. */
+export const rule = (when: object = {}, then: { type: string; channelIds?: string[] }[] = []) => ({
+  id: RULE,
+  name: 'Many',
+  enabled: true,
+  when: { kind: 'volume', window: '1h', min: 5, multiple: 2, ...when },
+  then,
+});
+
+/** Stores, and evaluations of alerts on them. */
+export class AlertsUnderTest {
+  readonly log = createLogger('spec', 'silent');
+
+  private constructor(
+    private readonly stores: IsolatedStores,
+    readonly database: Database,
+    readonly clickhouse: ClickHouseClient,
+    readonly bus: Bus,
+    readonly store: EventStore,
+  ) {}
+
+  static async open(): Promise<AlertsUnderTest> {
+    const stores = await isolateStores();
+    const database = await openDatabase(stores.databaseUrl, 'spec');
+    const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+    const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+    return new AlertsUnderTest(stores, database, clickhouse, bus, new EventStore(bus));
+  }
+
+  async close(): Promise<void> {
+    await this.bus.close();
+    await this.clickhouse.close();
+    await this.database.destroy();
+    await this.stores.drop();
+  }
+
+  replica(): AlertEvaluation {
+    return new AlertEvaluation(this.database, new AlertDecisions(this.database, this.store), this.log);
+  }
+
+  /** @param ofSearch empty for a source without searches of its own */
+  scene(definition: Definition, ofSearch: string = newId()): Promise<AlertScene> {
+    return AlertScene.with(this, definition, ofSearch);
+  }
+}
+
+/** A keyword with one search that covers the last ten hours. */
+export class AlertScene {
+  readonly accountId = newId();
+  readonly keywordId = newId();
+  readonly watchId = newId();
+
+  /** @param searchId empty for a source without searches of its own */
+  private constructor(
+    private readonly on: AlertsUnderTest,
+    readonly searchId: string,
+  ) {}
+
+  static async with(on: AlertsUnderTest, definition: Definition, ofSearch: string): Promise<AlertScene> {
+    const scene = new AlertScene(on, ofSearch);
+    const { accountId, keywordId, searchId, watchId } = scene;
+    await on.database.query(
+      `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
+       VALUES ($1, $2, 'free', '', now())`,
+      [accountId, accountId],
+    );
+    await on.database.query(
+      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
+       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
+      [keywordId, accountId],
+    );
+    await on.database.query(
+      `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
+         interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
+      [watchId, accountId, keywordId, searchId || null],
+    );
+    await scene.define(definition);
+    await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
+    return scene;
+  }
+
+  async define(definition: Definition): Promise<void> {
+    const json = toJson(
+      KeywordDefinitionSchema,
+      create(KeywordDefinitionSchema, { name: 'Acme', ...definition }),
+      {
+        alwaysEmitImplicit: true,
+      },
+    );
+    await this.on.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
+      this.keywordId,
+      JSON.stringify(json),
+    ]);
+  }
+
+  async check(more: MessageInitShape<typeof CheckSchema>): Promise<void> {
+    const { accountId, keywordId, searchId, watchId } = this;
+    const check = create(CheckSchema, { checkId: newId(), accountId, keywordId, searchId, watchId, ...more });
+    await this.store(searchCoverageProjection, 'CHECKS', [toBinary(CheckSchema, check)]);
+  }
+
+  /** Mentions that were published some minutes ago, one for each number. */
+  mentions(...minutesAgo: number[]): Event[] {
+    return minutesAgo.map((minutes) => {
+      const at = isoOf(NOW - minutes * MINUTE_MS);
+      const { accountId, keywordId, searchId, watchId } = this;
+      return create(EventSchema, {
+        ...{ eventId: newId(), accountId, keywordId, searchId, watchId, source: 'reddit', push: true },
+        occurredAt: isoOf(NOW),
+        countedAt: at,
+        matched: { item: { itemId: newId(), publishedAt: at } },
+      });
+    });
+  }
+
+  publish(events: readonly Event[]): Promise<void> {
+    return this.store(
+      mentionCountsProjection,
+      'EVENTS',
+      events.map((event) => toBinary(EventSchema, event)),
+    );
+  }
+
+  /** Stores messages, and applies what the subject contains as its consumer does. */
+  private async store(
+    projection: Projection,
+    stream: 'EVENTS' | 'CHECKS',
+    messages: Uint8Array[],
+  ): Promise<void> {
+    const subject = subjectOf(stream, this.accountId, this.watchId);
+    await this.on.store.publishAll(messages.map((data) => ({ subject, data, msgId: newId() })));
+    const stored = await this.on.store.read(stream, subject);
+    await this.on.database.transaction((tx) =>
+      applyInOrder(
+        tx,
+        projection,
+        stored.map(({ seq, data }) => ({ subject, seq, data, predecessor: 0 })),
+      ),
+    );
+  }
+
+  /** Evaluates the keyword some minutes later, by several replicas at the same time. */
+  async evaluate(minutesLater = 0, replicas = [this.on.replica()]): Promise<void> {
+    await this.on.database.query('UPDATE alert_turns SET due_at = now() WHERE keyword_id = $1', [
+      this.keywordId,
+    ]);
+    const turns = (await claimTurns(this.on.database, 100)).filter(
+      ({ keywordId }) => keywordId === this.keywordId,
+    );
+    await Promise.all(
+      replicas.map(async (one) =>
+        finishTurns(this.on.database, await one.of(turns, NOW + minutesLater * MINUTE_MS)),
+      ),
+    );
+  }
+
+  async facts(): Promise<AlertEvent['event'][]> {
+    const stored = await this.on.store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
+    return stored.flatMap(({ data }) =>
+      fromBinary(AlertDecisionSchema, data).events.map(({ event }) => event),
+    );
+  }
+
+  async kinds(): Promise<(string | undefined)[]> {
+    return (await this.facts()).map((fact) => fact.case);
+  }
+
+  /** What ALERTS published on EVENTS. */
+  async events(): Promise<Event[]> {
+    const stored = await this.on.store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
+    await new AlertEventsHandler(this.on.store, this.on.database).handle(stored as unknown as JsMsg[]);
+    const published = await this.on.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.keywordId));
+    return published.map(({ data }) => fromBinary(EventSchema, data));
+  }
+}

@@ -1,0 +1,174 @@
+import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import {
+  DigestAssembledSchema,
+  EventSchema,
+  KeywordDefinitionSchema,
+  type Digest,
+  type DigestMode,
+  type Event,
+} from '#contracts';
+import { openClickHouse, type ClickHouseClient } from '#clickhouse';
+import { EventStore } from '#event-store';
+import { isoOf, newId } from '#kernel';
+import { connectBus, runDurable, subjectOf, type Bus, type RunningDurable } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { applyBatch, consumerOf } from '#projections';
+import { createLogger } from '#telemetry';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import type { AnalysisWork } from '../analyses/analysis-work.js';
+import { digestItemsProjection } from '../projections/digest-items.projection.js';
+import { SettledEvents } from '../settled.js';
+import { DigestAssembly } from '../digests/digest-assembly.js';
+import { agreeWithChannels } from '../digests/digest-turns.js';
+import { DigestsLoop } from '../digests/digests.loop.js';
+import { WeeklyFigures } from '../digests/weekly-figures.js';
+
+export const ZONE = 'Europe/Berlin';
+/** A Wednesday, 10:20 in Berlin. */
+export const NOW = Date.parse('2026-03-04T09:20:00Z');
+export const REPORT_KEY = 'ab'.repeat(32);
+
+/** Cites each mention in a sentence. */
+const summarised = {
+  run: async (_: unknown, mentions: readonly { id: string; own: string }[]) => ({
+    summary: {
+      text: '',
+      sentences: mentions.map(({ id, own }) => ({ text: own, mentionIds: [id] })),
+      reader: 'local',
+    },
+    errors: [],
+  }),
+} as unknown as AnalysisWork;
+
+/** Stores, and the assembly of digests on them. */
+export class DigestsUnderTest {
+  readonly log = createLogger('spec', 'silent');
+
+  private constructor(
+    private readonly stores: IsolatedStores,
+    readonly database: Database,
+    readonly clickhouse: ClickHouseClient,
+    readonly bus: Bus,
+    readonly store: EventStore,
+    private readonly items: RunningDurable,
+  ) {}
+
+  static async open(): Promise<DigestsUnderTest> {
+    const log = createLogger('spec', 'silent');
+    const stores = await isolateStores();
+    const database = await openDatabase(stores.databaseUrl, 'spec');
+    const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+    const bus = await connectBus(stores.natsUrl, 'spec', log);
+    const handle = (batch: readonly JsMsg[]) => applyBatch(database, digestItemsProjection, batch);
+    await database.query(`INSERT INTO installation (key_check, report_key) VALUES ('', $1)`, [REPORT_KEY]);
+    const items = await runDurable(bus, { ...consumerOf(digestItemsProjection), handle }, log);
+    return new DigestsUnderTest(stores, database, clickhouse, bus, new EventStore(bus), items);
+  }
+
+  async close(): Promise<void> {
+    await this.items.stop();
+    await this.bus.close();
+    await this.clickhouse.close();
+    await this.database.destroy();
+    await this.stores.drop();
+  }
+
+  assembly(): DigestAssembly {
+    const figures = new WeeklyFigures(this.clickhouse, this.database, 'https://earshot.example/');
+    return new DigestAssembly(this.database, this.store, summarised, figures, this.log);
+  }
+
+  replica(): DigestsLoop {
+    return new DigestsLoop(this.database, new SettledEvents(this.bus), this.assembly(), this.log);
+  }
+
+  /** A keyword with a channel in some modes. */
+  scene(...modes: DigestMode[]): Promise<DigestScene> {
+    return DigestScene.with(this, ...modes);
+  }
+}
+
+/** A keyword of an account in Berlin, with one channel in some modes. */
+export class DigestScene {
+  readonly accountId = newId();
+  readonly keywordId = newId();
+  readonly watchId = newId();
+  readonly channelId = newId();
+
+  private constructor(private readonly on: DigestsUnderTest) {}
+
+  static async with(on: DigestsUnderTest, ...modes: DigestMode[]): Promise<DigestScene> {
+    const scene = new DigestScene(on);
+    const { accountId, keywordId } = scene;
+    await on.database.query(
+      `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, timezone, created_at)
+       VALUES ($1, $2, 'free', '', $3, now())`,
+      [accountId, accountId, ZONE],
+    );
+    await on.database.query(
+      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
+       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
+      [keywordId, accountId],
+    );
+    await scene.send(...modes);
+    return scene;
+  }
+
+  /** Sends digests in these modes from now on. */
+  async send(...modes: DigestMode[]): Promise<void> {
+    const channels = modes.map((mode) => ({ channelId: this.channelId, mode }));
+    const definition = toJson(
+      KeywordDefinitionSchema,
+      create(KeywordDefinitionSchema, { name: 'Acme', channels }),
+    );
+    await this.on.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
+      this.keywordId,
+      JSON.stringify(definition),
+    ]);
+    await agreeWithChannels(
+      this.on.database,
+      [this.keywordId],
+      await new SettledEvents(this.on.bus).lastSeq(),
+      NOW,
+    );
+  }
+
+  event(text: string, more: Partial<Event> = {}): Event {
+    const { accountId, keywordId, watchId } = this;
+    const occurredAt = isoOf(NOW);
+    const matched = {
+      item: { itemId: newId(), kind: 'post', source: 'reddit', text, author: 'ada', title: '' },
+    };
+    const ids = { eventId: newId(), accountId, keywordId, watchId };
+    const event = create(EventSchema, { ...ids, occurredAt, matched, source: 'reddit', push: true });
+    return { ...event, ...more };
+  }
+
+  async publish(...events: Event[]): Promise<void> {
+    const subject = subjectOf('EVENTS', this.accountId, this.watchId);
+    await this.on.store.publishAll(
+      events.map((event) => ({ subject, data: toBinary(EventSchema, event), msgId: newId() })),
+    );
+  }
+
+  async digests(mode: DigestMode): Promise<Digest[]> {
+    const subject = subjectOf('DIGESTS', this.accountId, this.keywordId, this.channelId, mode);
+    return (await this.on.store.read('DIGESTS', subject)).map(
+      ({ data }) =>
+        JSON.parse(new TextDecoder().decode(fromBinary(DigestAssembledSchema, data).body)) as Digest,
+    );
+  }
+
+  /** Waits until the digest of a time is done: until its turn is due later. */
+  async run(at: number, ...replicas: DigestsLoop[]): Promise<void> {
+    await until('the digests are assembled', async () => {
+      await Promise.all((replicas.length > 0 ? replicas : [this.on.replica()]).map((one) => one.round(at)));
+      const [row]: { due: number }[] = await this.on.database.query(
+        'SELECT count(*)::int AS due FROM digest_turns WHERE keyword_id = $1 AND due_at <= $2',
+        [this.keywordId, new Date(at)],
+      );
+      return row?.due === 0;
+    });
+  }
+}
