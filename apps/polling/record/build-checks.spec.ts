@@ -1,95 +1,20 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import {
-  CheckSchema,
-  CriteriaSchema,
-  EngagementSchema,
-  ItemSchema,
-  PRICE_BOOK_VERSION,
-  type Check,
-} from '#contracts';
+import { CheckSchema, EngagementSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { checkIdOf } from '#kernel';
-import { UpstreamError, type Fetched } from '#sources';
-import { completedCheck, failedCheck, unpaidCheck, type PricedCheck } from './build-checks.js';
-import type { MatchedAnswer } from './new-items.js';
-import { checkPriceOf } from '../read/check-price.js';
-import type { DueSearch, DueWatch } from '../due/due-work.js';
-
-const NOW = Date.parse('2026-03-04T12:00:00.000Z');
-const HOUR = 3_600_000;
-const iso = (ms: number) => new Date(ms).toISOString();
-
-function watchOf(more: Partial<DueWatch> = {}): DueWatch {
-  return {
-    watchId: '0190a0b0-0000-7000-8000-000000000001',
-    searchKey: 'hackernews:abc',
-    accountId: '0190a0b0-0000-7000-8000-000000000002',
-    keywordId: '',
-    searchId: '',
-    intervalSeconds: 600,
-    backfill: false,
-    baselineAt: NOW - HOUR,
-    coveredUntil: NOW - HOUR,
-    tick: NOW - 1000,
-    checkSeq: 0,
-    ...more,
-  };
-}
-
-function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
-  return {
-    searchKey: `${source}:abc`,
-    claim: '',
-    source,
-    criteria: create(CriteriaSchema, { query: 'acme' }),
-    match: 'word',
-    state: {},
-    stateAt: undefined,
-    failures: 0,
-    shortestSeconds: 600,
-    watches: [],
-  };
-}
-
-/** For a connector with three priced parts and at most four items in a first scan. */
-function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
-  const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
-  return { search, watch, price: checkPriceOf(connector, search, watch), matchMode: search.match };
-}
-
-function itemOf(
-  itemId: string,
-  more: { publishedAt?: string; happenedAt?: string; text?: string; source?: string } = {},
-): MatchedAnswer {
-  return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
-}
-
-function check(
-  watch: DueWatch,
-  matched: readonly MatchedAnswer[],
-  seen: readonly string[] = [],
-  search = searchOf(),
-  more: Partial<Fetched> = {},
-  clockAheadMs = 0,
-): Check[] {
-  const items = matched.map(({ item }) => item);
-  const fetched = { items, gap: true, warnings: ['one feed is gone'], ...more };
-  const answer = {
-    kind: 'read' as const,
-    fetched,
-    state: {},
-    readAt: new Date(NOW),
-    windowFrom: new Date(NOW - HOUR),
-    clockAheadMs,
-  };
-  return completedCheck(pricedOf(search, watch), answer, matched, new Set(seen), new Date(NOW + 500));
-}
-
-const reported = (parts: readonly Check[]) =>
-  parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
-const backfilled = (parts: readonly Check[]) =>
-  parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
-const remembered = (parts: readonly Check[]) => parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
+import { UpstreamError } from '#sources';
+import { failedCheck, unpaidCheck } from './build-checks.js';
+import {
+  NOW,
+  HOUR,
+  iso,
+  watchOf,
+  searchOf,
+  itemOf,
+  check,
+  reported,
+  remembered,
+} from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
   it('states its criteria, its time and its cost', () => {
@@ -168,15 +93,6 @@ describe('the check of one watch', () => {
     expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
   });
 
-  it('leaves out items whose event was observed before the watch began, to the millisecond, with and without backfill', () => {
-    const at = NOW - HOUR;
-    const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
-    for (const backfill of [false, true]) {
-      const parts = check(watchOf({ backfill }), items);
-      expect([reported(parts), remembered(parts)]).toEqual([['new'], ['old']]);
-    }
-  });
-
   it('contains the observations, in as many parts as they need', () => {
     const observations = Array.from({ length: 4_000 }, (_, n) => ({
       kind: { case: 'listing' as const, value: { listingId: String(n), title: 'x'.repeat(300) } },
@@ -194,119 +110,6 @@ describe('the check of one watch', () => {
       [0, 0],
       [2, 1],
     ]);
-  });
-
-  it('reports items that the watch has not seen, and nothing twice', () => {
-    const parts = check(watchOf(), [itemOf('hn:3'), itemOf('hn:2'), itemOf('hn:1')], ['hn:2']);
-    expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
-  });
-
-  it('only remembers the items at the first check; more items are not a gap [keywords.backfill]', () => {
-    const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
-    expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
-    expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
-  });
-
-  it('with backfill, reports all items at the first check, however old [keywords.backfill]', () => {
-    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
-      itemOf('hn:1', { publishedAt: iso(0) }),
-    ]);
-    expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
-  });
-
-  const dates = (baselineAt: number) => [
-    itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
-    itemOf('hn:same second', { publishedAt: iso(Math.floor(baselineAt / 1000) * 1000) }),
-    itemOf('hn:edge', { publishedAt: iso(baselineAt - 1001) }),
-    itemOf('hn:old', { publishedAt: iso(0) }),
-    itemOf('hn:undated'),
-  ];
-
-  it('reports items without a date, and none that were published before the baseline [keywords.backfill]', () => {
-    const baselineAt = NOW - HOUR + 1;
-    const parts = check(watchOf({ baselineAt }), dates(baselineAt));
-    expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
-    expect(remembered(parts)).toEqual(['hn:edge', 'hn:old']);
-    expect(backfilled(parts)).toEqual([]);
-  });
-
-  it('with backfill, keeps and marks items that were published before the baseline [keywords.backfill]', () => {
-    const baselineAt = NOW - HOUR + 1;
-    const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
-    expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
-    expect(backfilled(parts)).toEqual(['hn:edge', 'hn:old']);
-  });
-
-  it.each([120_000, -120_000])(
-    'compares dates by the platform’s own clock, which is ahead by %i ms',
-    (ahead) => {
-      const baselineAt = NOW - HOUR;
-      const found = [
-        itemOf('hn:after', { publishedAt: iso(baselineAt + ahead + 1) }),
-        itemOf('hn:before', { publishedAt: iso(baselineAt + ahead - 1) }),
-      ];
-      expect(reported(check(watchOf({ baselineAt }), found, [], searchOf(), {}, ahead))).toEqual([
-        'hn:after',
-      ]);
-    },
-  );
-
-  it('reports an article that the baseline lacked unless its date is more than 24 hours before the baseline', () => {
-    const baselineAt = NOW - HOUR;
-    const found = [
-      itemOf('rss:yesterday', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR) }),
-      itemOf('rss:before', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR - 1) }),
-    ];
-    const parts = check(watchOf({ baselineAt }), found, [], searchOf('rss'));
-    expect([reported(parts), remembered(parts)]).toEqual([['rss:yesterday'], ['rss:before']]);
-  });
-
-  it.each([
-    ['', watchOf()],
-    [' of a first check with backfill', watchOf({ baselineAt: undefined, backfill: true })],
-  ])('keeps the newest 1,000 items%s, reports that there were more, and remembers the others', (_, watch) => {
-    const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
-    const parts = check(watch, found);
-    const ids = found.map(({ item }) => item.itemId);
-    expect(reported(parts)).toEqual(ids.slice(0, 1_000));
-    expect(remembered(parts)).toEqual(ids.slice(1_000));
-    expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
-  });
-
-  it('remembers the archive of a feed that responds to a watch for the first time, and reports what is new', () => {
-    const minute = (n: number) => NOW - HOUR + n * 60_000;
-    const outages = new Map(
-      ['rss:old', 'rss:undated', 'rss:new'].map((id) => [
-        id,
-        { from: new Date(minute(0)), until: new Date(minute(30)) },
-      ]),
-    );
-    const matched = [
-      itemOf('rss:old', { source: 'rss', publishedAt: iso(minute(-10)) }),
-      itemOf('rss:undated', { source: 'rss' }),
-      itemOf('rss:new', { source: 'rss', publishedAt: iso(minute(5)) }),
-      itemOf('rss:other', { source: 'rss', publishedAt: iso(minute(-10)) }),
-    ];
-    const found = (more: Partial<DueWatch>) => {
-      const fetched = { items: [], gap: false, warnings: [], outages };
-      const answer = {
-        kind: 'read' as const,
-        fetched,
-        state: {},
-        readAt: new Date(NOW),
-        windowFrom: undefined,
-        clockAheadMs: 0,
-      };
-      const watch = watchOf({ baselineAt: minute(0), coveredUntil: minute(20), ...more });
-      const priced = pricedOf(searchOf('rss'), watch);
-      const parts = completedCheck(priced, answer, matched, new Set(), new Date(NOW));
-      return { ids: reported(parts), old: backfilled(parts) };
-    };
-    const all = ['rss:old', 'rss:undated', 'rss:new', 'rss:other'];
-    expect(found({}).ids).toEqual(['rss:new', 'rss:other']);
-    expect(found({ baselineAt: minute(-1) }).ids).toEqual(all);
-    expect(found({ coveredUntil: minute(30) }).ids).toEqual(all);
-    expect(found({ backfill: true })).toEqual({ ids: all, old: ['rss:old', 'rss:undated'] });
   });
 
   it('leaves out an item that cannot be stored, counts it, and keeps the others', () => {

@@ -1,0 +1,88 @@
+import { create } from '@bufbuild/protobuf';
+import { CriteriaSchema, ItemSchema, type Check } from '#contracts';
+import type { Fetched } from '#sources';
+import { completedCheck, type PricedCheck } from '../record/build-checks.js';
+import type { MatchedAnswer } from '../record/new-items.js';
+import { checkPriceOf } from '../read/check-price.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
+
+export const NOW = Date.parse('2026-03-04T12:00:00.000Z');
+export const HOUR = 3_600_000;
+export const iso = (ms: number) => new Date(ms).toISOString();
+
+export function watchOf(more: Partial<DueWatch> = {}): DueWatch {
+  return {
+    watchId: '0190a0b0-0000-7000-8000-000000000001',
+    searchKey: 'hackernews:abc',
+    accountId: '0190a0b0-0000-7000-8000-000000000002',
+    keywordId: '',
+    searchId: '',
+    intervalSeconds: 600,
+    backfill: false,
+    baselineAt: NOW - HOUR,
+    coveredUntil: NOW - HOUR,
+    tick: NOW - 1000,
+    checkSeq: 0,
+    ...more,
+  };
+}
+
+export function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
+  return {
+    searchKey: `${source}:abc`,
+    claim: '',
+    source,
+    criteria: create(CriteriaSchema, { query: 'acme' }),
+    match: 'word',
+    state: {},
+    stateAt: undefined,
+    failures: 0,
+    shortestSeconds: 600,
+    watches: [],
+  };
+}
+
+/** For a connector with three priced parts and at most four items in a first scan. */
+export function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
+  const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
+  return { search, watch, price: checkPriceOf(connector, search, watch), matchMode: search.match };
+}
+
+export function itemOf(
+  itemId: string,
+  more: { publishedAt?: string; happenedAt?: string; text?: string; source?: string } = {},
+): MatchedAnswer {
+  return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
+}
+
+/** The parts of a check of items that matched. */
+export function check(
+  watch: DueWatch,
+  matched: readonly MatchedAnswer[],
+  seen: readonly string[] = [],
+  search = searchOf(),
+  more: Partial<Fetched> = {},
+  clockAheadMs = 0,
+): Check[] {
+  const items = matched.map(({ item }) => item);
+  const fetched = { items, gap: true, warnings: ['one feed is gone'], ...more };
+  const answer = {
+    kind: 'read' as const,
+    fetched,
+    state: {},
+    readAt: new Date(NOW),
+    windowFrom: new Date(NOW - HOUR),
+    clockAheadMs,
+  };
+  return completedCheck(pricedOf(search, watch), answer, matched, new Set(seen), new Date(NOW + 500));
+}
+
+/** Ids of the items that the check reports. */
+export const reported = (parts: readonly Check[]) =>
+  parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
+/** Ids of the items that it reports as older than the watch. */
+export const backfilled = (parts: readonly Check[]) =>
+  parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
+/** Ids of the items that it remembers only. */
+export const remembered = (parts: readonly Check[]) =>
+  parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
