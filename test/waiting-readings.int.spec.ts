@@ -1,27 +1,17 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { JsMsg } from '@nats-io/jetstream';
 import { PurgeSchema, ReadingFactSchema } from '#contracts';
 import { balanceOf, reserve } from '#credits';
 import { newId } from '#kernel';
-import { batchesOf, subjectOf } from '#messaging';
-import { applyBatch, forgetOldPositions, rebuildProjection } from '#projections';
+import { subjectOf } from '#messaging';
 import { fundAccount, until } from '#testing';
-import {
-  WAITING_SUBJECTS,
-  waitingReadingsProjection,
-} from '../apps/analysis/projections/waiting-readings.projection.js';
 import { EventRules } from '../apps/analysis/rules/event-rules.js';
 import { Similarities } from '../apps/analysis/rules/similarities.js';
 import { QuestionAnswers } from '../apps/analysis/waiting/question-answers.js';
-import {
-  claimOverdue,
-  giveBack,
-  renewClaims,
-  Turns,
-  type Claimed,
-} from '../apps/analysis/waiting/waiting-questions.js';
+import { renewClaims } from '../apps/analysis/waiting/waiting-questions.js';
 import type { Fault } from '../apps/simulator/index.js';
-import { WaitingStage, type Scene } from './waiting-stage.js';
+import { STEP, WaitingStage } from './waiting-stage.js';
+import { waitingRestartTasks } from './waiting-restart-tasks.js';
+import { waitingTableTasks } from './waiting-table-tasks.js';
 
 let on: WaitingStage;
 
@@ -35,13 +25,6 @@ afterEach(() => {
   on.simulator.faults.clear();
   on.simulator.requests.clear();
 });
-
-const STEP = {
-  agentStep: {
-    instruction: 'Which product?',
-    schema: { product: { type: 'string' }, urgent: { type: 'boolean' } },
-  },
-};
 
 describe('an event that waits for the language model', () => {
   it('is published once, with sentiment, intent, bucket and step, and is charged for each [states.agent-step-late, readings.agent-charged]', async () => {
@@ -302,118 +285,5 @@ it('a model that was down is tested with an event without a step, and reads agai
   expect(await next.event()).toMatchObject({ analysis: { sentiment: 'negative', reader: 'llm' } });
 });
 
-describe('a restart', () => {
-  it('without a language model finishes all that waits at once [readings.model-removed]', async () => {
-    await on.stopAnalysis();
-    const left = on.scene();
-    await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
-    await on.analysis({ LLM_URL: '' });
-    expect(await left.event()).toMatchObject({
-      ai: { status: 'failed', output: null },
-      analysis: { reader: 'local' },
-      charges: ['analysis 1', 'bucket 1'],
-    });
-    await on.stopAnalysis();
-  });
-
-  it('gives back the questions that were being asked at the stop, and asks them again', async () => {
-    await on.analysis();
-    on.fails('hang', 1);
-    const scene = on.scene();
-    await scene.ask('product=Acme', STEP);
-    await until('the model is asked', () => on.requests > 0);
-    await on.stopAnalysis(4_000);
-    const rows: unknown[] = await on.database.query(
-      "SELECT claim, due_at <= now() + interval '1 second' AS due FROM waiting_readings WHERE watch_id = $1",
-      [scene.watchId],
-    );
-    expect(rows).toEqual([{ claim: null, due: true }]);
-    await Promise.all([on.analysis(), on.analysis()]);
-    expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
-  });
-
-  it('two replicas answer each of many questions once, and one request per step is enough', async () => {
-    const scene = on.scene();
-    on.simulator.requests.clear();
-    await on.store.publishAll(
-      Array.from({ length: 60 }, (_, n) => scene.question(`product=Acme ${n}`, STEP)),
-    );
-    const events = await until('all are published', async () => {
-      const found = await scene.events();
-      return found.length >= 60 && found;
-    });
-    expect(new Set(events.map(({ id }) => id)).size).toBe(60);
-    expect(on.requests).toBe(60);
-  });
-});
-
-describe('the table of questions', () => {
-  let quiet: Scene[];
-
-  beforeAll(async () => {
-    await on.stopAnalysis();
-    quiet = Array.from({ length: 3 }, () => on.scene());
-    const [busy, twin, other] = quiet as [Scene, Scene, Scene];
-    await addRows(busy, 10_000);
-    await addRows(on.scene(busy.accountId, twin.watchId), 2);
-    await addRows(other, 2);
-  });
-
-  const addRows = ({ accountId, watchId }: Scene, count: number) =>
-    on.database.query(
-      `INSERT INTO waiting_readings (event_id, account_id, watch_id, seq, has_step, deadline_at, due_at)
-       SELECT gen_random_uuid(), $1, $2, n, true, now() + interval '1 minute', now() + n * interval '1 microsecond'
-       FROM generate_series(1, $3) AS n`,
-      [accountId, watchId, count],
-    );
-
-  it('gives accounts and watches their turns, however long the queue of one is', async () => {
-    const [busy, twin, other] = quiet as [Scene, Scene, Scene];
-    const turns = new Turns(on.database);
-    const taken: Claimed[] = [];
-    for (let n = 0; n < 8; n += 1) taken.push((await turns.next())[0]!);
-    const count = (id: string) =>
-      taken.filter(({ accountId, watchId }) => [accountId, watchId].includes(id)).length;
-    expect([count(other.accountId), count(twin.watchId)]).toEqual([2, 2]);
-    expect(count(busy.watchId)).toBe(4);
-    await giveBack(on.database, [taken[0]!], Date.now());
-  });
-
-  it('finishes what is overdue in portions, and leaves a request that is just ending to its replica', async () => {
-    await on.database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '1 second'`);
-    const overdue = await claimOverdue(on.database);
-    expect(overdue).toHaveLength(200);
-    expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
-    await on.database.query('DELETE FROM waiting_readings');
-  });
-
-  it('forgets the positions of questions that the stream does not keep any more', async () => {
-    const add = `INSERT INTO projection_positions (projection, subject, seq) VALUES ($1, 'readings.a.b.old', 3), ($1, 'readings.a.b.new', 5)`;
-    await on.database.query(add, [waitingReadingsProjection.name]);
-    await forgetOldPositions(on.database.manager, waitingReadingsProjection, 5);
-    const left: unknown[] = await on.database.query(
-      "SELECT subject FROM projection_positions WHERE subject LIKE 'readings.a.b.%'",
-    );
-    expect(left).toEqual([{ subject: 'readings.a.b.new' }]);
-    await on.database.query("DELETE FROM projection_positions WHERE subject LIKE 'readings.a.b.%'");
-  });
-
-  it('is the same after a rebuild', async () => {
-    const scene = on.scene();
-    const questions = Array.from({ length: 5 }, (_, n) => scene.question(`product=Acme ${n}`, STEP, 110_000));
-    await on.store.publishAll(questions);
-    for await (const batch of batchesOf(on.bus, 'READINGS', 1, WAITING_SUBJECTS))
-      await applyBatch(on.database, waitingReadingsProjection, batch as unknown as JsMsg[]);
-    const rows = () =>
-      on.database.query(
-        'SELECT event_id, seq, has_step, deadline_at FROM waiting_readings ORDER BY event_id',
-      );
-    const { rebuild } = waitingReadingsProjection;
-    await rebuildProjection(on.database, on.bus, { ...waitingReadingsProjection, rebuild: rebuild! });
-    const before: unknown[] = await rows();
-    expect(before).toHaveLength(5);
-    await on.database.query('DELETE FROM waiting_readings');
-    await rebuildProjection(on.database, on.bus, { ...waitingReadingsProjection, rebuild: rebuild! });
-    expect(await rows()).toEqual(before);
-  });
-});
+waitingRestartTasks(() => on);
+waitingTableTasks(() => on);

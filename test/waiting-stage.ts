@@ -12,6 +12,14 @@ import { readAnalysisConfig } from '../apps/analysis/config.js';
 import { envelopeBytes } from '../apps/analysis/domain/envelope-of.js';
 import { simulatedLlm, startSimulator, type Fault, type Simulator } from '../apps/simulator/index.js';
 
+/** A question about an agent step. */
+export const STEP = {
+  agentStep: {
+    instruction: 'Which product?',
+    schema: { product: { type: 'string' }, urgent: { type: 'boolean' } },
+  },
+};
+
 /** Stores, a simulated language model, and the analysis services that the spec starts. */
 export class WaitingStage {
   private readonly services: RunningService[] = [];

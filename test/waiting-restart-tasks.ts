@@ -1,0 +1,50 @@
+import { until } from '#testing';
+import { STEP, type WaitingStage } from './waiting-stage.js';
+
+/** Analysis stops and starts while events wait for the language model. */
+export function waitingRestartTasks(stage: () => WaitingStage): void {
+  describe('a restart', () => {
+    it('without a language model finishes all that waits at once [readings.model-removed]', async () => {
+      await stage().stopAnalysis();
+      const left = stage().scene();
+      await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
+      await stage().analysis({ LLM_URL: '' });
+      expect(await left.event()).toMatchObject({
+        ai: { status: 'failed', output: null },
+        analysis: { reader: 'local' },
+        charges: ['analysis 1', 'bucket 1'],
+      });
+      await stage().stopAnalysis();
+    });
+
+    it('gives back the questions that were being asked at the stop, and asks them again', async () => {
+      await stage().analysis();
+      stage().fails('hang', 1);
+      const scene = stage().scene();
+      await scene.ask('product=Acme', STEP);
+      await until('the model is asked', () => stage().requests > 0);
+      await stage().stopAnalysis(4_000);
+      const rows: unknown[] = await stage().database.query(
+        "SELECT claim, due_at <= now() + interval '1 second' AS due FROM waiting_readings WHERE watch_id = $1",
+        [scene.watchId],
+      );
+      expect(rows).toEqual([{ claim: null, due: true }]);
+      await Promise.all([stage().analysis(), stage().analysis()]);
+      expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
+    });
+
+    it('two replicas answer each of many questions once, and one request per step is enough', async () => {
+      const scene = stage().scene();
+      stage().simulator.requests.clear();
+      await stage().store.publishAll(
+        Array.from({ length: 60 }, (_, n) => scene.question(`product=Acme ${n}`, STEP)),
+      );
+      const events = await until('all are published', async () => {
+        const found = await scene.events();
+        return found.length >= 60 && found;
+      });
+      expect(new Set(events.map(({ id }) => id)).size).toBe(60);
+      expect(stage().requests).toBe(60);
+    });
+  });
+}
