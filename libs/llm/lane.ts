@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { systemClock, TokenBucket, type Clock } from '#kernel';
+import { newId, systemClock, TokenBucket, type Clock } from '#kernel';
 import { metrics } from '#telemetry';
 import { LlmError } from './llm-error.js';
 
@@ -19,20 +19,31 @@ export interface Learned {
   blockedForMs: number;
 }
 
+/** What limits the turns of all processes. */
+export interface TurnLimits {
+  /** Maximum number of requests at the same time, after this number of failures in a row. */
+  mostAtOnce: (failures: number) => number;
+  requestsPerMinute: number;
+  /** Maximum number of requests that are sent at once after a pause. */
+  burst: number;
+}
+
 /** The state of the lane that several processes share: the requests of all of them are one lane. */
 export interface SharedTurns {
   /**
-   * Takes a turn if the lane has room.
-   * @param mostAtOnce maximum number of requests at the same time, after this number of failures in a row
-   * @param burst maximum number of requests that are sent at once after a pause
-   * @returns the id of the turn, or after how many ms it is worth to ask again. `isBlocked`: the server asked to wait, or is
-   * down; otherwise other requests use the budget
+   * Begins a turn if the lane has room. Who has waited long goes first.
+   * @param turn a new id
+   * @param waitedMs how long the turn has waited until now
+   * @returns whether it has begun; if not, after how many ms it is worth to ask again. `isBlocked`: the server asked to
+   * wait, or is down; otherwise other requests use the budget
    */
   begin(
-    mostAtOnce: (failures: number) => number,
-    requestsPerMinute: number,
-    burst: number,
-  ): Promise<{ failures: number } & ({ turn: string } | { waitMs: number; isBlocked: boolean })>;
+    turn: string,
+    waitedMs: number,
+    limits: TurnLimits,
+  ): Promise<{ failures: number } & ({ hasBegun: true } | { waitMs: number; isBlocked: boolean })>;
+  /** The present number of failures in a row. */
+  failures(): Promise<number>;
   /** @param learn from the failures in a row before; undefined: the request says nothing about the server */
   end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined>;
 }
@@ -96,6 +107,12 @@ export class LlmLane {
     return this.failures >= DOWN_AFTER;
   }
 
+  /** Like `isDown`, after a look whether another process has had a success since. */
+  async isStillDown(): Promise<boolean> {
+    if (this.isDown && this.shared) this.failures = await this.shared.failures();
+    return this.isDown;
+  }
+
   /** How long no request is sent, in ms; 0 if they are sent. */
   get blockedForMs(): number {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
@@ -141,6 +158,8 @@ export class LlmLane {
 
   /** @returns the id of the shared turn, if turns are shared */
   private async turn(endsAt: number): Promise<string | undefined> {
+    const turn = newId();
+    const beganAt = this.nowMs;
     this.refuseLate(Math.max(this.bucket.waitMs(this.nowMs), this.blockedForMs), endsAt);
     for (let waitMs = this.bucket.take(this.nowMs); ;) {
       waitMs = Math.max(waitMs, this.blockedForMs);
@@ -151,9 +170,11 @@ export class LlmLane {
         continue;
       }
       if (!this.shared) return undefined;
-      const begun = await this.shared.begin(this.mostAtOnce, this.budget.requestsPerMinute, this.burst);
+      const { mostAtOnce, burst } = this;
+      const limits = { mostAtOnce, burst, requestsPerMinute: this.budget.requestsPerMinute };
+      const begun = await this.shared.begin(turn, this.nowMs - beganAt, limits);
       this.failures = begun.failures;
-      if ('turn' in begun) return begun.turn;
+      if ('hasBegun' in begun) return turn;
       waitMs = begun.waitMs;
       if (begun.isBlocked) this.block(waitMs);
       else this.usedUntilMs = this.nowMs + waitMs;

@@ -37,6 +37,7 @@ import { ExploreTerms1763996200000 } from './migrations/1763996200000-explore-te
 import { ReportKey1763997000000 } from './migrations/1763997000000-report-key.js';
 import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
 import { FirstAttempts1763999100000 } from './migrations/1763999100000-first-attempts.js';
+import { NextLlmTurn1763999200000 } from './migrations/1763999200000-next-llm-turn.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -127,6 +128,7 @@ async function migrate(url: string, name: string): Promise<void> {
       ReportKey1763997000000,
       LlmLane1763999000000,
       FirstAttempts1763999100000,
+      NextLlmTurn1763999200000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

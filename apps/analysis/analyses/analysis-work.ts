@@ -40,7 +40,10 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 /** Groups, classifies or summarises mentions, or carries out an instruction on each. */
 @Injectable()
 export class AnalysisWork {
-  /** All analyses together leave half of the model's lane to the events that wait for it. */
+  /**
+   * The analyses of a process use at most half of the model's lane. Those of several replicas can use all of it: then an
+   * event that waits gets the next turn.
+   */
   private readonly requests: PQueue;
 
   constructor(

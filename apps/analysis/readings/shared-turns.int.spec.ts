@@ -71,14 +71,16 @@ describe('the lane of the language model, which all replicas share', () => {
   it('tests a model that is down with one request of all replicas, until one succeeds', async () => {
     const [first, second] = await replicas();
     for (const lane of [first, second, first, second, first]) await failing(lane, 0);
-    expect([first.isDown, second.isDown]).toEqual([true, false]);
+    expect([first.isDown, second.isDown, await second.isStillDown()]).toEqual([true, false, false]);
     let answer = () => {};
     const test = first.run(inMs(5_000), () => new Promise<void>((resolve) => (answer = resolve)));
     await until('the test is under way', async () => (await turns()) === 1);
     await expect(second.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    expect(second.isDown).toBe(true);
+    expect(await second.isStillDown()).toBe(true);
     answer();
     await test;
+    // Events do not pass by a model that works again.
+    expect([second.isDown, await second.isStillDown()]).toEqual([true, false]);
     await second.run(inMs(5_000), () => Promise.resolve());
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
   });
@@ -96,6 +98,63 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(lane.blockedForMs).toBe(0);
     await database.query(`UPDATE llm_turns SET ends_at = now()`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
+  });
+
+  describe('when it has no room', () => {
+    const limits = { mostAtOnce: () => 1, requestsPerMinute: 60_000, burst: 100 };
+    const [held, patient, later] = [newId(), newId(), newId()];
+    let shared: SharedLlmTurns;
+    const begins = async (turn: string, waitedMs: number) =>
+      'hasBegun' in (await shared.begin(turn, waitedMs, limits));
+    const next = (until: string) =>
+      database.query('UPDATE llm_lane SET next_until = $1 WHERE next_turn = $2', [until, patient]);
+
+    beforeEach(async () => {
+      await replicas();
+      shared = new SharedLlmTurns(database);
+      expect([await begins(held, 0), await begins(later, 0), await begins(patient, 1_000)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    });
+    afterEach(async () => {
+      for (const turn of [held, patient, later]) await shared.end(turn, undefined);
+      await database.query('UPDATE llm_lane SET next_turn = NULL');
+    });
+
+    it('gives the next turn to the request that has waited long, however often others ask', async () => {
+      await next('infinity');
+      await shared.end(held, undefined);
+      expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      await shared.end(patient, undefined);
+      expect(await begins(later, 0)).toBe(true);
+    });
+
+    it('does not wait for a request that does not ask again', async () => {
+      await next('epoch');
+      await shared.end(held, undefined);
+      expect(await begins(later, 0)).toBe(true);
+    });
+  });
+
+  it('loses no place when Postgres fails as a turn begins', async () => {
+    const timers = jest.spyOn(globalThis, 'setInterval');
+    const [lane] = await replicas({ concurrency: 1 });
+    const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;
+    jest.spyOn(database, 'transaction').mockImplementationOnce(async (...[work]: unknown[]) => {
+      await transaction(work);
+      throw new Error('Connection terminated unexpectedly');
+    });
+    await expect(lane.run(inMs(5_000), () => Promise.resolve())).rejects.toThrow('terminated');
+    // The turn is stored, and nobody renews it.
+    expect([await turns(), timers.mock.calls.length]).toEqual([1, 0]);
+    jest.restoreAllMocks();
+    await database.query('DELETE FROM llm_turns');
   });
 
   async function turns(): Promise<number> {

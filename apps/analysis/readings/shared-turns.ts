@@ -1,11 +1,18 @@
-import type { Learned, SharedTurns } from '#llm';
-import { newId } from '#kernel';
-import type { Database } from '#postgres';
+import type { Learned, SharedTurns, TurnLimits } from '#llm';
+import type { Database, Tx } from '#postgres';
 
 /** When to look again while other replicas send as many requests as may be sent at the same time. */
 const BUSY_MS = 200;
 /** A turn that its replica does not renew ends: the replica has died. */
 const LEASE_SECONDS = 10;
+
+/**
+ * After this wait, a turn is the next one. Otherwise a replica with many requests, which asks again as soon as one of them
+ * ends, leaves no gap that another replica finds.
+ */
+const LONG_WAIT_MS = 1_000;
+/** How late the next turn may ask again. Then it has given up, or its replica has died. */
+const NEXT_PATIENCE_MS = 2_000;
 
 /** The lane of the language model in Postgres, which all replicas share. All times are those of the database's clock. */
 export class SharedLlmTurns implements SharedTurns {
@@ -15,31 +22,16 @@ export class SharedLlmTurns implements SharedTurns {
 
   constructor(private readonly database: Database) {}
 
-  async begin(mostAtOnce: (failures: number) => number, requestsPerMinute: number, burst: number) {
-    return this.database.transaction(async (tx) => {
-      const rows: { failures: number; blocked_ms: number; tokens: number }[] = await tx.query(
-        `SELECT failures, extract(epoch FROM blocked_until - clock_timestamp())::float8 * 1000 AS blocked_ms,
-           least($1::float8, tokens + extract(epoch FROM clock_timestamp() - refilled_at)::float8 * $2::float8 / 60) AS tokens
-         FROM llm_lane FOR UPDATE`,
-        [burst, requestsPerMinute],
-      );
-      const { failures, blocked_ms: blockedMs, tokens } = rows[0]!;
-      if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
-      // In a separate statement after the lock, so that it sees the turns that others have taken meanwhile.
-      await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
-      const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
-      if ((busy?.n ?? 0) >= mostAtOnce(failures)) return { failures, waitMs: BUSY_MS, isBlocked: false };
-      const waitMs = Math.ceil(((1 - tokens) * 60_000) / requestsPerMinute);
-      if (waitMs > 0) return { failures, waitMs, isBlocked: false };
-      const turn = newId();
-      await tx.query(
-        `INSERT INTO llm_turns (turn, ends_at) VALUES ($1, clock_timestamp() + make_interval(secs => $2))`,
-        [turn, LEASE_SECONDS],
-      );
-      await tx.query('UPDATE llm_lane SET tokens = $1, refilled_at = clock_timestamp()', [tokens - 1]);
-      this.keep(turn);
-      return { failures, turn };
-    });
+  async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
+    const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
+    // After the commit: a turn of which this process does not know ends by itself.
+    if ('hasBegun' in begun) this.keep(turn);
+    return begun;
+  }
+
+  async failures(): Promise<number> {
+    const [row] = await this.database.query<{ failures: number }[]>('SELECT failures FROM llm_lane');
+    return row!.failures;
   }
 
   async end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined> {
@@ -78,4 +70,52 @@ export class SharedLlmTurns implements SharedTurns {
       [[...this.own], LEASE_SECONDS],
     );
   }
+}
+
+interface LaneRow {
+  failures: number;
+  blocked_ms: number;
+  tokens: number;
+  is_behind: boolean | null;
+}
+
+async function beginIn(
+  tx: Tx,
+  turn: string,
+  waitedMs: number,
+  { mostAtOnce, requestsPerMinute, burst }: TurnLimits,
+): ReturnType<SharedTurns['begin']> {
+  // A clock that was set back takes no tokens away.
+  const rows: LaneRow[] = await tx.query(
+    `SELECT failures, extract(epoch FROM blocked_until - clock_timestamp())::float8 * 1000 AS blocked_ms,
+       least($1::float8, tokens + greatest(0, extract(epoch FROM clock_timestamp() - refilled_at)::float8) * $2::float8 / 60) AS tokens,
+       next_turn <> $3 AND next_until > clock_timestamp() AS is_behind
+     FROM llm_lane FOR UPDATE`,
+    [burst, requestsPerMinute, turn],
+  );
+  const { failures, blocked_ms: blockedMs, tokens, is_behind: isBehind } = rows[0]!;
+  if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
+  // In a separate statement after the lock, so that it sees the turns that others have taken meanwhile.
+  await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
+  const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
+  const kept = isBehind ? 1 : 0;
+  const isBusy = busy!.n + kept >= mostAtOnce(failures);
+  const waitMs = isBusy ? BUSY_MS : Math.ceil(((1 + kept - tokens) * 60_000) / requestsPerMinute);
+  if (waitMs > 0) {
+    if (waitedMs >= LONG_WAIT_MS && !isBehind)
+      await tx.query(
+        'UPDATE llm_lane SET next_turn = $1, next_until = clock_timestamp() + make_interval(secs => $2)',
+        [turn, (waitMs + NEXT_PATIENCE_MS) / 1000],
+      );
+    return { failures, waitMs, isBlocked: false };
+  }
+  await tx.query(
+    `INSERT INTO llm_turns (turn, ends_at) VALUES ($1, clock_timestamp() + make_interval(secs => $2))`,
+    [turn, LEASE_SECONDS],
+  );
+  await tx.query(
+    'UPDATE llm_lane SET tokens = $1, refilled_at = clock_timestamp(), next_turn = NULLIF(next_turn, $2)',
+    [tokens - 1, turn],
+  );
+  return { failures, hasBegun: true };
 }
