@@ -1,3 +1,8 @@
+/** A mail that takes this long stalls: a usual server needs a fraction of it. */
+const STALLED_MS = 5_000;
+/** The group of all accounts whose mails stall. No account has this id. */
+const STALLED = 'stalled';
+
 interface Account {
   running: number;
   /** Each call starts one mail. */
@@ -5,22 +10,23 @@ interface Account {
 }
 
 /**
- * Shares the connections to the mail server: accounts take turns, and none gets all connections, so that its mails
- * delay no others even if the server does not answer them.
+ * Shares the connections to the mail server, so that mails which the server does not answer delay no other account:
+ * accounts take turns, and one starts a mail only if it has fewer connections than are free. Of 8, the first gets at most
+ * 4, and the next one 2. Accounts whose last mail stalled count as one account together.
  */
 export class MailTurns {
   /** Those with mails, in the order of their turns. */
   private readonly accounts = new Map<string, Account>();
-  private running = 0;
+  /** Accounts whose last mail stalled. */
+  private readonly stalled = new Set<string>();
+  /** Running mails by group: an account, or all that stall. */
+  private readonly runningOf = new Map<string, number>();
+  private free: number;
 
-  /**
-   * @param connections of all accounts together
-   * @param perAccount maximum of one account
-   */
-  constructor(
-    private readonly connections: number,
-    private readonly perAccount: number,
-  ) {}
+  /** @param connections of all accounts together */
+  constructor(connections: number) {
+    this.free = connections;
+  }
 
   /** Number of the account's mails that wait for a connection. */
   waitingOf(accountId: string): number {
@@ -32,14 +38,17 @@ export class MailTurns {
     let account = this.accounts.get(accountId);
     if (!account) this.accounts.set(accountId, (account = { running: 0, waiting: [] }));
     const { waiting } = account;
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
+    const group = await new Promise<string>((resolve) => {
+      waiting.push(() => resolve(this.groupOf(accountId)));
       this.next();
     });
+    const beganAt = Date.now();
     try {
       return await work();
     } finally {
-      this.running -= 1;
+      if (Date.now() - beganAt >= STALLED_MS) this.stalled.add(accountId);
+      else this.stalled.delete(accountId);
+      this.count(group, -1);
       account.running -= 1;
       if (account.running === 0 && waiting.length === 0) this.accounts.delete(accountId);
       this.next();
@@ -53,15 +62,27 @@ export class MailTurns {
 
   private next(): void {
     for (const [accountId, account] of this.accounts) {
-      if (this.running >= this.connections) return;
-      const start = account.running < this.perAccount ? account.waiting.shift() : undefined;
+      if (this.free === 0) return;
+      const group = this.groupOf(accountId);
+      const start = (this.runningOf.get(group) ?? 0) < this.free ? account.waiting.shift() : undefined;
       if (!start) continue;
       account.running += 1;
-      this.running += 1;
+      this.count(group, 1);
       // Behind the others, where this loop finds it again.
       this.accounts.delete(accountId);
       this.accounts.set(accountId, account);
       start();
     }
+  }
+
+  private groupOf(accountId: string): string {
+    return this.stalled.has(accountId) ? STALLED : accountId;
+  }
+
+  private count(group: string, change: 1 | -1): void {
+    this.free -= change;
+    const running = (this.runningOf.get(group) ?? 0) + change;
+    if (running === 0) this.runningOf.delete(group);
+    else this.runningOf.set(group, running);
   }
 }

@@ -53,8 +53,6 @@ export interface OutboundMail {
 
 /** Mail servers limit the connections of one client; 20 is usual. */
 const CONNECTIONS = 8;
-/** Mails of one account at once: the server can be slow to answer those to one domain. */
-const PER_ACCOUNT = 6;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
 /** Mails of one account that wait for a connection: as many as a usual server takes within `MAIL_WAIT_MS`. */
@@ -98,7 +96,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     disableUrlAccess: true,
   });
   // The client's own queue sends mails after their deadline. With this one it is always empty.
-  const turns = new MailTurns(CONNECTIONS, PER_ACCOUNT);
+  const turns = new MailTurns(CONNECTIONS);
   const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
   return {
     hasRoom: (accountId) => turns.waitingOf(accountId) < MOST_WAITING,
