@@ -131,6 +131,23 @@ export function backtestTasks(scene: MentionsScene): void {
       await database.destroy();
     });
 
+    it('returns 429 while another page of items for which a rule fires is read, and not for other pages [rules.backtest-once]', async () => {
+      const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
+      const page = (query: string) =>
+        scene.ada.api.get(`/v1/keywords/${own.id}/backtest/${found.body.id}/items${query}`);
+      const all = await database.transaction(async (tx) => {
+        await tx.query('LOCK TABLE backtests');
+        const [fired, others] = [[page('?fired=true'), page('?fired=true')], [page('')]];
+        expect(await Promise.race(fired)).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
+        return { fired, others };
+      });
+      const statusOf = async (answers: typeof all.fired) =>
+        (await Promise.all(answers)).map(({ status }) => status).sort();
+      expect([await statusOf(all.fired), await statusOf(all.others)]).toEqual([[200, 429], [200]]);
+      expect((await page('?fired=true')).status).toBe(200);
+      await database.destroy();
+    });
+
     it('returns 404 for another account’s keyword and backtest', async () => {
       const bob = await scene.service.tenant();
       expect((await bob.api.post(`/v1/keywords/${own.id}/backtest`, {})).status).toBe(404);

@@ -46,6 +46,8 @@ export class BacktestsHandler {
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs. */
   private readonly busy = new Set<string>();
+  /** Accounts with a search for items for which a rule fires. */
+  private readonly searching = new Set<string>();
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -94,9 +96,30 @@ export class BacktestsHandler {
     return create(RanBacktestSchema, { bodyJson: JSON.stringify(body) });
   }
 
-  /** @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day */
+  /**
+   * @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day; `too-many` while the account
+   *   has another search here
+   */
   @CommandPattern(COMMANDS.readBacktest)
-  async read({ accountId, keywordId, backtestId, limit, afterAt, afterId, onlyFired }: ReadBacktest) {
+  async read(page: ReadBacktest) {
+    const { accountId, onlyFired } = page;
+    if (!onlyFired) return this.page(page);
+    // A page tests thousands of mentions, and may embed hundreds, on the threads that read new items.
+    if (this.searching.has(accountId))
+      throw new Refusal(
+        'too-many',
+        'TOO_MANY_REQUESTS',
+        'another page of this account is being searched; wait for it',
+      );
+    this.searching.add(accountId);
+    try {
+      return await this.page(page);
+    } finally {
+      this.searching.delete(accountId);
+    }
+  }
+
+  private async page({ accountId, keywordId, backtestId, limit, afterAt, afterId, onlyFired }: ReadBacktest) {
     const rows: Row[] = await this.database.query(
       `SELECT definition, since, until FROM backtests
        WHERE backtest_id = $1 AND account_id = $2 AND keyword_id = $3
@@ -108,7 +131,7 @@ export class BacktestsHandler {
     const definition = fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true });
     const window = { accountId, keywordId, since: row.since, until: row.until };
     const after = afterId === '' ? undefined : { at: afterAt, id: afterId };
-    const together = onlyFired ? SEARCHED_TOGETHER : limit + 1;
+    const together = onlyFired && !embeds(definition) ? SEARCHED_TOGETHER : limit + 1;
     return backtestPage(this.mentions.newestFirst(window, definition, after, together), limit, onlyFired);
   }
 
@@ -123,9 +146,11 @@ export class BacktestsHandler {
   }
 
   /** The window with at most as many mentions as a backtest tests: it begins later if there are more. */
-  private async limited(window: TestedWindow, { rules }: KeywordDefinition): Promise<TestedWindow> {
-    const embeds = itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
-    const at = await this.mentions.timeOfNewest(window, embeds ? MOST_EMBEDDED_ITEMS : MOST_ITEMS);
+  private async limited(window: TestedWindow, definition: KeywordDefinition): Promise<TestedWindow> {
+    const at = await this.mentions.timeOfNewest(
+      window,
+      embeds(definition) ? MOST_EMBEDDED_ITEMS : MOST_ITEMS,
+    );
     return at === undefined
       ? window
       : { ...window, since: new Date(Date.parse(`${at.replace(' ', 'T')}Z`) + 1) };
@@ -145,6 +170,11 @@ export class BacktestsHandler {
     );
     if (stored.length === 0) throw Refusal.notFound('keyword');
   }
+}
+
+/** Whether the rules compare what titles or texts mean, for which each mention is embedded. */
+function embeds({ rules }: KeywordDefinition): boolean {
+  return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
 /** A rule without an id gets one, so that its counts have a name. */

@@ -96,7 +96,8 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       path: `/v1/${base}/{id}/backtest/{backtest}/items`,
       operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
       summary: 'List the items of a backtest, newest first',
-      description: 'A page can have fewer items than `limit`, and others after it.',
+      description:
+        'A page can have fewer items than `limit`, and others after it. With `fired=true`: 429 while another such page of the account is read.',
       parameters: [keyword, inPath('backtest', 'Id of the backtest'), FIRED, ...paging()],
       answer: pageOf('data', ref('BacktestItem')),
     },
