@@ -30,7 +30,9 @@ it('names a test in every row that claims a protection', () => {
   const claims = rows.filter(
     (row) => row.split('|').length === 5 && !/^\|(-|\s*(threat|risk|chapter|who) )/.test(row),
   );
-  const strangers = claims.filter((row) => !new RegExp(`${TESTS}\``).test(row) && !row.includes(' must not get '));
+  const strangers = claims.filter(
+    (row) => !new RegExp(`${TESTS}\``).test(row) && !row.includes(' must not get '),
+  );
   // The threat model itself claims no protection.
   const model = strangers.filter((row) => /^\| (a|an) /.test(row));
   expect(strangers.length - model.length).toBe(0);

@@ -11,6 +11,7 @@ import {
   type ItemReading,
   type ReadingAsked,
 } from '#contracts';
+import { release } from '#credits';
 import type { EventStore, Unstored } from '#event-store';
 import { eventIdOf, failpoint, isoOf, systemClock } from '#kernel';
 import { done, park, subjectOf, type Outcome } from '#messaging';
@@ -72,15 +73,26 @@ export class ChecksHandler {
     );
     const present = part.filter(({ check }) => known.has(check.watchId));
     const readings = await this.readings.of(present);
-    const messages = await Promise.all(present.map((one) => this.messagesOf(one, readings)));
-    await this.store.publishAll(messages.flat());
+    const results = await Promise.all(present.map((one) => this.resultsOf(one, readings)));
+    await this.store.publishAll(results.flatMap(({ messages }) => messages));
+    await this.release(results.flatMap(({ final }) => final));
+  }
+
+  /** Ends the reservations of events that cost nothing. A charge settles those of the others. */
+  private async release(final: readonly Event[]): Promise<void> {
+    if (!this.llm) return;
+    const free = final.filter(({ charges }) => charges.length === 0);
+    await release(
+      this.database,
+      free.map(({ eventId }) => ({ holdId: eventId, holder: eventId })),
+    );
   }
 
   /** Final events for EVENTS, and questions for READINGS. */
-  private async messagesOf(
+  private async resultsOf(
     one: TreatedCheck,
     readings: ReadonlyMap<string, ItemReading>,
-  ): Promise<Unstored[]> {
+  ): Promise<{ messages: Unstored[]; final: readonly Event[] }> {
     const results = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
         // It was asked once and is not asked again: its answer publishes it, also without a language model.
@@ -91,10 +103,11 @@ export class ChecksHandler {
     const all = results.flat();
     const final = all.flatMap((result) => ('final' in result ? [result.final] : []));
     const events = await this.rules.run(one.settings.definition?.rules ?? [], final);
-    return [
-      ...all.flatMap((result) => ('question' in result ? [result.question] : [])),
-      ...events.map((event) => messageOf(event, one.cause)),
-    ];
+    const questions = all.flatMap((result) => ('question' in result ? [result.question] : []));
+    return {
+      messages: [...questions, ...events.map((event) => messageOf(event, one.cause))],
+      final: events,
+    };
   }
 
   private async isAsked(draft: Event): Promise<boolean> {

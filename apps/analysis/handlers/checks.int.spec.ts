@@ -267,6 +267,21 @@ describe('a check', () => {
     });
   });
 
+  it('that waits for nothing and costs nothing gives back what was reserved for it', async () => {
+    const scene = await on.scene({ sentimentEnabled: false });
+    const step = create(AgentStepSchema, { instruction: 'Which?', schema: { one: { type: 'string' } } });
+    await on.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
+      scene.watchId,
+      JSON.stringify(toJson(AgentStepSchema, step)),
+    ]);
+    const check = scene.check(...Array.from({ length: 50 }, () => ({ text: 'acme is great' })));
+    // Of backfilled items no step is made.
+    check.baseline = true;
+    await on.handler(undefined, {}).handle(check);
+    expect((await scene.events()).map(({ charges }) => charges.length)).toEqual(Array(50).fill(0));
+    expect((await balanceOf(on.database, scene.accountId))?.held).toBe(0);
+  });
+
   it('that was asked about is not asked or published again, also when the language model was taken away', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
