@@ -172,6 +172,8 @@ function textClause(
 type Value = string | number | boolean;
 
 const MOST_FOLDED = 2_000;
+/** Longer texts are no names, and would fill the memory: a feed can have addresses of 64 KiB. */
+const LONGEST_NAME = 200;
 const foldTermOnce = remembering(foldTerm);
 const foldHandleOnce = remembering(foldHandle);
 
@@ -179,6 +181,7 @@ const foldHandleOnce = remembering(foldHandle);
 function remembering(fold: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
+    if (name.length > LONGEST_NAME) return fold(name);
     let folded = known.get(name);
     if (folded !== undefined) return folded;
     folded = fold(name);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { EventSchema, RuleSchema, type Rule } from '#contracts';
@@ -302,4 +304,18 @@ describe('what rules read of an event', () => {
       ...{ authorFollowers: 7, matchedTerm: ['a', 'b'], ai: { x: 1 } },
     });
   });
+});
+
+it('remembers no long texts of items, which would fill the memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heap = () => (collect(), process.memoryUsage().heapUsed);
+  const rules = itemRulesOf([ruleOf({ when: item({ field: 'url', op: 'contains', value: 'acme' }) })]);
+  const before = heap();
+  for (let n = 0; n < 1_000; n += 1)
+    rules.outcomeOf(
+      { ...subject, url: Buffer.alloc(64 * 1024, `https://a.example/${n}/`).toString() },
+      () => 0,
+    );
+  expect(heap() - before).toBeLessThan(20 * 1024 * 1024);
 });
