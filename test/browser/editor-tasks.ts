@@ -65,8 +65,19 @@ export function editorTasks(member: Member): void {
     const preview = page.getByRole('region', { name: 'Preview', exact: true });
     const ask = preview.getByRole('button', { name: 'Show the price of a preview' });
     await ask.click();
-    await preview.getByRole('button', { name: 'Show me, for 2 credits' }).click();
+    const pay = preview.getByRole('button', { name: 'Show me, for 2 credits' });
+    const expired = { error: 'the estimate has expired', code: 'ESTIMATE_EXPIRED' };
+    await page.route('**/v1/explore', (route) => route.fulfill({ status: 409, json: expired }), { times: 1 });
+    await pay.waitFor();
+    const priced = page.waitForResponse('**/v1/explore/estimate');
+    await pay.click();
+    await preview.getByText('The preview did not begin').waitFor();
+    await priced;
+    await pay.click();
     await preview.getByText('matches lumora').first().waitFor();
+    // The same terms again.
+    await preview.getByRole('button', { name: 'Ask for the present terms' }).click();
+    await pay.waitFor();
     await page.getByLabel('Terms match').first().selectOption('contains');
     await preview.getByText('It needs terms that match as whole words').waitFor();
     expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);

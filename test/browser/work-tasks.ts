@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import type { Stranger } from './stranger.js';
 
 /** The new member sees what was done, and builds rules. */
@@ -87,14 +88,16 @@ export function workTasks(stranger: Stranger): void {
     await page.getByRole('textbox', { name: 'Rule 1' }).fill('Broken lamps');
     await page.getByText('Give the rule a name').waitFor({ state: 'detached' });
     await page.getByRole('textbox', { name: 'Clause 1: value' }).fill('loose switch');
+    const items = '**/backtest/*/items?*';
+    await page.route(items, withEmptyPages);
     await page.getByRole('button', { name: 'Run the backtest' }).click();
     const fired = page.getByRole('table', { name: 'How often each rule would have fired' });
     await fired.getByRole('row', { name: /Broken lamps 1 1/ }).waitFor();
-    await page
-      .getByRole('table', { name: 'Mentions of the backtest' })
-      .getByText('Broken lamps')
-      .first()
-      .waitFor();
+    const tested = page.getByRole('table', { name: 'Mentions of the backtest' });
+    await tested.getByText('Broken lamps').first().waitFor();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await tested.getByText('A rare mention').waitFor();
+    await page.unroute(items);
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.getByText('The rules were saved').waitFor();
     await page.reload();
@@ -124,4 +127,19 @@ export function workTasks(stranger: Stranger): void {
       .waitFor();
     expect(faults).toEqual([]);
   }, 150_000);
+}
+
+/** Answers like a backtest in which a rule fires rarely: an empty page before its mentions, and another one behind them. */
+async function withEmptyPages(route: Route): Promise<void> {
+  const url = new URL(route.request().url());
+  const cursor = url.searchParams.get('cursor');
+  url.searchParams.delete('cursor');
+  const { data } = (await (await route.fetch({ url: url.href })).json()) as { data: object[] };
+  const pages: Record<string, object> = {
+    first: { data: [], nextCursor: 'a' },
+    a: { data, nextCursor: 'b' },
+    b: { data: [], nextCursor: 'c' },
+    c: { data: [{ ...data[0], mentionId: 'rare', title: 'A rare mention' }] },
+  };
+  await route.fulfill({ json: pages[cursor ?? 'first'] });
 }

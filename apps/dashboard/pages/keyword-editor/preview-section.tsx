@@ -12,7 +12,7 @@ const NOT_ASKED: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 /** What the sources have about the terms now. Own criteria of searches are left out. */
 export function PreviewSection() {
   const { values } = useDraft();
-  const [asked, setAsked] = useState<PreviewQuestion>();
+  const [asked, setAsked] = useState<{ question: PreviewQuestion; turn: number }>();
   const question = questionOf(values);
   const { match, query, terms } = values.globalCriteria;
   // A preview shows which term a post has as whole words, and knows no other mode.
@@ -24,9 +24,13 @@ export function PreviewSection() {
       lead="What the sources have about the terms now. You see the price first; nothing is created."
     >
       <Stack align="stretch">
-        {asked && <Asked key={JSON.stringify(asked)} question={asked} />}
+        {asked && <Asked key={asked.turn} question={asked.question} />}
         <div>
-          <Button variant="default" disabled={!canAsk} onClick={() => setAsked(question)}>
+          <Button
+            variant="default"
+            disabled={!canAsk}
+            onClick={() => setAsked({ question, turn: (asked?.turn ?? 0) + 1 })}
+          >
             {asked ? 'Ask for the present terms' : 'Show the price of a preview'}
           </Button>
         </div>

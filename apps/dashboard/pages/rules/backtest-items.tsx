@@ -1,5 +1,5 @@
 import { Badge, Group, SegmentedControl, Table, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { usePages } from '../../api/use-pages.js';
 import { isolated, words } from '../../parts/format.js';
@@ -26,18 +26,18 @@ export function BacktestItems({
   const path = { id: keywordId, backtest: backtestId };
   const query = usePages(
     ['/v1/keywords', keywordId, 'backtest', backtestId, shown],
-    (page, signal) =>
-      api.get('/v1/keywords/{id}/backtest/{backtest}/items', {
-        ...{ path, query: { fired: shown === 'fired', ...page }, signal },
-      }),
+    async (page, signal) => {
+      const read = (cursor: { cursor?: string }) =>
+        api.get('/v1/keywords/{id}/backtest/{backtest}/items', {
+          ...{ path, query: { fired: shown === 'fired', ...cursor }, signal },
+        });
+      let found = await read(page);
+      // Mentions for which a rule fires can be rare: a page can have none, and pages after it some.
+      while (found.data.length === 0 && found.nextCursor) found = await read({ cursor: found.nextCursor });
+      return found;
+    },
     { staleTime: Infinity },
   );
-  // Mentions for which a rule fires can be rare: a page can have none, and pages after it some.
-  const isSearching = query.data?.length === 0 && query.hasNextPage && !query.isError;
-  const { isFetching, fetchNextPage } = query;
-  useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage();
-  }, [isSearching, isFetching, fetchNextPage]);
   return (
     <>
       <SegmentedControl

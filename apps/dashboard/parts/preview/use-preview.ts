@@ -36,6 +36,8 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
         : {};
       return api.post('/v1/explore', { body, headers });
     },
+    // The price may have expired or changed.
+    onError: () => void price.refetch(),
   });
   const path = { id: start.data?.id ?? '' };
   const run = useQuery({
