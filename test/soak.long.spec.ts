@@ -96,7 +96,7 @@ async function killAndStart(name: ServiceName): Promise<void> {
   programs.set(name, await startProgram(name, stage.env));
 }
 
-/** For any speed of the machine, the account soon cannot pay any more. Reserved credits are left. */
+/** Takes so many credits that the account soon cannot pay, at any speed of the machine. Reserved credits stay. */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);
   await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.held ?? 0) - credits);

@@ -83,7 +83,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is made with webhookMode rules for what a rule sends, also where the ordinary push is withheld, and for nothing else [rules.webhook]', async () => {
+  it('is made with webhookMode rules only for events that a rule sends, even if the ordinary push is withheld [rules.webhook]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);

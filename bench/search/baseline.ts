@@ -1,7 +1,7 @@
 const K1 = 1.2;
 const B = 0.75;
 
-/** Words that do not say what a text is about: a question shares no content word with an answer if these are all. */
+/** Words that do not say what a text is about. All others are content words. */
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   `a about after all also am an and any are as at be been but by can could did do does for from get had has have he her
   his how i if in into is it its i'm just like me more my no not of on or our out she should so some than that the their
@@ -19,7 +19,7 @@ export function contentWords(text: string): Set<string> {
   return new Set(wordsOf(text).filter((word) => !FUNCTION_WORDS.has(word)));
 }
 
-/** Okapi BM25 over all words: what a search of words alone finds. */
+/** Okapi BM25 over all words: a search by words alone. */
 export class Bm25 {
   private readonly counts: Map<string, number>[];
   private readonly lengths: number[];

@@ -14,7 +14,7 @@ import type { Json } from '#testing';
 import { call } from './installation.js';
 import { leavesOf } from './schema-paths.js';
 
-/** What a stranger writes into a field: it ends every element and attribute that could hold it, and runs. */
+/** A text of a stranger: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
 /** As long as a name of a post can be, without a place to break. */
@@ -38,7 +38,7 @@ export const sleepingKeyword = (name: string, prompt: string, more: object = {})
   ...more,
 });
 
-/** A mention of now. Columns that are left out are empty. */
+/** A mention with the present time. Columns that are left out are empty. */
 export const mentionRow = (owner: Owner, more: Partial<MentionRow>): Partial<MentionRow> => ({
   ...owner,
   ...{ event_id: newId(), check_id: newId(), item_id: newId(), occurred_at: now() },
@@ -47,7 +47,7 @@ export const mentionRow = (owner: Owner, more: Partial<MentionRow>): Partial<Men
   ...more,
 });
 
-/** An answer of an engine, now. */
+/** An answer of an engine with the present time. */
 export const answerRow = (owner: Owner, more: Partial<AnswerRow>): AnswerRow => ({
   ...owner,
   ...{ check_id: newId(), engine: 'openai', model: 'model-1', market: 'global', answered_at: now() },

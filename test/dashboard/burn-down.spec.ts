@@ -26,7 +26,7 @@ describe('burnDown', () => {
     expect(days.at(-1)).toEqual({ day: '2026-12-10', remaining: null, forecast: 0 });
   });
 
-  it('says nothing of an end when nothing is used, or when the period ends before', () => {
+  it('has no end when nothing is used, or when the period ends before', () => {
     expect(burnDown([], { ...PERIOD, remaining: 20 }, NOON)).toMatchObject({
       perDay: 0,
       usedUpAt: undefined,

@@ -333,7 +333,7 @@ describe('an estimate with a keyword', () => {
     expect(camel.body.estimate.monthlyCredits).toBe(before.monthlyCredits);
   });
 
-  it('is 404 for another account’s keyword and an unknown one, and 400 for what is not an id [estimate.change]', async () => {
+  it('is 404 for another account’s keyword and an unknown one, and 400 for an invalid id [estimate.change]', async () => {
     const bob = await service.tenant();
     const { id } = (await bob.api.post('/v1/keywords', keywordBody())).body;
     for (const unknown of [id, '0190a0b0-0000-7000-8000-000000000001']) {

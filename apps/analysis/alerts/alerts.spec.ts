@@ -65,7 +65,7 @@ async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', 
 describe('the level of a spike alert', () => {
   const hours = (count: number, of: number) => Array.from({ length: count }, () => [of]);
 
-  it('is at least five mentions, whatever the sensitivity [alerts.spike-levels]', () => {
+  it('is at least five mentions for every sensitivity [alerts.spike-levels]', () => {
     for (const level of ['low', 'medium', 'high'] as const)
       expect(levelOf({ kind: 'spike', level }, hours(168, 0), 24, 1)).toMatchObject({
         baseline: 0,
@@ -73,7 +73,7 @@ describe('the level of a spike alert', () => {
       });
   });
 
-  it('is the higher, the less sensitive the alert is [alerts.spike-levels]', () => {
+  it('is higher for a less sensitive alert [alerts.spike-levels]', () => {
     const least = (level: SpikeLevel) => levelOf({ kind: 'spike', level }, hours(168, 100), 24, 1)?.least;
     expect([least('high'), least('medium'), least('low')]).toEqual([116, 122, 133]);
   });
@@ -139,7 +139,7 @@ describe('a spike alert', () => {
     expect(Math.floor(night?.hour ?? 0)).toBe(24 * 20 + 2);
   });
 
-  it('does not take the return of a blind source for a spike [alerts.blind]', async () => {
+  it('does not treat the return of a blind source as a spike [alerts.blind]', async () => {
     // Source b did not answer for six of the seven days, and nothing of that time is known.
     const counts = [...hourly(200, () => 3), ...hourly(20, () => 30, 'b')];
     const back = hourly(200, (hour) => (hour >= 170 ? 30 : 0), 'b');
@@ -232,7 +232,7 @@ describe('a volume rule', () => {
 });
 
 describe('episodes', () => {
-  it('never fire twice within 60 minutes, nor while one is open, in whatever order windows come [alerts.episode, alerts.quiet]', () => {
+  it('never fire twice within 60 minutes, nor while one is open, in any order of the windows [alerts.episode, alerts.quiet]', () => {
     const evaluation = fc.record({
       step: fc.integer({ min: 0, max: 40 }),
       late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),

@@ -25,7 +25,7 @@ export const TESTED_COLUMNS = [
 ] as const satisfies (keyof MentionRow)[];
 export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
 
-/** What the tested rules do with a mention, beside what happened to it. */
+/** The result of the tested rules for a mention, with the result that is stored. */
 export interface TestedItem {
   row: TestedRow;
   dropped: Treatment['dropped'];
@@ -33,12 +33,12 @@ export interface TestedItem {
   rules: RuleView[];
   /** Labels that the rules set. */
   labels: string[];
-  /** Ids of rules that fire now and did not, and the other way round. */
+  /** Ids of rules that fire only now, and of rules that fired only then. */
   added: string[];
   removed: string[];
 }
 
-/** Treats a stored mention as a new item is treated: mutes and VIPs, language, relevance, rules. */
+/** Applies mutes, VIPs, language, relevance and rules to a stored mention, as to a new item. */
 export function testedItem(
   row: TestedRow,
   definition: KeywordDefinition,
@@ -72,7 +72,7 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 
 /**
  * A mention that was read keeps what was decided about its language then: the column also has languages that only the
- * source declared, and that no reader could tell.
+ * source declared, and that no reader recognised.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,

@@ -10,7 +10,7 @@ import { ConsumerPattern } from '#transport';
 import { reportReadyOf } from '../domain/keyword-event-of.js';
 import { publishKeywordEvents } from './publish-keyword-events.js';
 
-/** Publishes `keyword.report_ready` for each weekly report. Its id is derived from the report's, however often it is published. */
+/** Publishes `keyword.report_ready` for each weekly report. Its id is derived from the id of the report, so a repetition changes nothing. */
 @Controller()
 export class DigestEventsHandler {
   constructor(

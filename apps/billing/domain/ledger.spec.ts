@@ -218,7 +218,7 @@ describe('the id of a movement', () => {
     expect(movementIdOf({ kind: 'turn' }, accountId)).toBeUndefined();
   });
 
-  it('of a renewal is the id of its period, in whichever decision it appears', () => {
+  it('of a renewal is the id of its period in every decision', () => {
     const [first] = given([OPENED, open]).movements;
     expect(first?.movementId).toBe(movementIdOf(open, accountId));
   });

@@ -78,7 +78,7 @@ describe('an invitation', () => {
     ...more,
   });
 
-  it('is made for an address that is no member, and ends an earlier one of the address', () => {
+  it('is made for an address that is not a member, and ends an earlier one of the address', () => {
     given(...owned)
       .when(invite())
       .then([invitedAs('i1')]);
@@ -201,7 +201,7 @@ describe('a member', () => {
 });
 
 describe('the keys of members', () => {
-  it('are renamed and revoked by the member who made them, and by everybody where no member is named', () => {
+  it('are renamed and revoked by the member who made them, and by a command that names no member', () => {
     const keys = [...owned, keyOf('k1', 'bob')];
     const rename = (ofMember: string, name = 'new'): AccountCommand => ({
       kind: 'rename-key',

@@ -7,11 +7,11 @@ interface EmptyProps {
   icon: LucideIcon;
   title: string;
   children?: ReactNode;
-  /** The button that does what is missing. */
+  /** A button that adds what is missing. */
   action?: ReactNode;
 }
 
-/** What is shown where there is nothing yet: why, and what to do. */
+/** A page without data: it says why, and what to do. */
 export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center" className="card">
@@ -40,14 +40,13 @@ export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?:
 
 interface LoadedProps<T> {
   query: { data: T | undefined; error: unknown; refetch: () => unknown };
-  /** Shown until the data is there: rows by default. */
+  /** Shown while the data loads; by default, rows. */
   loading?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
 /**
- * What a query has read, or its skeleton, or its error with a button to try again. Data that is there stays when a later
- * read fails.
+ * Shows the data of a query, its skeleton, or its error with a button to try again. Data stays when a later read fails.
  */
 export function Loaded<T>({ query, loading = <LoadingRows />, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);

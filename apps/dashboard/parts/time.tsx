@@ -8,15 +8,15 @@ const TICK_MS = 30_000;
 interface Props {
   /** ISO 8601; null where there is none. */
   at: string | null | undefined;
-  /** Shown where there is no time. */
+  /** Shown if there is no time. */
   none?: string;
-  /** Shown for less than a minute: “just now” fits what has happened, and nothing that is planned. */
+  /** Shown for less than a minute. The default, “just now”, does not fit planned times. */
   near?: string;
   /** The exact time instead of “5 minutes ago”. */
   exact?: boolean;
 }
 
-/** A time, as long ago; the exact one, in the viewer's zone, on hover and focus. */
+/** Shows how long ago a time was. On hover and focus it shows the exact time, in the viewer's zone. */
 export function Time({ at, none = '–', near, exact = false }: Props) {
   const now = useNow();
   if (!at) return <span>{none}</span>;

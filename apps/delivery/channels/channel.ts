@@ -2,7 +2,7 @@ import type { ChannelKind } from '#contracts';
 
 export type { ChannelKind };
 
-/** A channel as a delivery needs it: where the message goes. */
+/** What a delivery needs to know about a channel. */
 export type Channel = {
   channelId: string;
   accountId: string;

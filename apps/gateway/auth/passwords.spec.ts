@@ -4,14 +4,14 @@ import { Passwords } from './passwords.js';
 describe('passwords', () => {
   const passwords = new Passwords();
 
-  it('are compared with their own hash, and never with that of nobody', async () => {
+  it('are compared with their own hash, and are never right for an unknown address', async () => {
     const hash = await passwords.hash('four words in a row');
     expect(await passwords.isRight('four words in a row', hash)).toBe(true);
     expect(await passwords.isRight('four words in a roW', hash)).toBe(false);
     expect(await passwords.isRight('nobody', undefined)).toBe(false);
   });
 
-  it('refuses what would wait for seconds', async () => {
+  it('are refused when they would wait for seconds', async () => {
     const all = await Promise.allSettled(
       Array.from({ length: 120 }, () => Promise.resolve().then(() => passwords.isRight('x', undefined))),
     );

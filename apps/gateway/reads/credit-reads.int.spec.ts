@@ -86,7 +86,7 @@ it.each<[string, Partial<LedgerPage>, number[]]>([
   ['of a time range in the middle', { since: minute(9_998), until: minute(10_000) }, [9_999, 9_998]],
   ['of a kind until a long time ago', { kinds: ['grant'], until: minute(5_000) }, [4_000]],
   ['after a cursor', { kinds: ['grant'], before: { seq: 9_000, place: 0 } }, [8_000, 4_000]],
-])('a page of the ledger %s reads few more rows than its own', async (_, page, seqs) => {
+])('a page of the ledger %s reads only a few rows more than it returns', async (_, page, seqs) => {
   const found = await read(page);
   expect(found.seqs).toEqual(seqs);
   expect(found.rows).toBeLessThan(25);

@@ -10,7 +10,7 @@ export interface Usage {
   credits: number;
 }
 
-/** What the usage of credits is split by. */
+/** The properties by which usage can be grouped. */
 export const USAGE_GROUPS = ['source', 'operation', 'keyword'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
@@ -23,7 +23,7 @@ export interface DayUsage {
   credits: number;
 }
 
-/** The ledger in the tables of this moment. */
+/** The sums of a ledger, as the tables show it now. */
 export interface LedgerSums {
   balance: number;
   movements: number;

@@ -24,8 +24,8 @@ interface Row {
 }
 
 /**
- * Mails about passwords and sign-ups. The request only stores that somebody has asked: who the address belongs to is
- * looked up here, so neither the answer nor its time can tell.
+ * Mails about passwords and sign-ups. The request only stores the address. Its account is looked up here, so that neither
+ * the answer nor its time shows whether there is one.
  */
 @Injectable()
 export class AccountMails implements Loop {

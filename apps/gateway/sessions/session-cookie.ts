@@ -39,12 +39,12 @@ export class SessionCookie {
   }
 
   /**
-   * Whether a page of this installation sent the request, as far as the browser says. Other programs say nothing, and
-   * have no cookie that a stranger's page could use.
+   * Returns false if the browser says that a page of another site sent the request. Other programs send neither header,
+   * and have no cookie that another site could use.
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];
-    // The browser itself says it, whatever address a proxy gives the request.
+    // The browser sets this header itself, so it does not depend on the addresses of proxies.
     if (site !== undefined) return site === 'same-origin' || site === 'none';
     const { origin } = request.headers;
     if (origin === undefined) return true;

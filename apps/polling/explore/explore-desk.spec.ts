@@ -9,7 +9,7 @@ const asked = {
   feedUrls: ['https://a.example/'],
 };
 
-describe('what an Explore asks a source', () => {
+describe('the question of an Explore to a source', () => {
   it('is the question, a term, any of the terms, the prompt of ai_answers, or the feeds of rss', () => {
     const criteria = (more: object) => exploreCriteria({ source: 'hackernews', ...asked, ...more });
     expect(criteria({ terms: [] })).toMatchObject({ query: 'teapots', terms: [] });

@@ -153,7 +153,7 @@ export const AFTER_OTHER: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Words before a name that stand before names of companies. */
+/** Words that often stand before names of companies. */
 export const BEFORE_COMPANY: ReadonlySet<string> = new Set(
   'at from with via on by @ using use love hate called contacted emailed dear hey thanks'.split(' '),
 );

@@ -4,14 +4,14 @@ import { readAbout, type About } from './about.js';
 import { FIRST_NAMES } from './first-names.js';
 import { HOMONYMS, type Homonym } from './homonyms.js';
 
-/** A subject as relevance knows it. */
+/** The subject of a keyword, prepared for relevance. */
 export interface RelevanceSubject {
   /** Searchable: lower case, longest first. */
   names: readonly string[];
   about: About | undefined;
   /** The entry of the first name that is a known homonym. */
   homonym: Homonym | undefined;
-  /** True if the name is also an ordinary word or a person's name, so that its mere presence says little. */
+  /** True if the name is also an ordinary word or a person's name, so that the name alone says little. */
   ordinary(name: string): boolean;
 }
 

@@ -24,7 +24,7 @@ describeConnector('ai_answers', {
 });
 
 describe('the settings of ai_answers', () => {
-  it('are one key at least; models have defaults', () => {
+  it('need at least one key; models have defaults', () => {
     expect(connector.requiredSettings).toEqual([
       ['AI_OPENAI_TOKEN', 'AI_ANTHROPIC_TOKEN', 'AI_PERPLEXITY_TOKEN', 'AI_GEMINI_TOKEN'],
     ]);
@@ -38,7 +38,7 @@ describe('the settings of ai_answers', () => {
     });
   });
 
-  it('say which engines a check asks, and so what it costs', () => {
+  it('decide which engines a check asks, and what it costs', () => {
     expect(connector.unitsPerCheck?.(asking())).toBe(3);
     expect(connector.unitsPerCheck?.(asking({ engines: ['openai', 'gemini'] }))).toBe(1);
     expect(connector.requestsPerSearch(asking({ engines: ['openai'] }))).toBe(1);

@@ -25,10 +25,10 @@ const faultOf = (engine: Engine, body: unknown) => {
 const part = (answer: object) =>
   answer as { output: Record<string, unknown>[]; content: Record<string, unknown>[] };
 
-describe('what engines are asked', () => {
+describe('the question to an engine', () => {
   const question = { prompt: 'Which lamp?', model: 'm-1', country: 'DE' };
 
-  it('is the prompt, with web search, and where the person is', () => {
+  it('contains the prompt, web search, and the place of the person', () => {
     expect(ENGINE_APIS.openai.body(question, [])).toEqual({
       model: 'm-1',
       input: 'Which lamp?',
@@ -60,7 +60,7 @@ describe('what engines are asked', () => {
     });
   });
 
-  it('is without a place where the market is no country', () => {
+  it('has no place if the market is not a country', () => {
     for (const engine of ENGINES)
       expect(JSON.stringify(ENGINE_APIS[engine].body({ ...question, country: undefined }, []))).not.toContain(
         'location',
@@ -93,7 +93,7 @@ describe('answers of every engine', () => {
     queries: ['best lamp', 'lamp test', 'best lamp'],
   };
 
-  it.each(ENGINES)('%s: text, pages once each and in order, queries, model', (engine) => {
+  it.each(ENGINES)('%s: have a text, each page once and in order, queries and the model', (engine) => {
     const { text, citations, queries, model } = read(engine, answered(engine, said).body);
     expect(text).toBe('Acme [1], then Byron [2].');
     expect(citations).toEqual([
@@ -105,14 +105,14 @@ describe('answers of every engine', () => {
     expect(model).not.toBe('');
   });
 
-  it.each(ENGINES)('%s: nothing cited is no fault', (engine) => {
+  it.each(ENGINES)('%s: are valid without citations', (engine) => {
     expect(read(engine, answered(engine, {}).body)).toMatchObject({
       text: 'Acme makes lamps.',
       citations: [],
     });
   });
 
-  it.each(ENGINES)('%s: without a text is of unknown shape', (engine) => {
+  it.each(ENGINES)('%s: have an unknown shape without a text', (engine) => {
     expect(faultOf(engine, answered(engine, { text: ' ' }).body)).toMatch(
       /^unknown_shape: ai_answers answered in an unknown shape: expected .+ with a text/,
     );
@@ -122,7 +122,7 @@ describe('answers of every engine', () => {
 });
 
 describe('answers of OpenAI', () => {
-  it('cite addresses without the mark that OpenAI puts there', () => {
+  it('cite addresses without the parameter that OpenAI adds', () => {
     const marked = [
       ['https://acme.example/a?utm_source=openai', ''],
       ['https://acme.example/b?utm_source=openai&x=1', ''],
@@ -139,7 +139,7 @@ describe('answers of OpenAI', () => {
     ]);
   });
 
-  it('are in several parts, with pages that were looked at beside those that are cited', () => {
+  it('can have several parts, with visited pages apart from cited ones', () => {
     const answer = part(openaiAnswer({ queries: ['lamp'] }));
     const [, search, message] = answer.output;
     const more = { ...search, action: { type: 'open_page', url: 'https://opened.example/' } };
@@ -156,7 +156,7 @@ describe('answers of OpenAI', () => {
     });
   });
 
-  it('are not its comments before the answer; a refusal is an answer', () => {
+  it('leave out the comments before the answer; a refusal is an answer', () => {
     const answer = part(openaiAnswer({}));
     const message = answer.output.at(-1)!;
     const aside = { ...message, phase: 'commentary', content: [{ type: 'output_text', text: 'Looking.' }] };
@@ -184,13 +184,13 @@ describe('answers of OpenAI', () => {
       { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
       'truncated: ai_answers: openai broke its answer off (it does not say why); it counts as none',
     ],
-  ])('that did not come to their end are none: %j', (more, fault) => {
+  ])('that were cut off are failures: %j', (more, fault) => {
     expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
   });
 });
 
 describe('answers of Anthropic', () => {
-  it('are pieces of one text, with nothing between them', () => {
+  it('are joined from pieces, with nothing between them', () => {
     const answer = part(anthropicAnswer({}));
     const content = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'].map((text) => ({ type: 'text', text }));
     expect(read('anthropic', { ...answer, content }).text).toBe('Acme lamps.\n\nGood.');
@@ -209,7 +209,7 @@ describe('answers of Anthropic', () => {
     });
   });
 
-  it('that pause are to be gone on with', () => {
+  it('that pause are continued', () => {
     const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
     const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
     expect(turn).toEqual({ goOn: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
@@ -231,7 +231,7 @@ describe('answers of Anthropic', () => {
       'refusal',
       'forbidden: ai_answers: anthropic would not answer this prompt (refusal); word it differently',
     ],
-  ])('that end with %s are none', (stop_reason, fault) => {
+  ])('that end with %s are failures', (stop_reason, fault) => {
     expect(faultOf('anthropic', { ...anthropicAnswer({}), stop_reason })).toBe(fault);
   });
 });
@@ -239,7 +239,7 @@ describe('answers of Anthropic', () => {
 describe('answers of Perplexity', () => {
   const cites = [1, 2, 3].map((n) => [`https://p.example/${n}`, `Page ${n}`] as const);
 
-  it('cite what their marks point to, from 1 on; what was only found is a source', () => {
+  it('cite the pages of their marks, which count from 1; other pages are sources', () => {
     const { citations, sources } = read(
       'perplexity',
       perplexityAnswer({ text: 'Acme.[3][1] [9] [0]', cites }),
@@ -251,7 +251,7 @@ describe('answers of Perplexity', () => {
     expect(sources.map(({ url }) => url)).toEqual(cites.map(([url]) => url));
   });
 
-  it('without marks cite all there is, with or without titles', () => {
+  it('without marks cite every page, with or without titles', () => {
     expect(read('perplexity', perplexityAnswer({ text: 'Acme.', cites })).citations.length).toBe(3);
     const bare = { ...perplexityAnswer({ text: 'Acme [1].', cites }), search_results: undefined };
     expect(read('perplexity', bare).citations).toEqual([{ url: 'https://p.example/1', title: '' }]);
@@ -259,7 +259,7 @@ describe('answers of Perplexity', () => {
     expect(read('perplexity', results).citations).toEqual([{ url: 'https://p.example/2', title: 'Page 2' }]);
   });
 
-  it('that are cut short are none', () => {
+  it('that are cut off are failures', () => {
     const choices = [{ index: 0, message: { content: 'Ac' }, finish_reason: 'length' }];
     expect(faultOf('perplexity', { ...perplexityAnswer({}), choices })).toBe(
       'truncated: ai_answers: perplexity broke its answer off (length); it counts as none',
@@ -268,7 +268,7 @@ describe('answers of Perplexity', () => {
 });
 
 describe('answers of Gemini', () => {
-  it('are without its thoughts, and with what Google wants shown', () => {
+  it('leave out its thoughts, and keep the HTML that Google requires', () => {
     expect(read('gemini', geminiAnswer({ queries: ['lamp'] }))).toMatchObject({
       text: 'Acme makes lamps.',
       searchEntryPoint: '<div>lamps</div>',
@@ -284,7 +284,7 @@ describe('answers of Gemini', () => {
     });
   });
 
-  it('keep the addresses that lead on, with the domain as the title', () => {
+  it('keep addresses that redirect, with the domain as the title', () => {
     const uri = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
     expect(read('gemini', geminiAnswer({ cites: [[uri, 'acme.com']] })).citations).toEqual([
       { url: uri, title: 'acme.com' },
@@ -304,7 +304,7 @@ describe('answers of Gemini', () => {
       { candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: [{ text: 'Ac' }] } }] },
       'truncated: ai_answers: gemini broke its answer off (MAX_TOKENS); it counts as none',
     ],
-  ])('that did not come to their end are none: %j', (more, fault) => {
+  ])('that were cut off are failures: %j', (more, fault) => {
     expect(faultOf('gemini', { ...geminiAnswer({}), ...more })).toBe(fault);
   });
 });

@@ -58,7 +58,7 @@ describe('faults of Lemmy', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('of a server that only the search names make only that one wait', async () => {
+  it('of a server that only the search names delay only that server', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };
@@ -104,7 +104,7 @@ describe('criteria on Lemmy', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('may be a community alone', () => {
+  it('can be a community alone', () => {
     expect(connector.checkCriteria(criteriaOf({ filters: { community: 'lamps' } }))).toEqual([]);
   });
 });

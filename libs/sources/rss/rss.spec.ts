@@ -37,7 +37,7 @@ const faultOf = (body: string) => {
   }
 };
 
-describe('which feeds a search names', () => {
+describe('the feeds of a search', () => {
   it.each([
     [{}, 'a search on rss needs 1 to 20 addresses of feeds'],
     [{ feed_urls: [] }, 'a search on rss needs 1 to 20 addresses of feeds'],
@@ -50,7 +50,7 @@ describe('which feeds a search names', () => {
       { feed_urls: ['https://u:p@a.example/'] },
       '"https://u:p@a.example/" must not hold a user name or a password',
     ],
-  ])('not %j [keywords.rss]', (filters, message) => {
+  ])('cannot be %j [keywords.rss]', (filters, message) => {
     expect(connector.checkCriteria(criteriaOf({ filters }))).toEqual([
       { path: 'filters.feed_urls', message },
     ]);
@@ -61,7 +61,7 @@ describe('which feeds a search names', () => {
     ['https://a.example/1,2, http://b.example', 2],
     ['https://a.example/1', 1],
     [['https://a.example/1', 'https://A.example/1'], 1],
-  ])('%j', (feed_urls, count) => {
+  ])('can be %j', (feed_urls, count) => {
     const criteria = criteriaOf({ filters: { feed_urls } });
     expect(connector.checkCriteria(criteria)).toEqual([]);
     expect(connector.requestsPerSearch(criteria)).toBe(count);
@@ -69,7 +69,7 @@ describe('which feeds a search names', () => {
 });
 
 describe('articles', () => {
-  it('of RSS 2.0', () => {
+  it('are read from RSS 2.0', () => {
     const article = one(rss(rssItems([{ n: 1, at: SPEC_NOW }]), '<language>en-gb</language>'));
     expect(article).toMatchObject({
       itemId: idOf('lamp-1'),
@@ -99,7 +99,7 @@ describe('articles', () => {
     });
   });
 
-  it('of Atom', () => {
+  it('are read from Atom', () => {
     const feed = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title>Lampen</title><author><name>Red.</name></author>
       <entry><id>tag:1</id><title type="html">&lt;b&gt;Neue&lt;/b&gt; Lampe</title><link rel="self" href="/self"/>
       <link href="https://l.example/1"/><link rel="enclosure" type="audio/mpeg" href="https://l.example/1.mp3"/>
@@ -118,7 +118,7 @@ describe('articles', () => {
     expect(bodyOf(one(feed))['summary']).toBe('Kurz & gut');
   });
 
-  it('of RDF', () => {
+  it('are read from RDF', () => {
     const feed = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
       xmlns:dc="http://purl.org/dc/elements/1.1/"><channel rdf:about="https://l.example"><title>L</title></channel>
       <item rdf:about="https://l.example/a"><title>Lamp</title><link>https://l.example/1</link><dc:date>2026-03-04T12:00:00Z</dc:date></item></rdf:RDF>`;
@@ -129,7 +129,7 @@ describe('articles', () => {
     });
   });
 
-  it('of JSON Feed', () => {
+  it('are read from JSON Feed', () => {
     const entry = {
       id: '1',
       url: '/1',
@@ -199,7 +199,7 @@ describe('articles', () => {
     expect(one(rss(entry), { url: 'https://moved.example/z/feed' })?.url).toBe('https://moved.example/z/a');
   });
 
-  it('are the same article in the same feed only, however often it moves or changes', () => {
+  it('keep their id when the feed moves or they change, and have another id in another feed', () => {
     const entry = '<item><guid>7</guid><title>Old</title></item>';
     const changed = '<item><guid>7</guid><title>New</title></item>';
     expect(one(rss(changed), { url: 'https://moved.example/' })?.itemId).toBe(one(rss(entry))?.itemId);
@@ -214,7 +214,7 @@ describe('articles', () => {
     ]);
   });
 
-  it('without guid are known by link, else by title and date, else by text', () => {
+  it('without guid are identified by link, else by title and date, else by text', () => {
     expect(item('<link>https://a.example/1</link><title>T</title>')?.itemId).toBe(
       idOf('https://a.example/1'),
     );
@@ -223,7 +223,7 @@ describe('articles', () => {
     expect(item('<description>Words</description>')?.itemId).toBe(idOf('Words'));
   });
 
-  it('take the first date that can be read, and none before a guess', () => {
+  it('have the first date that can be read, and never a guessed date', () => {
     const dates = '<guid>1</guid><pubDate>soon</pubDate><dc:date>2026-03-04T12:00:00Z</dc:date>';
     expect(item(dates)?.publishedAt).toBe('2026-03-04T12:00:00.000Z');
     const article = item('<guid>1</guid><pubDate>soon</pubDate>');
@@ -237,7 +237,7 @@ describe('articles', () => {
   });
 });
 
-describe('feeds that are not as they should be', () => {
+describe('feeds with faults', () => {
   const entry = '<item><guid>1</guid><title>Lamp</title></item>';
 
   it.each([
@@ -257,7 +257,7 @@ describe('feeds that are not as they should be', () => {
     ['in a CDATA section', `${rss(entry).split('</channel>')[0]}<item><title><![CD`],
     ['between entries', rss(entry).split('</channel>')[0] ?? ''],
     ['in the last tag', rss(entry).trimEnd().slice(0, -1)],
-  ])('are read up to where they break off %s', (_, feed) => {
+  ])('that break off %s are read up to there', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
     expect(warnings).toContain('rss: the feed breaks off before its end; the entries before that were read');
@@ -292,7 +292,7 @@ describe('feeds that are not as they should be', () => {
     expect(faultOf(feed)).toBe(fault);
   });
 
-  it('may speak of a DOCTYPE', () => {
+  it('can contain the word DOCTYPE', () => {
     expect(
       item('<guid>1</guid><description><![CDATA[<!DOCTYPE html> and <item>]]></description>')?.itemId,
     ).toBe(idOf('1'));

@@ -31,7 +31,7 @@ describe('filters of a search', () => {
     expect(faultsOfTexts(criteriaOf({ filters: { lang } }), LANG)).toEqual(faults);
   });
 
-  it('are none where the search has none', () => {
+  it('are empty if the search has none', () => {
     expect(faultsOfTexts(criteriaOf({}), LANG)).toEqual([]);
   });
 });
@@ -47,7 +47,7 @@ describe('the sort of a search', () => {
     expect(faultsOfSort('x', criteriaOf({ sort: 'recency' }), ['recency'])).toEqual([]);
   });
 
-  it('that is blank is none', () => {
+  it('that is blank counts as absent', () => {
     expect(sortOf(criteriaOf({ sort: ' ' }))).toBeUndefined();
     expect(faultsOfSort('x', criteriaOf({}), ['recency'])).toEqual([]);
   });

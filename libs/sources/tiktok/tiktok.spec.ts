@@ -36,8 +36,8 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
   return { fetched, requests: upstream.requests.slice(1) };
 }
 
-describe('what TikTok is asked', () => {
-  it('is its query for researchers, signed in, with time to think', async () => {
+describe('the request to TikTok', () => {
+  it('is a query of the Research API, signed in, with a deadline of a minute', async () => {
     const [request] = (await asked({ query: 'lamp' })).requests;
     expect(request).toMatchObject({
       method: 'POST',
@@ -107,7 +107,7 @@ describe('what TikTok is asked', () => {
   });
 });
 
-describe('the days that TikTok is asked for', () => {
+describe('the days of a request to TikTok', () => {
   const ago = (days: number) => new Date(SPEC_NOW.getTime() - days * DAY_MS);
   const days = async (since: Date) => {
     const { fetched, requests } = await asked({ query: 'lamp' }, { since });
@@ -169,7 +169,7 @@ describe('reading TikTok', () => {
     ]);
   });
 
-  it('takes a search id that is a number for what it is', async () => {
+  it('reads a search id that is a large number exactly', async () => {
     const more = { cursor: '100', has_more: 'true', search_id: '7354367454467855403' };
     const upstream = serving([answerJson([videoJson(1, SPEC_NOW)], more), page([2])]);
     await read(upstream);
@@ -180,14 +180,14 @@ describe('reading TikTok', () => {
     status: 400,
     body: { error: { code: 'invalid_params', message: 'Search Id 72013885 is invalid or expired' } },
   };
-  it('begins again, once, where TikTok has lost the place', async () => {
+  it('starts again once if TikTok has lost the search', async () => {
     const upstream = serving([page([1], 100), lost, page([1], 100), page([2])]);
     const { items } = await read(upstream);
     expect(items.map(({ itemId }) => itemId)).toEqual([videoId(1), videoId(2)]);
     expect(places(upstream).map(([cursor]) => cursor)).toEqual([undefined, 100, undefined, 100]);
   });
 
-  it('gives up if it loses the place again, or does not understand the first request', async () => {
+  it('gives up if TikTok loses the search again, or does not understand the first request', async () => {
     const again = serving([page([1], 100), lost, page([1], 100), lost]);
     await expect(read(again)).rejects.toMatchObject({ kind: 'unexpected_status', statusCode: 400 });
     const first = serving([lost]);
@@ -198,7 +198,7 @@ describe('reading TikTok', () => {
     expect(first.requests.length).toBe(2);
   });
 
-  it('ends where there is more and no way on, and tells the gap', async () => {
+  it('ends if TikTok has more without a next page, and reports a gap', async () => {
     const upstream = serving([page([1], 100), page([2], 100)]);
     const { gap, warnings } = await read(upstream);
     expect([gap, warnings]).toEqual([true, ['tiktok said that there is more, and not where']]);
@@ -224,7 +224,7 @@ describe('reading TikTok', () => {
     expect(state).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('counts them on where a slower watch reads too, for which only the history is kept', async () => {
+  it('continues to count them when a slower watch reads too, for which only the history is kept', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];

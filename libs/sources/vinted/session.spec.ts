@@ -5,7 +5,7 @@ describe('a visit to Vinted', () => {
   const denied = { status: 401, body: { code: 100, message_code: 'invalid_authentication_token' } };
   const page = { body: catalogPage([catalogItem(1)]) };
 
-  it('begins at the first page of the market, once for all searches, and takes the cookies along', async () => {
+  it('begins at the first page of the market, once for all searches, and sends the cookies', async () => {
     const session = new Map<string, unknown>();
     const first = reading(lamps, () => page, { session });
     const second = reading(lamps, () => page, { session });
@@ -19,7 +19,7 @@ describe('a visit to Vinted', () => {
       cookie: 'access_token_web=token-1; anon_id=a1',
       accept: 'application/json',
     });
-    // Ours is honest: the door names Earshot where a request names nothing.
+    // Earshot does not pretend to be a browser: the HTTP client adds its own User-Agent.
     expect(first.requests[0]?.headers).not.toHaveProperty('user-agent');
     expect(second.requests.map(({ at }) => at.pathname)).toEqual(['/api/v2/catalog/items']);
     expect(other.requests[0]?.url).toBe('https://www.vinted.de/');
@@ -28,7 +28,7 @@ describe('a visit to Vinted', () => {
   it.each([
     ['401', denied],
     ['200 with the code 100', { body: { code: 100, message: 'Jeton invalide' } }],
-  ])('that has ended (%s) is begun anew, once', async (_, ended) => {
+  ])('that has ended (%s) begins again once', async (_, ended) => {
     let answers = 0;
     const { read, requests } = reading(lamps, () => (++answers === 1 ? ended : page));
     expect((await read).items.length).toBe(1);
@@ -67,13 +67,13 @@ describe('a visit to Vinted', () => {
     [104, 'not_found'],
     [106, 'forbidden'],
     [7, 'unexpected_status'],
-  ])('may be answered 200 and yet refused: the code %i is the fault %s', async (code, kind) => {
+  ])('can be refused with status 200: the code %i is the fault %s', async (code, kind) => {
     const { read } = reading(lamps, () => ({ body: { code, message: 'Nein' } }));
     await expect(read).rejects.toMatchObject({ kind, statusCode: 200 });
     await expect(read).rejects.toThrow(`vinted answered 200 with the code ${code}: `);
   });
 
-  it('is refused for a market that there is no more', async () => {
+  it('fails for a market that no longer exists', async () => {
     await expect(reading({ market: 'xx', query: 'lamp' }, () => page).read).rejects.toThrow(
       'vinted has no market "xx"',
     );

@@ -126,7 +126,7 @@ describe('recorded answers of x to lookups', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an edited tweet tells its versions, whatever the type of a count', async () => {
+  it('an edited tweet has its versions, for any type of a count', async () => {
     const { data } = found(await lookUp('tweets', { ids: ['1576994789110992896'] }, 'tweets-lookup-1.json'));
     if (!data) return;
     expect(data).toMatchObject([
@@ -216,7 +216,7 @@ describe('recorded answers of x to lookups', () => {
   });
 });
 
-it('entities of recorded tweets stand where their offsets say, in the unescaped text', async () => {
+it('entities of recorded tweets are at their offsets in the unescaped text', async () => {
   const files = ['search-recent-1.json', 'search-recent-2.json', 'search-recent-3.json'];
   const slips: string[] = [];
   let looked = 0;

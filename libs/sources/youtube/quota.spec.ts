@@ -10,8 +10,8 @@ import { problem, searchResult } from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 
-describe('what YouTube allows', () => {
-  it('is so many calls and units a day, until midnight in California', () => {
+describe('requests to YouTube', () => {
+  it('follow a quota of calls and units a day, until midnight in California', () => {
     const { quotas } = connector.budget;
     expect(Object.entries(quotas ?? {}).map(([name, { points }]) => [name, points])).toEqual([
       ['search', 100],
@@ -23,7 +23,7 @@ describe('what YouTube allows', () => {
     );
   });
 
-  it('is spent call by call', async () => {
+  it('use the quota call by call', async () => {
     const spent: unknown[] = [];
     const upstream = fakeUpstream(
       'youtube',
@@ -60,7 +60,7 @@ describe('what YouTube allows', () => {
     [{ status: 403, body: problem(403, 'quotaExceeded') }, 403],
     [{ status: 403, body: problem(403, 'dailyLimitExceeded') }, 403],
     [{ status: 429, body: problem(429, 'rateLimitExceeded', perDay) }, 429],
-  ])('when it is used up: no search is made until midnight in California (%j)', async (answer, status) => {
+  ])('are not sent until midnight in California when the quota is used up (%j)', async (answer, status) => {
     const { fault, heldOff } = await refused(answer);
     const waitMs = 20 * 3_600_000;
     const reason = `youtube answered ${status}: the day's searches of the key are used up; they are new at midnight in California`;
@@ -73,7 +73,7 @@ describe('what YouTube allows', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('of units does not delay searches when other requests have used it up', async () => {
+  it('are still sent for searches when other requests have used up the units', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }
@@ -84,7 +84,7 @@ describe('what YouTube allows', () => {
   });
 
   it.each(['rateLimitExceeded', 'userRateLimitExceeded'])(
-    'by the minute is asked for again soon (%s)',
+    'are sent again soon after a limit of a minute (%s)',
     async (reason) => {
       const { fault, heldOff } = await refused({ status: 403, body: problem(403, reason) });
       expect(fault).toMatchObject({
@@ -99,14 +99,14 @@ describe('what YouTube allows', () => {
   it.each([
     [problem(400, 'keyInvalid')],
     [problem(400, 'badRequest', { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] })],
-  ])('nothing with a key that is wrong: the setting is named (%j)', async (body) => {
+  ])('are unauthorized with a wrong key, and the error names the setting (%j)', async (body) => {
     expect((await refused({ status: 400, body })).fault).toMatchObject({
       kind: 'unauthorized',
       message: 'youtube answered 400: the API key was not accepted; check SOURCE_YOUTUBE_TOKEN',
     });
   });
 
-  it('nothing where the interface is not turned on', async () => {
+  it('are forbidden if the interface is not turned on', async () => {
     expect((await refused({ status: 403, body: problem(403, 'accessNotConfigured') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
@@ -114,7 +114,7 @@ describe('what YouTube allows', () => {
     });
   });
 
-  it('nothing that it does not understand', async () => {
+  it('are an error if YouTube does not understand them', async () => {
     expect((await refused({ status: 400, body: problem(400, 'invalidSearchFilter') })).fault).toMatchObject({
       kind: 'unexpected_status',
       message: 'youtube answered 400: the request was not understood',

@@ -9,7 +9,7 @@ export type Action = Schemas['Action'];
 export interface RuleDraft {
   /** Undefined for a new rule. */
   id: string | undefined;
-  /** Only for the list of the page. */
+  /** Identifies the rule in the list of the page. */
   key: string;
   name: string;
   enabled: boolean;
@@ -20,7 +20,7 @@ export interface RuleDraft {
   min: number;
   multiple: number;
   actions: Action['type'][];
-  /** Of `mark`. */
+  /** The labels that `mark` sets. */
   labels: NonNullable<Action['label']>[];
   /** Channels of `notify`; empty: all channels of the keyword. */
   channelIds: string[];
@@ -30,7 +30,7 @@ export interface ClauseDraft {
   field: string;
   op: Operator;
   value: string;
-  /** Of `similar_to`. */
+  /** For `similar_to`. */
   threshold: number;
 }
 
@@ -44,7 +44,7 @@ const OPERATORS_OF: Readonly<Record<FieldType, readonly Operator[]>> = {
   boolean: ['eq', 'neq', 'exists'],
 };
 
-/** How each operator is read. */
+/** The words for each operator. */
 export const OPERATOR_NAMES: Readonly<Record<Operator, string>> = {
   eq: 'is',
   neq: 'is not',
@@ -127,7 +127,7 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
     },
     actions: [...new Set(then.map(({ type }) => type))],
     labels: then.flatMap(({ label }) => label ?? []),
-    // An action without channels notifies all channels of the keyword, and so all that others name.
+    // An action without channels notifies all channels of the keyword, also those that other actions name.
     channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
       ? []
       : then.flatMap(({ channelIds }) => channelIds ?? []),
@@ -144,7 +144,7 @@ function clauseDraftOf({ field, op, value }: Clause): ClauseDraft {
   return { ...draft, value: String(value) };
 }
 
-/** The rule as the API takes it. */
+/** The rule as the API accepts it. */
 export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
   const { id, name, enabled, source, kind, window, min, multiple } = draft;
   return {

@@ -134,7 +134,7 @@ function Clauses({
   return (
     <div>
       <Text size="sm" fw={550} mb="xs">
-        When all of this holds
+        When all of these are true
       </Text>
       <Stack gap="xs">
         {clauses.map((clause, n) => (

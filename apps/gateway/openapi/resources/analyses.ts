@@ -21,7 +21,7 @@ export const analysisSchemas: Readonly<Record<string, Schema>> = {
       operation: oneOf(ANALYSES),
       meta: object({ credits_used: INTEGER }),
       errors: described(
-        'Mentions that were not done, and are not charged: `NO_TEXT`, `INVALID_ANSWER`, `TIMEOUT`, `UNAVAILABLE`, `TOO_LARGE`',
+        'Mentions without a result, which are not charged: `NO_TEXT`, `INVALID_ANSWER`, `TIMEOUT`, `UNAVAILABLE`, `TOO_LARGE`',
         listOf(object({ mentionId: ID, code: TEXT })),
       ),
     },
@@ -39,7 +39,7 @@ export const analysisSchemas: Readonly<Record<string, Schema>> = {
         listOf(object({ mentionId: ID, status: oneOf(['completed']), output: FREE_FORM })),
       ),
       summary: described(
-        'Of `summarise`: sentences of the mentions, each with the mentions that say it',
+        'Of `summarise`: sentences of the mentions, each with the mentions that support it',
         object({
           text: TEXT,
           sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })),
@@ -58,7 +58,7 @@ export const analysisRoutes: readonly Route[] = [
     operationId: 'analyseMentions',
     summary: 'Group, classify or summarise mentions, or carry out an instruction on each',
     description:
-      'Costs 1 credit for each mention that was done; a mention in `errors` costs nothing. 402 before any work if the credits do not cover all of them. One mention of another account is a 404 for the whole call. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and fall back to the local result where it does not answer. The mentions that a sentence of a summary cites are always found locally. `agent` needs it, and without one it is a 400.',
+      'Costs 1 credit for each mention with a result; a mention in `errors` costs nothing. Returns 402 before any work if the credits do not cover all of them. One mention of another account makes the whole call return 404. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and fall back to the local result where it does not answer. The mentions that a sentence of a summary cites are always found locally. `agent` needs the language model, and returns 400 without it.',
     body: ref('AnalysisBody'),
     example: {
       operation: 'classify',
