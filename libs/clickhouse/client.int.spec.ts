@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DateTime } from 'luxon';
-import { isolateStores, type IsolatedStores } from '#testing';
+import { isolateStores, until, type IsolatedStores } from '#testing';
 import { insertRows, openClickHouse, selectRows } from './client.js';
 import { NO_ID } from './rows.js';
 
@@ -71,6 +71,35 @@ describe('what an Explore found', () => {
       );
       expect(kept.map(({ event_id }) => event_id)).toEqual(wanted);
     }
+    await clickhouse.close();
+  });
+
+  it('is deleted after 90 days, also if its vector was stored before vectors named what they belong to', async () => {
+    const earlier = await openClickHouse(stores.clickhouseUrl, 'spec');
+    const accountId = randomUUID();
+    const at = DateTime.utc().minus({ days: 91 }).toFormat('yyyy-MM-dd HH:mm:ss.SSS');
+    const [explored, ofWatch, ofKeyword] = [randomUUID(), randomUUID(), randomUUID()];
+    const rowOf = (id: string) => ({ account_id: accountId, occurred_at: at, event_id: id });
+    await insertRows(earlier, 'mentions', [rowOf(ofWatch)]);
+    await insertRows(earlier, 'mention_vectors', [
+      rowOf(explored),
+      rowOf(ofWatch),
+      { ...rowOf(ofKeyword), keyword_id: randomUUID() },
+    ]);
+    await earlier.command({ query: 'TRUNCATE TABLE table_versions' });
+    await earlier.close();
+    const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+    await until('the statements of the release have run', async () => {
+      const query = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
+      return (await selectRows(clickhouse, query)).length === 0;
+    });
+    await clickhouse.command({ query: 'OPTIMIZE TABLE mention_vectors FINAL' });
+    const kept = await selectRows<{ event_id: string }>(
+      clickhouse,
+      'SELECT event_id FROM mention_vectors WHERE account_id = {accountId: UUID}',
+      { accountId },
+    );
+    expect(kept.map(({ event_id }) => event_id).sort()).toEqual([ofWatch, ofKeyword].sort());
     await clickhouse.close();
   });
 });
