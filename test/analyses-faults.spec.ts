@@ -61,7 +61,7 @@ const BY_MODEL = { labels: [{ mentionId: 'a', class: 'shipping', confidence: 0.9
 
 describe('the faults of the language model for analyses', () => {
   it.each(['429', '500', '503', 'truncated', 'html', 'empty', 'shape', 'hang', 'slow'] as const)(
-    '%s passes: the mention is done',
+    '%s is retried, and the mention has a result',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('classify', [kind, 1])).toEqual(BY_MODEL);

@@ -96,7 +96,7 @@ describe('an event that waits for the language model', () => {
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
   });
 
-  it('that costs nothing in the end gives back what was reserved for it', async () => {
+  it('that costs nothing in the end releases its reservation', async () => {
     const scene = on.scene();
     const { accountId } = scene;
     await fundAccount(on.database, accountId, 10);
@@ -233,7 +233,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('makes a step a timeout where the model is being asked, and failed where it cannot be [readings.agent-charged]', async () => {
+  it('makes a step a timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
     on.fails('hang', 1);
     const hanging = on.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 600);

@@ -45,7 +45,7 @@ describe('addresses in the URL', () => {
     expect(await faultOf(door().request(get(url)))).toBe(fault);
   });
 
-  it('reaches what EGRESS_ALLOW names, localhost included', async () => {
+  it('reaches the addresses that EGRESS_ALLOW names, also localhost', async () => {
     const server = await inside((_, response) => response.end('hello'));
     const http = door({ allow: ['127.0.0.0/8'] });
     for (const host of ['127.0.0.1', '127.1', 'localhost']) {

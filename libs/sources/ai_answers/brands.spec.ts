@@ -6,7 +6,7 @@ const cited = (brand: string, url: string, title = '', domains?: BrandDomains) =
   readBrands('', [page(url, title)], [brand], domains)[0]?.cited;
 
 describe('the brands that an answer mentions', () => {
-  it('stand in its text as whole words, in any case, with the place of the first', () => {
+  it('are found in its text as whole words, in any case, with the position of the first', () => {
     const text = 'Try ACME Rocket or Byron; byron is cheaper. Acmeology is no brand.';
     expect(readBrands(text, [], ['Byron', 'acme rocket', 'Acme', 'Ology'])).toEqual([
       { brand: 'Byron', mentioned: true, cited: false, position: 19 },
@@ -16,7 +16,7 @@ describe('the brands that an answer mentions', () => {
     ]);
   });
 
-  it('do not stand in its addresses', () => {
+  it('are not found in its addresses', () => {
     expect(readBrands('See ([acme.com](https://acme.com/lamps)).', [], ['Acme'])[0]?.mentioned).toBe(false);
   });
 
@@ -30,7 +30,7 @@ describe('the brands that an answer mentions', () => {
     ]);
   });
 
-  it('are none for a name that leaves nothing to look for', () => {
+  it('are not found for a name without searchable characters', () => {
     expect(readBrands('Acme', [page('https://acme.com/')], ['\u200b'])).toEqual([
       { brand: '\u200b', mentioned: false, cited: false, position: null },
     ]);
@@ -63,7 +63,7 @@ describe('the brands that an answer cites', () => {
     expect(cited(brand, url)).toBe(false);
   });
 
-  it('stand in the title of a page, as whole words', () => {
+  it('are found in the title of a page, as whole words', () => {
     expect(cited('Acme', 'https://news.example/1', 'Why ACME lamps last')).toBe(true);
     expect(cited('Acme', 'https://news.example/1', 'Acmeology')).toBe(false);
   });
@@ -76,7 +76,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Acme', redirect, 'acme.com', { acme: ['acme.com'] })).toBe(true);
   });
 
-  it('with domains of their own are cited by these alone', () => {
+  it('with domains of their own are cited by these domains only', () => {
     const domains = { ACME: ['https://www.acme.com/', 'lamps.acme.de'] };
     expect(cited('Acme', 'https://acme.com/a', '', domains)).toBe(true);
     expect(cited('Acme', 'https://shop.acme.com/a', '', domains)).toBe(true);
@@ -86,7 +86,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Byron', 'https://byron.example/', '', domains)).toBe(true);
   });
 
-  it('need not be mentioned, and the other way round', () => {
+  it('do not have to be mentioned, and mentioned ones do not have to be cited', () => {
     const [one] = readBrands('Some lamp.', [page('https://acme.com/')], ['Acme']);
     expect(one).toEqual({ brand: 'Acme', mentioned: false, cited: true, position: null });
     const [other] = readBrands('Acme.', [], ['Acme']);

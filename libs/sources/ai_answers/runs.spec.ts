@@ -133,8 +133,8 @@ describe('run after run', () => {
   });
 });
 
-describe('a run that is repeated, since its state was lost', () => {
-  it('tells the same change by the same ids', async () => {
+describe('a run that is repeated because its state was lost', () => {
+  it('reports the same change with the same ids', async () => {
     const one = search();
     await one.read(0, undefined, says('Acme.'));
     const before = structuredClone(one.state);
@@ -144,7 +144,7 @@ describe('a run that is repeated, since its state was lost', () => {
     expect(again.items.map(({ itemId }) => itemId)).toEqual(first.items.map(({ itemId }) => itemId));
   });
 
-  it('tells another change by another id', async () => {
+  it('reports another change with another id', async () => {
     const one = search();
     await one.read(0, undefined, says('Acme.'));
     const before = structuredClone(one.state);
@@ -154,7 +154,7 @@ describe('a run that is repeated, since its state was lost', () => {
     expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
   });
 
-  it('of a change there and back has a new id each time', async () => {
+  it('reports a change that is reversed with a new id each time', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const ids: string[] = [];
@@ -173,7 +173,7 @@ describe('what a search of ai_answers remembers', () => {
     expect(Object.keys(one.state)).toEqual(['history']);
   });
 
-  it('is ten changes of each engine at most, and a gap for who asks for more', async () => {
+  it('is at most ten changes of each engine, and a gap for a watch that needs more', async () => {
     const one = search(['openai', 'perplexity']);
     await one.read(0, undefined, says('Acme.'));
     for (let hour = 1; hour <= 30; hour += 1)
@@ -185,7 +185,7 @@ describe('what a search of ai_answers remembers', () => {
     expect([late.items.length, late.gap]).toEqual([10, true]);
   });
 
-  it('is nothing older than 31 days', async () => {
+  it('contains nothing older than 31 days', async () => {
     const one = search();
     await one.read(0, undefined, says('Acme.'));
     await one.read(24, 0, says('Byron.'));

@@ -37,7 +37,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
   return upstream.requests.slice(1).map(({ at }) => `${at.pathname} ${[...at.searchParams].join(' ')}`);
 }
 
-describe('what Bluesky is asked', () => {
+describe('the request to Bluesky', () => {
   it('is one search for each term, newest first, since the last look and a little before', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] }, { since })).toEqual([
@@ -47,7 +47,7 @@ describe('what Bluesky is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['a', 'b'] }))).toBe(2);
   });
 
-  it('is the words as they are in mode platform', async () => {
+  it('contains the unchanged words in mode platform', async () => {
     expect(await asked({ query: 'desk lamp -led' }, { match: 'platform' })).toEqual([
       '/xrpc/app.bsky.feed.searchPosts q,desk lamp -led sort,latest limit,100',
     ]);
@@ -142,7 +142,7 @@ describe('signing in to Bluesky', () => {
     });
   });
 
-  it('tells how long to wait when the window is spent', async () => {
+  it('reports how long to wait when the window is used up', async () => {
     const headers = {
       'ratelimit-remaining': '0',
       'ratelimit-reset': String(SPEC_NOW.getTime() / 1000 + 120),
@@ -201,7 +201,7 @@ describe('posts of Bluesky', () => {
     });
   });
 
-  it('show their links whole, wherever the bytes of UTF-8 put them', () => {
+  it('show complete links, whose positions are counted in bytes of UTF-8', () => {
     const text = '💡 Große Lampe: lamps.example/re... und hier';
     const at = (shown: string) => {
       const byteStart = Buffer.from(text.slice(0, text.indexOf(shown))).length;
@@ -232,7 +232,7 @@ describe('posts of Bluesky', () => {
     },
   );
 
-  it('of a handle that is not valid any more are found by the account itself', () => {
+  it('of an invalid handle have an address with the id of the account', () => {
     const post = one({ author: { did: 'did:plc:ada000000000000000000000', handle: 'handle.invalid' } });
     expect([post?.author, post?.url]).toEqual([
       'did:plc:ada000000000000000000000',

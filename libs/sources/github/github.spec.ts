@@ -51,8 +51,8 @@ async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {})
 const issues = { kinds: ['issue'] };
 const repositories = { kinds: ['repository'] };
 
-describe('what GitHub is asked', () => {
-  it('is issues, pull requests and repositories apart, all terms together, newest first', async () => {
+describe('the request to GitHub', () => {
+  it('asks for issues, pull requests and repositories separately, with all terms together, newest first', async () => {
     const { asked, requests } = await read({ terms: ['lamp', 'desk light'] });
     expect(asked).toEqual([
       '(lamp OR "desk light") is:issue in:title,body',
@@ -73,7 +73,7 @@ describe('what GitHub is asked', () => {
     expect(withoutToken.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('is since the last look and a little before', async () => {
+  it('begins a little before the last read', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     const { asked } = await read(
       { query: 'lamp', filters: { kinds: ['issue', 'repository'] } },
@@ -85,7 +85,7 @@ describe('what GitHub is asked', () => {
     ]);
   });
 
-  it('with a token is discussions as well', async () => {
+  it('with a token asks for discussions too', async () => {
     const { asked, requests } = await read({ query: 'lamp' }, { of: withToken });
     expect(asked).toEqual([
       'lamp is:issue in:title,body',
@@ -98,7 +98,7 @@ describe('what GitHub is asked', () => {
     expect([withToken, withoutToken].map(({ budget }) => budget.requestsPerMinute)).toEqual([28, 9]);
   });
 
-  it('is six terms at most in one request: five operators', async () => {
+  it('has at most six terms, because five operators are allowed', async () => {
     const terms = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1'];
     expect((await read({ terms, filters: issues })).asked).toEqual([
       '(a1 OR b1 OR c1 OR d1 OR e1 OR f1) is:issue in:title,body',
@@ -106,7 +106,7 @@ describe('what GitHub is asked', () => {
     ]);
   });
 
-  it('is no more than 256 characters of words in one request', async () => {
+  it('has at most 256 characters of words', async () => {
     const terms = Array.from({ length: 6 }, (_, n) => `a term of quite some length, for a term, number ${n}`);
     const words = (await read({ terms, filters: issues })).asked.map((q) =>
       q.replace(' is:issue in:title,body', ''),
@@ -126,7 +126,7 @@ describe('what GitHub is asked', () => {
     ]);
   });
 
-  it('in mode platform is the words as they are', async () => {
+  it('in mode platform contains the unchanged words', async () => {
     const init = { terms: ['lamp NOT led', 'label:bug light'], filters: issues };
     expect((await read(init, { more: { match: 'platform' } })).asked).toEqual([
       'lamp NOT led is:issue',
@@ -134,7 +134,7 @@ describe('what GitHub is asked', () => {
     ]);
   });
 
-  it('is kept to repositories, organisations and accounts', async () => {
+  it('is limited to repositories, organisations and accounts', async () => {
     const places = { repo: ['lamps/desk', 'lamps/floor'], org: 'light' };
     const kinds = ['issue', 'repository'];
     const { asked } = await read({ query: 'lamp', filters: { ...places, kinds } });
@@ -147,7 +147,7 @@ describe('what GitHub is asked', () => {
     expect((await read({ filters: { user: 'Ada-B', ...issues } })).asked).toEqual(['user:Ada-B is:issue']);
   });
 
-  it('is repositories in one language', async () => {
+  it('can ask for repositories in one language', async () => {
     const filters = { language: 'Jupyter Notebook', kinds: ['issue', 'repository'] };
     expect((await read({ query: 'lamp', filters })).asked).toEqual([
       'lamp is:issue in:title,body',
@@ -337,7 +337,7 @@ describe('criteria on GitHub', () => {
     expect(withoutToken.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('may be discussions where there is a token', () => {
+  it('can ask for discussions with a token', () => {
     const criteria = criteriaOf({ query: 'lamp', filters: { kinds: ['discussion'] } });
     expect(withToken.checkCriteria(criteria)).toEqual([]);
   });

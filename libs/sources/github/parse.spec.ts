@@ -145,7 +145,7 @@ describe('things of GitHub', () => {
     },
   );
 
-  it('of long ago are found by number, and by their page', () => {
+  it('that are old have an id from their number, or from their page', () => {
     const old = issueItem({
       node_id: undefined,
       repository_url: undefined,

@@ -29,7 +29,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
   return upstream.requests.map(({ at }) => Object.fromEntries(at.searchParams));
 }
 
-describe('what Hacker News is asked', () => {
+describe('the request to Hacker News', () => {
   it('is the phrase in quotes, without typos, newest first, since the last look and a little before', async () => {
     const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
     const since = new Date('2026-03-04T11:00:00.500Z');
@@ -133,7 +133,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toBeUndefined();
   });
 
-  it('null, empty and absent are alike', () => {
+  it('null, empty and absent fields have the same meaning', () => {
     const old = {
       url: null,
       story_text: '',
@@ -176,7 +176,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it('of one and the same second, more than a page, do not make the read run in circles', async () => {
+  it('that fill more than a page with one second do not make the read endless', async () => {
     const posts = Array.from({ length: 1500 }, (_, n) => ({ n, at: SPEC_NOW }));
     const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
     const since = new Date('2026-03-04T11:00:00Z');

@@ -35,7 +35,7 @@ describe.each([
   });
 });
 
-describe('what Lemmy is asked', () => {
+describe('the request to Lemmy', () => {
   it('is posts and comments together, one request for each term, newest first', async () => {
     const { asked, requests } = await read({ terms: ['lamp', '"desk light"'] });
     expect(asked).toEqual([
@@ -47,12 +47,12 @@ describe('what Lemmy is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(4);
   });
 
-  it('keeps for a quarter of an hour within what a server allows by default: sixty searches, and six a minute', () => {
+  it('stays for a quarter of an hour within the default limits of a server: sixty searches, and six a minute', () => {
     const { requestsPerMinute } = connector.budget;
     expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
-  it('of a query and a term is the longer, since they may stand in any order', async () => {
+  it('contains the longer of a query and a term, because they can be in any order', async () => {
     const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
     expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
       'lamp+stand',
@@ -66,7 +66,7 @@ describe('what Lemmy is asked', () => {
     ]);
   });
 
-  it('of 1.0 is asked by v4, which v3 there only half replaces', async () => {
+  it('uses v4 with version 1.0, whose v3 is incomplete', async () => {
     const { asked } = await read({ query: 'lamp' }, { version: '1.0.0-beta.3' });
     expect(asked).toEqual(['/api/v4/search?q=lamp&type_=all&sort=new&listing_type=all&limit=50']);
   });
@@ -102,7 +102,7 @@ describe('what Lemmy is asked', () => {
     expect(upstream.requests.length).toBe(2);
   });
 
-  it('remembers of two hundred servers at most, and of each no more languages than there are', async () => {
+  it('remembers at most two hundred servers, and at most all languages of each', async () => {
     const session = new Map<string, unknown>();
     const all_languages = Array.from({ length: 2_000 }, (_, id) => ({
       id,
@@ -121,7 +121,7 @@ describe('what Lemmy is asked', () => {
     expect(upstream.requests.length).toBe(202);
   });
 
-  it('is kept to the communities of the search', async () => {
+  it('is limited to the communities of the search', async () => {
     const filters = { community: ['!Lighting@light.example', 'c/lamps'] };
     const { asked, fetched } = await read(
       { query: 'lamp', filters },
@@ -136,7 +136,7 @@ describe('what Lemmy is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
-  it('is everything new in the communities when the search names no words', async () => {
+  it('asks for everything new in the communities when the search has no words', async () => {
     const filters = { community: 'lamps@light.example' };
     const { asked } = await read({ filters });
     expect(asked.map((path) => path.split('?')[0])).toEqual(['/api/v3/post/list', '/api/v3/comment/list']);
@@ -144,7 +144,7 @@ describe('what Lemmy is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ filters }))).toBe(2);
   });
 
-  it('a token goes to the own server and to no other', async () => {
+  it('sends a token only to the configured server', async () => {
     const signedIn = createLemmyConnector({ instance: 'own.example', token: 'jwt-1' });
     const filters = { instances: ['own.example', 'light.example'] };
     const { requests } = await read({ query: 'lamp', filters }, {}, signedIn);
@@ -196,7 +196,7 @@ describe('paging on Lemmy', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([53, false]);
   });
 
-  it('reaches a little before the last look: posts take a while to arrive from other servers', async () => {
+  it('reaches to a little before the last read, because posts from other servers arrive late', async () => {
     const full = Array.from({ length: 50 }, (_, n) => postView(n, at(10 + n)));
     const { asked } = await read(
       { query: 'lamp' },
@@ -231,7 +231,7 @@ describe('the feed of Lemmy', () => {
     ]);
   });
 
-  it('takes some pages for each look, and is not read where these are more than one read may take', () => {
+  it('needs some pages for each read, and is not used if these are too many for one read', () => {
     expect([60, 600, 900, 3_600].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       4,
       10,

@@ -80,7 +80,7 @@ describe('things of Lemmy', () => {
     expect(bodyOf(comment({ comment: { path: '0.17.18.4999' } }))['parentId']).toBe('18');
   });
 
-  it('are the same in 1.0, however it arranges them', () => {
+  it('are the same in 1.0, which arranges them differently', () => {
     const views = [postView(1, SPEC_NOW), commentView(2, SPEC_NOW)];
     const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ASKED).items;
     const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ASKED);

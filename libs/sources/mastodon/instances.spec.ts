@@ -63,7 +63,7 @@ describe('the instances of a search on Mastodon', () => {
     );
   });
 
-  it('are remembered in bounds, however many there are and however many hashtags nobody uses', async () => {
+  it('are remembered in limited number, like unused hashtags', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);
@@ -84,7 +84,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(measured()).toBe(502);
   });
 
-  it('one that is closed to strangers should be taken out, and makes nobody else wait', async () => {
+  it('one that is closed to strangers is reported as such, and delays no other search', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

@@ -30,7 +30,7 @@ describeConnector('mastodon, with a token', {
   ],
 });
 
-describe('what Mastodon is asked with a token', () => {
+describe('the request to Mastodon with a token', () => {
   it('is the full text for each term, and their hashtags together', async () => {
     const { asked, requests } = await read(
       withToken(),
@@ -60,7 +60,7 @@ describe('what Mastodon is asked with a token', () => {
     expect(asked[0]).toBe(`/api/v2/search?q=${text}&type=statuses&limit=40`);
   });
 
-  it('tells when full text finds nothing at all where the hashtag has enough', async () => {
+  it('reports if full text finds nothing although the hashtag has posts', async () => {
     const tagged = Array.from({ length: 10 }, (_, n) => status(n, SPEC_NOW));
     const answer = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : tagged });
     const doubt =
@@ -81,7 +81,7 @@ describe('what Mastodon is asked with a token', () => {
   });
 });
 
-describe('what Mastodon is asked without a token', () => {
+describe('the request to Mastodon without a token', () => {
   it('is hashtags, four in one request, and the check reports it', async () => {
     const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
     const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
@@ -105,7 +105,7 @@ describe('what Mastodon is asked without a token', () => {
     ]);
   });
 
-  it('a hashtag that nobody has ever used does not blank the others, and costs that only once an hour', async () => {
+  it('an unused hashtag does not hide the others, and costs a request only once an hour', async () => {
     const answer = (path: string): FakeAnswer => ({
       body: path.endsWith('/lamp') ? [status(1, SPEC_NOW)] : [],
     });
@@ -179,7 +179,7 @@ describe('the public timeline of an instance', () => {
     return { fetched, paths, again: () => connector.search(criteriaOf({ query: 'lamp' }), context()) };
   }
 
-  it('that shows little is read whole, and then nothing is missing', async () => {
+  it('that shows few posts is read completely, and then nothing is missing', async () => {
     const { fetched, paths } = await searched(10);
     expect(paths()).toEqual(['public', 'public']);
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
@@ -249,7 +249,7 @@ describe('criteria on Mastodon', () => {
     expect(withoutToken().checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('may be no hashtag where there is a token', () => {
+  it('can be a term without a hashtag if there is a token', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 

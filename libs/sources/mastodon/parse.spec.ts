@@ -132,7 +132,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('carry what else the instance tells', () => {
+  it('contain the other facts of the instance', () => {
     const card = { url: 'https://lamps.example/', title: 'Lamps', description: 'All of them', type: 'link' };
     const more = {
       card,
@@ -170,14 +170,11 @@ describe('posts of Mastodon', () => {
     ['an id of the future too', '2031-01-01T00:00:00.000Z', statusId(1, new Date('2031-01-01')), undefined],
     ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
     ['another id than Mastodon gives', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])(
-    'with %s were published no later than they arrived, or nobody knows when',
-    (_, created_at, id, publishedAt) => {
-      expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
-    },
-  );
+  ])('with %s have a date before their arrival, or none', (_, created_at, id, publishedAt) => {
+    expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
+  });
 
-  it('that are not for all, or cannot be read, are counted, and the others kept', () => {
+  it('that are not public, or cannot be read, are counted, and the others kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

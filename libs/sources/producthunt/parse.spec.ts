@@ -70,13 +70,13 @@ describe('posts of Product Hunt', () => {
     });
   });
 
-  it('were published when they were made, and say when they were featured', () => {
+  it('are dated by their creation, and contain the time at which they were featured', () => {
     const featuredAt = '2026-03-04T15:01:00-08:00';
     expect(one({ featuredAt })?.publishedAt).toBe('2026-03-04T12:00:00.000Z');
     expect(bodyOf({ featuredAt })['featuredAt']).toBe('2026-03-04T23:01:00.000Z');
   });
 
-  it('are known by their number, wherever their page moves to', () => {
+  it('are identified by their number, also when their page moves', () => {
     const moved = one({
       url: 'https://www.producthunt.com/posts/other?ref=home',
       slug: 'other',

@@ -44,7 +44,7 @@ async function read(
   return { fetched, requests: upstream.requests };
 }
 
-describe('what Product Hunt is asked', () => {
+describe('the request to Product Hunt', () => {
   it('is the newest posts, twenty at a time, since some hours before the last look', async () => {
     const since = new Date('2026-03-04T11:07:00Z');
     const { requests } = await read({ query: 'lamp' }, undefined, { since });
@@ -96,7 +96,7 @@ describe('what Product Hunt is asked', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('for the feed, which is always less than a search for each, is the same', async () => {
+  it('is the same for the feed, which always costs less than single searches', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
@@ -117,7 +117,7 @@ describe('paging on Product Hunt', () => {
   const since = new Date('2026-03-04T11:00:00Z');
   const all = (request: FakeRequest) => servePosts(made, request);
 
-  it('reads everything that was made since, known or not', async () => {
+  it('reads everything since the last read, known or not', async () => {
     const { fetched, requests } = await read({ query: 'lamp' }, all, { since, known: () => true });
     expect([fetched.items.length, fetched.gap, requests.length]).toEqual([50, false, 3]);
   });
@@ -249,7 +249,7 @@ describe('faults of Product Hunt', () => {
     });
   });
 
-  it('a question that is not understood, which comes with a 200', async () => {
+  it('a query that is not understood is reported, although it has status 200', async () => {
     const body = { errors: [{ message: "Field 'x' doesn't exist on type 'Post'", path: ['query'] }] };
     await expect(read({ query: 'lamp' }, () => ({ body }))).rejects.toMatchObject({
       kind: 'unexpected_status',
@@ -280,7 +280,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('with %j what is missing is %j', (env, missingSettings) => {
+  ])('with %j lack %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

@@ -24,18 +24,18 @@ describe('the subreddits that a user moderates', () => {
     expect(upstream.requests[1]?.at.pathname).toBe('/user/Ada%20Byron/moderated_subreddits');
   });
 
-  it('are none where the answer is an empty object', async () => {
+  it('are empty if the answer is an empty object', async () => {
     expect(await lookup({}).reading).toEqual([]);
   });
 
   it.each([[{ data: [] }], [{ kind: 'ModeratedList' }], [{ kind: 'ModeratedList', data: [{ title: 'x' }] }]])(
-    'are a fault where the shape is unknown: %j',
+    'are a fault if the shape is unknown: %j',
     async (body) => {
       await expect(lookup(body).reading).rejects.toMatchObject({ kind: 'unknown_shape' });
     },
   );
 
-  it('of nobody are not found', async () => {
+  it('of an unknown user are not found', async () => {
     await expect(lookup({ message: 'Not Found', error: 404 }, 404).reading).rejects.toMatchObject({
       kind: 'not_found',
     });
@@ -75,7 +75,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     },
   );
 
-  it('finds none of somebody who moderates nothing', async () => {
+  it('finds none for a user who moderates nothing', async () => {
     expect(await lookUp({ [LIST]: { body: {} } }).answer).toEqual({
       kind: 'found',
       found: 0,
@@ -84,7 +84,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
   });
 
   it.each(['not a name', 'much_too_long_for_a_name', '', 'ada.b'])(
-    'of a name that nobody can have, "%s", is refused without a request',
+    'of an impossible name, "%s", is refused without a request',
     async (username) => {
       const { answer, paths } = lookUp({}, username);
       expect(await answer).toEqual({

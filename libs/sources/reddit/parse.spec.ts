@@ -63,7 +63,7 @@ describe('things of reddit', () => {
     });
   });
 
-  it('a comment of old has no permalink, and gets one', () => {
+  it('an old comment without a permalink gets one', () => {
     expect(one(commentThing(1, SPEC_NOW, { permalink: undefined }))?.url).toBe(
       'https://www.reddit.com/r/lamps/comments/100/_/lflr/',
     );
@@ -128,11 +128,11 @@ describe('things of reddit', () => {
     expect(bodyOf(thing)['crosspostOf']).toBe('t3_lflq');
   });
 
-  it('a post whose author left stays, without an author', () => {
+  it('a post whose author left has no author', () => {
     expect(one(postThing(1, SPEC_NOW, { author: '[deleted]' }))?.author).toBeUndefined();
   });
 
-  it('what was deleted or removed, stubs and broken things are counted', () => {
+  it('deleted and removed posts, stubs and invalid entries are counted', () => {
     const { items, warnings } = parseListing(
       listing([
         postThing(1, SPEC_NOW),

@@ -35,7 +35,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
     .map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`.replaceAll('+', ' ')));
 }
 
-describe('what reddit is asked', () => {
+describe('the request to reddit', () => {
   it('is one search for all terms, and the newest comments', async () => {
     expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] })).toEqual([
       '/search?q=led (lamp OR "desk light")&sort=new&type=link&limit=100&raw_json=1',
@@ -43,7 +43,7 @@ describe('what reddit is asked', () => {
     ]);
   });
 
-  it('is kept to the subreddits of the search', async () => {
+  it('is limited to the subreddits of the search', async () => {
     const filters = { subreddit: ['lamps', 'r/Lighting'] };
     const expected = [
       '/r/lamps Lighting/search?q=lamp&sort=new&type=link&restrict_sr=1&limit=100&raw_json=1',
@@ -53,20 +53,20 @@ describe('what reddit is asked', () => {
     expect(await asked({ query: 'lamp', filters: { subreddit: '/r/lamps, Lighting' } })).toEqual(expected);
   });
 
-  it('is everything new in the subreddits when the search names no words', async () => {
+  it('asks for everything new in the subreddits when the search has no words', async () => {
     expect(await asked({ filters: { subreddit: 'lamps' } })).toEqual([
       '/r/lamps/new?limit=100&raw_json=1',
       '/r/lamps/comments?limit=100&raw_json=1',
     ]);
   });
 
-  it('is the words as they are, and no comments, in mode platform', async () => {
+  it('contains the unchanged words, and no comments, in mode platform', async () => {
     expect(await asked({ query: 'title:lamp NOT led' }, { match: 'platform' })).toEqual([
       '/search?q=title:lamp NOT led&sort=new&type=link&limit=100&raw_json=1',
     ]);
   });
 
-  it('is several searches where the terms do not fit into one', async () => {
+  it('is several searches if the terms do not fit into one', async () => {
     const terms = Array.from({ length: 50 }, (_, n) => `a term of some length, number ${n}`);
     const queries = (await asked({ query: 'led', terms }))
       .slice(0, -1)
@@ -94,7 +94,7 @@ describe('what reddit is asked', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('once for all searches of a batch, where they ask the same', async () => {
+  it('is sent once for all searches of a batch with the same query', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { body: listing([]) });
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {
@@ -116,7 +116,7 @@ describe('what reddit is asked', () => {
     ]);
   });
 
-  it('reads few pages of all comments, and tells the gap', async () => {
+  it('reads few pages of all comments, and reports the gap', async () => {
     const upstream = fakeUpstream(
       'reddit',
       (request) =>

@@ -37,7 +37,7 @@ describe('dates of feeds', () => {
     '2026-03-32',
     '2026-03-04T25:00:00Z',
     '9999-12-31T00:00:00Z',
-  ])('"%s" is no date', (text) => {
+  ])('"%s" is not a date', (text) => {
     expect(parseFeedDate(text)).toBeUndefined();
   });
 });

@@ -131,7 +131,7 @@ describe('asking for a feed', () => {
     ]);
   });
 
-  it('tells of a feed that answers again from when to when it did not, and wants all of it', async () => {
+  it('reports the outage of a feed that answers again, and reads all of it', async () => {
     let down = false;
     const { check, requests } = checks(
       ({ url }) => (url === OTHER_URL && down ? { status: 503 } : { body: feed, headers: { etag: '"1"' } }),
@@ -157,7 +157,7 @@ describe('asking for a feed', () => {
     expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
-  it('fails when all of them fail, and waits for the one that asks longest', async () => {
+  it('fails when all of them fail, and waits as long as the longest wait that one asks for', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
       [FEED_URL, OTHER_URL],
@@ -168,7 +168,7 @@ describe('asking for a feed', () => {
     expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
   });
 
-  describe('knows each server, whatever search names it', () => {
+  describe('knows each server for all searches that name it', () => {
     const HOST = 'https://shared.example';
     const [A, B, C] = [`${HOST}/a`, `${HOST}/b`, `${HOST}/c`];
     const at = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);
@@ -221,14 +221,14 @@ describe('asking for a feed', () => {
       expect(third.fetched).toMatchObject({ items: [] });
     });
 
-    it('asks a feed that fails less and less often, and its server’s other feeds as ever', async () => {
+    it('asks a failing feed less and less often, and the other feeds of its server as before', async () => {
       const { search, asked } = searches(({ url }) => (url === A ? { status: 500 } : { body: feed }));
       for (let seconds = 0; seconds < 60; seconds += 1) await search([A, B], { now: at(seconds) });
       expect(asked().filter((url) => url === A).length).toBe(4);
       expect(asked().filter((url) => url === B).length).toBe(60);
     });
 
-    it('asks one server only a few things at once', async () => {
+    it('sends one server only a few requests at once', async () => {
       let [underWay, most] = [0, 0];
       const urls = Array.from({ length: 20 }, (_, n) => `${HOST}/${n}`);
       const { http } = fakeUpstream('rss', () => ({ body: feed }));
@@ -268,7 +268,7 @@ describe('asking for a feed', () => {
       },
     );
 
-    it('reads a feed anew for a first poll, which takes what it lacks for new', async () => {
+    it('reads a feed again for a first poll, which counts missing items as new', async () => {
       const { search, requests } = searches(() => ({
         body: feed,
         headers: { 'cache-control': 'max-age=300' },
@@ -278,7 +278,7 @@ describe('asking for a feed', () => {
       expect(requests.length).toBe(2);
     });
 
-    it('asks as often as the search wants, however long the publisher would have it wait, and says so', async () => {
+    it('asks as often as the search needs, even if the publisher wants longer waits, and reports that', async () => {
       const headers = { 'cache-control': 'max-age=3600' };
       const { search, requests } = searches(() => ({ body: feed, headers }));
       for (const seconds of [0, 60, 120]) {
@@ -296,7 +296,7 @@ describe('asking for a feed', () => {
     await expect(check()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') as string });
   });
 
-  it('tells a gap when a busy feed has turned over since the last look', async () => {
+  it('reports a gap when a busy feed shows nothing of the last read', async () => {
     const posts = Array.from({ length: 12 }, (_, n) => ({
       n,
       at: new Date(SPEC_NOW.getTime() - n * 60_000),

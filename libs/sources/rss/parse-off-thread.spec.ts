@@ -12,7 +12,7 @@ const repeated = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join('');
 
 describe('a feed that is parsed off the thread', () => {
-  it('is read like on this thread', async () => {
+  it('gives the same result as on this thread', async () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 

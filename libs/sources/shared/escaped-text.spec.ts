@@ -21,7 +21,7 @@ describe('text that was escaped for HTML', () => {
     expect([...unescaped(text)].slice(start, end).join('')).toBe(expected);
   });
 
-  it('takes an offset inside an escape for the end of the character', () => {
+  it('moves an offset inside an escape to the end of the character', () => {
     expect(unescapedOffsets('a&amp;b', [1, 2, 3, 6, 7])).toEqual([1, 2, 2, 2, 3]);
   });
 });

@@ -30,7 +30,7 @@ describe('HTML as text', () => {
     expect(htmlToText(html)).toBe(text);
   });
 
-  it('survives nesting that no page has', () => {
+  it('reads extreme nesting', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 

@@ -85,7 +85,7 @@ describe('reading several servers', () => {
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
     ).reading;
 
-  it('one that only the search names may send less than the operator’s own', async () => {
+  it('one that only the search names is read with lower limits than the configured one', async () => {
     const { http, requests } = fakeUpstream('lemmy', () => ({ body: {} }));
     const instances = { source: 'lemmy' as const, hosts: ['own.example', 'a.example'], own: 'own.example' };
     await readInstances({ ...instances, context: fakeContext(http) }, async (host, reading) => {
@@ -206,7 +206,7 @@ describe('a server that only searches name', () => {
     expect((await read({})).asked).toEqual(hosts);
   });
 
-  it('is one of so many that are remembered', () => {
+  it('is one of a limited number that are remembered', () => {
     const context = { session: new Map<string, unknown>() };
     const cache = () => sessionCache<number>(context, 'servers', 2);
     for (const host of ['a', 'b', 'c']) cache().set(host, 1);

@@ -51,7 +51,7 @@ describe('an item of any source', () => {
       body: { id: huge, text: huge, html: huge, tags: Array.from({ length: 5000 }, () => huge), raw: NaN },
     });
 
-  it('fits into a message, whatever the upstream sent', () => {
+  it('fits into a message for any data of the upstream', () => {
     const item = monster();
     expect(toBinary(ItemSchema, item).length).toBeLessThan(320 * 1024);
     expect(item.truncated).toBe(true);
@@ -81,7 +81,7 @@ describe('an item of any source', () => {
     expect(JSON.parse(item.bodyJson)).not.toHaveProperty('truncated');
   });
 
-  it('has an id that every table takes', () => {
+  it('has an id that every table accepts', () => {
     expect(buildItem('hackernews', { ...PARTS, itemId: 'hn:\u00001' }).itemId).toBe('hn:1');
   });
 });

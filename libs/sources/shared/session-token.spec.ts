@@ -20,7 +20,7 @@ describe('a token of the session', () => {
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);
   });
 
-  it('is made anew, once, when it ends soon', async () => {
+  it('is renewed once when it ends soon', async () => {
     const { made, token } = numbered();
     const ending = { ...token, isGood: (value: number) => value > 1 };
     await sessionToken(token);

@@ -10,7 +10,7 @@ describe('the entries of an answer', () => {
     expect(warnings).toEqual(['hackernews: 1 of 3 items could not be read: its shape is unknown']);
   });
 
-  it('are a fault of the answer where none can be read', () => {
+  it('are a fault of the answer if none can be read', () => {
     const entries = [{ id: 5 as unknown as string }];
     expect(() => readEntries('hackernews', entries, readId)).toThrow('could not be read');
   });

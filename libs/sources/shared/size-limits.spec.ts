@@ -44,7 +44,7 @@ describe('JSON that is cut', () => {
     );
   });
 
-  it('always fits, whatever came', () => {
+  it('always fits', () => {
     const long = fc.nat(300_000).map((length) => '"'.repeat(length));
     const list = fc.array(fc.oneof(long, fc.constant({ a: '\u0001'.repeat(9000) })), { maxLength: 20 });
     const value = fc.record({

@@ -3,7 +3,7 @@ import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstrea
 import { createUpstreamHttp } from '../index.js';
 
 describe("a source's door", () => {
-  it('asks with a deadline, a limit and compression, and sends trusted requests only to the address of the operator', async () => {
+  it('sends requests with a deadline, a limit and compression, and trusted requests only to the configured address', async () => {
     const sent: OutboundRequest[] = [];
     const http = {
       request: (request: OutboundRequest) => {
@@ -32,7 +32,7 @@ describe("a source's door", () => {
     ]);
   });
 
-  it('tells the budget of every request, answered or not', async () => {
+  it('reports every request to the budget, answered or not', async () => {
     const log: unknown[] = [];
     const answers: FakeAnswer[] = [
       { status: 200, headers: { 'x-ratelimit-remaining': '9' }, body: {} },
@@ -68,7 +68,7 @@ describe("a source's door", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('lets through the statuses that are an answer', async () => {
+  it('returns the statuses that count as an answer', async () => {
     const upstream = fakeUpstream('rss', () => ({ status: 304 }));
     expect((await upstream.http.request({ url: 'https://a.example/', accept: [304] })).status).toBe(304);
     await expect(upstream.http.request({ url: 'https://a.example/' })).rejects.toMatchObject({

@@ -48,7 +48,7 @@ async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {})
   return { fetched, asked, heldOff: upstream.heldOff };
 }
 
-describe('what Stack Exchange is asked', () => {
+describe('the request to Stack Exchange', () => {
   const since = new Date('2026-03-04T11:07:00Z');
   // 11:02, rounded to ten minutes, so that searches that are due together share a request.
   const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
@@ -64,12 +64,12 @@ describe('what Stack Exchange is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('in mode platform is questions alone', async () => {
+  it('in mode platform asks for questions only', async () => {
     const { asked } = await read({ query: 'lamp' }, { more: { match: 'platform' } });
     expect(asked.length).toBe(1);
   });
 
-  it('is other sites, by whatever name', async () => {
+  it('can ask for other sites, by any of their names', async () => {
     const filters = { site: ['Unix.stackexchange.com', 'https://serverfault.com/', 'unix'] };
     const { asked, fetched } = await read(
       { query: 'lamp', filters },
@@ -89,7 +89,7 @@ describe('what Stack Exchange is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
-  it('is kept to questions, and answers to questions, with one of the tags', async () => {
+  it('is limited to questions with one of the tags, and their answers', async () => {
     const filters = { tagged: ['LED', 'node.js;c++'] };
     const answers = (path: string) =>
       path.endsWith('/answers')
@@ -124,7 +124,7 @@ describe('what Stack Exchange is asked', () => {
     expect(session.size).toBe(0);
   });
 
-  it('a key goes with every request, and raises the quota of the day', async () => {
+  it('contains the key, which raises the quota of the day', async () => {
     const withKey = createStackoverflowConnector({ key: 'k1' });
     const { asked } = await read({ query: 'lamp' }, { of: withKey });
     expect(asked.every((path) => path.endsWith('&key=k1'))).toBe(true);
@@ -196,7 +196,7 @@ describe('the feed of Stack Overflow', () => {
 });
 
 describe('the waits that Stack Exchange asks for', () => {
-  it('a pause that a good answer asks for is kept', async () => {
+  it('a pause that a successful answer asks for is observed', async () => {
     const answers = () => wrapped([], { backoff: 12 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked for 12 s of rest' }]);

@@ -95,8 +95,8 @@ describe('signing in to TikTok', () => {
   });
 });
 
-describe('what TikTok allows', () => {
-  it('is a thousand requests a day, until 00:00 UTC, each counted', async () => {
+describe('the quota of TikTok', () => {
+  it('is a thousand requests a day until 00:00 UTC, and counts each one', async () => {
     const { quotas } = connector.budget;
     expect(Object.entries(quotas ?? {}).map(([name, { points }]) => [name, points])).toEqual([
       ['requests', 1_000],
@@ -113,7 +113,7 @@ describe('what TikTok allows', () => {
     expect(spent).toEqual([undefined, { quota: 'requests', points: 1 }]);
   });
 
-  it('when it is used up: nothing is asked until 00:00 UTC', async () => {
+  it('allows no request until 00:00 UTC when it is used up', async () => {
     const upstream = upstreamOf(() => ({ status: 429, body: problem('daily_quota_limit_exceeded') }));
     const waitMs = 12 * 3_600_000;
     const reason = "tiktok answered 429: the day's requests are used up; they are new at 00:00 UTC";

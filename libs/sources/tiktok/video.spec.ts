@@ -57,7 +57,7 @@ describe('videos of TikTok', () => {
     ]);
   });
 
-  it('may name their id as the documentation does, and small ids are ids too', () => {
+  it('can name their id as the documentation does, and can have small ids', () => {
     expect(one({ id: 'null', video_id: '702874395068494965' })?.itemId).toBe('702874395068494965');
     expect(one({ id: '12345' })?.itemId).toBe('12345');
     expect(one({ id: '"7399999999999999999"' })?.itemId).toBe('7399999999999999999');
@@ -72,7 +72,7 @@ describe('videos of TikTok', () => {
     expect(JSON.stringify(item)).not.toMatch(/\\u0000|\0/);
   });
 
-  it('without a name, a description or counts are videos all the same', () => {
+  it('are accepted without a name, a description or counts', () => {
     const little = `{"id":${videoId(1)},"create_time":1772625600}`;
     const item = read([little]).items[0];
     expect(item).toMatchObject({ url: `https://www.tiktok.com/@/video/${videoId(1)}`, text: '' });
@@ -123,7 +123,7 @@ describe('numbers of an answer', () => {
     ['', 'not_parsable'],
     ['{"a":73999999', 'truncated'],
     ['{"a":1,"a":2}', 'not_parsable'],
-  ])('of what is no answer, %j, are a fault', (text, kind) => {
+  ])('in an invalid answer, %j, are a fault', (text, kind) => {
     expect(() => parseBigNumbers(text, 200)).toThrow(expect.objectContaining({ kind }));
   });
 });

@@ -13,7 +13,7 @@ import {
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
-  it('is all that is there, as created, and no news', async () => {
+  it('contains all listings as created, and reports none', async () => {
     const following = await followed('b', 'a');
     expect(following.all).toEqual(['created b', 'created a']);
     expect(following.report(0)).toEqual([]);
@@ -21,7 +21,7 @@ describe('the first scan', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('reads so many pages, and the next one no more where they meet', async () => {
+  it('reads a number of pages, and the next scan ends where it meets them', async () => {
     const site = new Site(ids(40));
     const first = await site.scan(undefined);
     expect([first.pages, first.whole, first.complete]).toEqual([2, false, true]);
@@ -42,7 +42,7 @@ describe('a new listing', () => {
     expect(following.all).toEqual(['created c', 'created b', 'created a']);
   });
 
-  it('may be the first of all', async () => {
+  it('can be the first of all', async () => {
     const following = await followed();
     following.site.put('a');
     expect(await following.scan()).toEqual(['created a']);
@@ -55,7 +55,7 @@ describe('a new listing', () => {
     expect(await following.scan()).toEqual(['created x']);
   });
 
-  it('is none where others have gone, and an old one moved up into sight', async () => {
+  it('is not an old one that moved up because others are gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old0');
     expect(await following.scan()).toEqual([]);
@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is everything where nothing of before is left, and there may have been more', async () => {
+  it('is every listing if none of the last scan is left, and that is a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -72,7 +72,7 @@ describe('a new listing', () => {
     expect(following.last?.history.missedUntil).toBe(START + TEN_MINUTES);
   });
 
-  it('is no gap where the list ends', async () => {
+  it('causes no gap where the list ends', async () => {
     const following = await followed('a');
     following.site.offers = [];
     following.site.put('b');
@@ -86,7 +86,7 @@ describe('a listing that somebody pays for', () => {
     following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
   };
 
-  it('is no sign of how far a scan has got', async () => {
+  it('does not show how far a scan has got', async () => {
     const following = await followed(...ids(40));
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();
@@ -120,7 +120,7 @@ describe('a listing that somebody pays for', () => {
     expect(following.all).toContain('created old30');
   });
 
-  it('that is not shown any more has not gone for that', async () => {
+  it('that is not shown any more does not count as gone', async () => {
     const following = await followed(...ids(40));
     promote(following, 'paid');
     await following.scan();
@@ -128,7 +128,7 @@ describe('a listing that somebody pays for', () => {
     for (let n = 0; n < 4; n += 1) expect(await following.scan()).toEqual([]);
   });
 
-  it('has no place that a whole list could lack it at: it is not gone, and forgotten after two days', async () => {
+  it('has no place in the list, so it does not count as gone, and is forgotten after two days', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     await following.scan();
@@ -157,7 +157,7 @@ describe('a price', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:3']);
   });
 
-  it('that is in another currency has not moved', async () => {
+  it('that is in another currency has not changed', async () => {
     const following = await followed('a');
     following.site.price('a', 8_600, 'PLN');
     expect([await following.scan(), following.observed]).toEqual([[], []]);

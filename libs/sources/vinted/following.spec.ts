@@ -17,7 +17,7 @@ describe('following listings of Vinted', () => {
     ]);
   });
 
-  it('reports what happened since a watch last looked, whatever other watches got meanwhile', async () => {
+  it('reports what happened since the last read of a watch, independent of other watches', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries[0] = catalogItem(2, { price: { amount: '15.0', currency_code: 'EUR' } });
@@ -57,7 +57,7 @@ describe('following listings of Vinted', () => {
     expect(paths()).toEqual(['/api/v2/catalog/items']);
   });
 
-  it('does not take the rate of exchange for a change of price', async () => {
+  it('does not report a changed exchange rate as a change of price', async () => {
     const converted = (amount: string, sellerPrice: string, sellerCurrency = 'PLN') =>
       catalogItem(1, {
         price: { amount, currency_code: 'EUR' },
@@ -79,7 +79,7 @@ describe('following listings of Vinted', () => {
     });
   });
 
-  it('does not take another currency for a change of price: one that a conversion brings, or takes along', async () => {
+  it('does not report another currency as a change of price, with and without a conversion', async () => {
     const conversion = { seller_price: '20.0', seller_currency: 'PLN' };
     const euros = { amount: '4.71', currency_code: 'EUR' };
     const { site, read } = search();
@@ -156,7 +156,7 @@ describe('what a search of Vinted remembers', () => {
     expect(Object.keys(site.state)).toEqual(['history']);
   });
 
-  it('is replaced by items that watches have seen, if it was lost', async () => {
+  it('is replaced by items that watches have seen if it was lost', async () => {
     const entries = Array.from({ length: 400 }, (_, n) => 400 - n);
     const { read } = search(...entries);
     const known = (itemId: string) => Number(itemId.split(':')[2]) <= 7_000_000_390;
@@ -174,7 +174,7 @@ describe('what a search of Vinted remembers', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);
   });
 
-  it('tells a watch that looks less often of a gap that another has met', async () => {
+  it('reports a gap that another watch has met to a slower watch', async () => {
     const { site, read } = search(...Array.from({ length: 20 }, (_, n) => n));
     await read(0);
     site.entries = Array.from({ length: 1_000 }, (_, n) => catalogItem(5_000 - n));

@@ -33,7 +33,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(goneAt);
   });
 
-  it('keeps the last twenty happenings of a listing', async () => {
+  it('keeps the last twenty changes of a listing', async () => {
     const following = await followed('a');
     for (let n = 1; n <= 25; n += 1) {
       following.site.price('a', 2_000 + n);
@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
   });
 
-  it('stays within 3,000 listings however many pass through, and forgets the gone ones first', async () => {
+  it('keeps at most 3,000 listings, and forgets those that are gone first', async () => {
     const following = await followed(...ids(500));
     for (let n = 0; n < 12; n += 1) {
       following.site.offers = following.site.offers.slice(0, 200);
@@ -84,7 +84,7 @@ describe('the history', () => {
     ['https://www.vinted.fr/items/7', ''],
     ['https://www.vinted.fr/items/7http', 'https://www.vinted.fr/items/7http'],
     ['https://lamps.example/7', 'https://lamps.example/7'],
-  ])('keeps of the address %s what the id does not tell', async (url, kept) => {
+  ])('keeps the part of the address %s that does not follow from the id', async (url, kept) => {
     const { history } = (await followed('7')).last!;
     const one = history.followed.get('7')!;
     const moved = { ...history, followed: new Map([['7', { ...one, listing: { ...one.listing, url } }]]) };
@@ -105,7 +105,7 @@ describe('the history', () => {
     expect([photos(START), photos(START - 1), photos(START - 1, 1)]).toEqual([[photo], [], [photo]]);
   });
 
-  it('takes little room for a listing', async () => {
+  it('needs little space for a listing', async () => {
     const entries = Array.from({ length: 288 }, (_, n) => catalogItem(n));
     const state = {};
     await reading(lamps, (request) => ({ body: catalogPage(entries, request) }), { state }).read;

@@ -69,7 +69,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(DAY + 10, DAY))).toEqual([]);
   });
 
-  it('holds what has moved into sight since, and what was there before it went out of sight', async () => {
+  it('contains listings that appeared since, and listings that were there before they disappeared', async () => {
     const entries = Array.from({ length: 300 }, (_, n) => 300 - n);
     const { site, read } = search(...entries);
     await read(0);

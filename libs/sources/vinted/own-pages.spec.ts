@@ -26,7 +26,7 @@ describe('an answer without a single listing', () => {
     await expect(read(10, 0)).rejects.toThrow(empty);
   });
 
-  it('is one where the own pages of listings say that they are gone', async () => {
+  it('is believed if the listings’ own pages confirm that they are gone', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];
@@ -40,7 +40,7 @@ describe('an answer without a single listing', () => {
     expect(paths()).toEqual(['/api/v2/catalog/items']);
   });
 
-  it('is one where there were only two', async () => {
+  it('is believed if there were only two', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries = [];
@@ -80,7 +80,7 @@ describe("a listing's own page", () => {
     },
   );
 
-  it('that answers 429 without a word on how long is the last request as well', async () => {
+  it('that answers 429 without a time is the last request too', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];
@@ -90,7 +90,7 @@ describe("a listing's own page", () => {
     expect([paths().length, heldOff]).toEqual([2, []]);
   });
 
-  it('that cannot be read otherwise is no reason not to ask another', async () => {
+  it('that cannot be read for another reason does not prevent the next request', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];

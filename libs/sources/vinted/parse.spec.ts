@@ -56,7 +56,7 @@ describe('prices', () => {
     },
   );
 
-  it('are the same in any spelling of the number, and not in another currency', () => {
+  it('are equal for any spelling of the number, and different in another currency', () => {
     const euros = (amount: string) => priceOf({ price: amount, currency: 'EUR' }, 'EUR')!;
     expect(isSamePrice(euros('20.0'), euros('20'))).toBe(true);
     expect(isSamePrice(euros('20.0'), euros('20.01'))).toBe(false);
@@ -109,7 +109,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('may lack photo, seller, size and brand', () => {
+  it('can lack photo, seller, size and brand', () => {
     expect(one({ photo: null, user: null, size_title: '', brand_title: '' })).toMatchObject({
       photos: [],
       photoUploadedAt: undefined,
@@ -119,7 +119,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('hold one photo, or since 2026 a list of them', () => {
+  it('contain one photo, or since 2026 a list of photos', () => {
     const photos = [
       { url: 'https://images.lamps.example/a', high_resolution: { timestamp: 1_772_000_000 } },
       { url: 'https://images.lamps.example/b' },

@@ -35,7 +35,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0]) {
   return requests.slice(1).map(({ at }) => `${at.host}${at.pathname} ${[...at.searchParams].join(' ')}`);
 }
 
-describe('what Vinted is asked', () => {
+describe('the request to Vinted', () => {
   it('is one search for each term at the site of the market, newest first', async () => {
     expect(await asked({ market: 'uk', query: 'desk', terms: ['lamp', 'Light'] })).toEqual([
       'www.vinted.co.uk/api/v2/catalog/items search_text,desk lamp order,newest_first page,1 per_page,96',
@@ -43,7 +43,7 @@ describe('what Vinted is asked', () => {
     ]);
   });
 
-  it('holds the bounds of the price, in the currency of the market, and the ids of the filters', async () => {
+  it('contains the limits of the price, in the currency of the market, and the ids of the filters', async () => {
     const filters = {
       brand_ids: [53, 14],
       size_ids: '3, 4',
@@ -59,7 +59,7 @@ describe('what Vinted is asked', () => {
     );
   });
 
-  it('is three pages at first, kept in step by the time of the first', async () => {
+  it('is three pages at first, with the time of the first page', async () => {
     const entries = Array.from({ length: 500 }, (_, n) => catalogItem(n));
     const { read, requests } = reading(lamps, (request) => ({ body: catalogPage(entries, request) }));
     expect((await read).items.length).toBe(288);
@@ -208,7 +208,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('say what they lack with null', async () => {
+  it('contain null for missing values', async () => {
     const bare = {
       brand_title: '',
       size_title: '',
@@ -255,7 +255,7 @@ describe('listings of Vinted', () => {
     ]);
   });
 
-  it('carry the words of the seller where they are given', async () => {
+  it('contain the text of the seller if there is one', async () => {
     expect((await itemOf({ description: 'Works.\nMostly.' })).item?.text).toBe(
       'Byron · M · Très bon état\nWorks.\nMostly.',
     );

@@ -115,7 +115,7 @@ const always = (holds: (reads: Read[]) => void) =>
     { numRuns: 100 },
   );
 
-describe('whatever happens to listings between reads', () => {
+describe('for any changes of listings between reads', () => {
   it('each change of a price that two reads in a row have seen is reported once, with the previous price', async () => {
     await always((reads) => {
       const prices = new Map<string, Money>();
@@ -136,7 +136,7 @@ describe('whatever happens to listings between reads', () => {
     });
   });
 
-  it('nothing is gone that is still there, or that two complete scans have not gone past', async () => {
+  it('no listing is reported as gone that is still there, or that two complete scans have not passed', async () => {
     await always((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {

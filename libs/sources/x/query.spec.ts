@@ -92,7 +92,7 @@ describe('what X is asked', () => {
     ]);
   });
 
-  it('is several searches where the terms do not fit into one', async () => {
+  it('is several searches if the terms do not fit into one', async () => {
     const terms = Array.from({ length: 50 }, (_, n) => `a term of some length, number ${n}`);
     const init = { query: 'led', terms, filters: { lang: 'en' } };
     const found = await queries(init);

@@ -12,7 +12,7 @@ function lookUp(answer: FakeAnswer, question: JsonObject = { videoId: videoId(1)
 }
 
 describe('the comments of a video', () => {
-  it('are those that stand by themselves, newest first, page by page', async () => {
+  it('are those that are no replies, newest first, page by page', async () => {
     const items = [thread(1, SPEC_NOW, {}, 3), thread(2, SPEC_NOW)];
     const { reading, upstream } = lookUp(
       { body: { items, nextPageToken: 'p3' } },
@@ -51,7 +51,7 @@ describe('the comments of a video', () => {
     });
   });
 
-  it('are none where there are none, and the last page has no cursor', async () => {
+  it('are an empty list if there are none, and the last page has no cursor', async () => {
     expect(await lookUp({ body: { items: [] } }).reading).toEqual({
       kind: 'found',
       found: 0,
@@ -59,7 +59,7 @@ describe('the comments of a video', () => {
     });
   });
 
-  it('of others have a displayed text alone, and of who is gone no channel', async () => {
+  it('of others have only a displayed text, and no channel if the author is gone', async () => {
     const items = [thread(1, SPEC_NOW, { textOriginal: undefined, authorChannelId: undefined })];
     expect(await lookUp({ body: { items } }).reading).toMatchObject({
       body: { comments: [{ text: 'Nice <3', authorChannelId: null }] },
@@ -85,7 +85,7 @@ describe('the comments of a video', () => {
     await expect(lookUp(answer).reading).rejects.toMatchObject({ kind: 'unexpected_status' });
   });
 
-  it('are not known when the units of the day are used up', async () => {
+  it('cannot be read when the units of the day are used up', async () => {
     const { reading, upstream } = lookUp({ status: 403, body: problem(403, 'quotaExceeded') });
     await expect(reading).rejects.toMatchObject({
       kind: 'quota_spent',
@@ -95,7 +95,7 @@ describe('the comments of a video', () => {
     expect(upstream.heldOff).toMatchObject([{ quota: 'units', waitMs: 20 * 3_600_000 }]);
   });
 
-  it('are a fault where YouTube does not answer', async () => {
+  it('are a fault if YouTube does not answer', async () => {
     await expect(lookUp({ status: 500 }).reading).rejects.toMatchObject({ kind: 'server_error' });
     await expect(
       lookUp({ status: 403, body: problem(403, 'SERVICE_UNAVAILABLE') }).reading,
@@ -107,7 +107,7 @@ describe('the comments of a video', () => {
     [{ items: {} }],
     [{ items: [{ id: 'Ug1' }] }],
     [{ items: [thread(1, SPEC_NOW, { textOriginal: 7 })] }],
-  ])('are a fault where the shape is unknown: %j', async (body) => {
+  ])('are a fault if the shape is unknown: %j', async (body) => {
     await expect(lookUp({ body }).reading).rejects.toMatchObject({ kind: 'unknown_shape' });
   });
 });

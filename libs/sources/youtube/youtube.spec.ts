@@ -67,7 +67,7 @@ describe('what YouTube is asked', () => {
     expect(await asked(init)).toMatchObject([{ q }]);
   });
 
-  it('is the words as they are in mode platform', async () => {
+  it('contains the unchanged words in mode platform', async () => {
     const init = { query: 'lamp -led', terms: ['desk', 'floor'] };
     expect(await asked(init, { match: 'platform' })).toMatchObject([{ q: 'lamp -led desk|floor' }]);
   });
