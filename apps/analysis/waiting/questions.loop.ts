@@ -21,7 +21,10 @@ import {
   type Claimed,
 } from './waiting-questions.js';
 
-const PAUSE_MS = 100;
+/** With a language model. Without one, only what was asked before its removal waits. */
+const ASK_PAUSE_MS = 100;
+const LOCAL_PAUSE_MS = 1_000;
+const OVERDUE_PAUSE_MS = 250;
 const MEASURE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 /** Time that running requests get at a stop. */
@@ -55,9 +58,9 @@ export class QuestionsLoop implements Loop {
     const repeat = (pauseMs: number, what: string, run: () => Promise<boolean | void>) =>
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
-      repeat(PAUSE_MS, 'asking the language model', () => this.ask()),
+      repeat(questions.llm ? ASK_PAUSE_MS : LOCAL_PAUSE_MS, 'asking the language model', () => this.ask()),
       // Beside the turns: a burst that reaches its deadline must not wait for them, nor they for it.
-      repeat(PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
+      repeat(OVERDUE_PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
       repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>
         renewClaims(database, [...this.underWay.keys()]),
       ),

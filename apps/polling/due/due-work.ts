@@ -96,12 +96,6 @@ export async function claimDue(
   limit: number,
   { claim = newId(), withState = true } = {},
 ): Promise<DueSearch[]> {
-  const due: unknown[] = await database.query(
-    `SELECT 1 FROM upstream_searches WHERE lane = $1 AND next_due_at <= now() AND leased_until < now() LIMIT 1`,
-    [lane],
-  );
-  // Each lane asks several times a second, and mostly nothing is due.
-  if (due.length === 0) return [];
   // In one transaction: a search that is claimed without its watches would not be read.
   return database.transaction(async (tx) => {
     const [rows]: [SearchRow[]] = await tx.query(

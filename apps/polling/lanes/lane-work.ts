@@ -6,6 +6,7 @@ import { BUS, DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
+import { DueLanes } from '../due/due-lanes.js';
 import { CheckRecorder } from '../record/check-recorder.js';
 import { ExploreDesk } from '../explore/explore-desk.js';
 import { LaneWorker } from './lane-worker.js';
@@ -21,6 +22,7 @@ export interface WorkOnLane {
 /** Starts the work on lanes: checks on each lane, and on the first lane of a source its lookups and Explores. */
 @Injectable()
 export class LaneWork {
+  private readonly due: DueLanes;
   private readonly recorder: CheckRecorder;
   private readonly desk: LookupDesk;
 
@@ -31,13 +33,22 @@ export class LaneWork {
     strategy: NatsStrategy,
     @Inject(LOG) private readonly log: Logger,
   ) {
+    this.due = new DueLanes(database);
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
     this.desk = new LookupDesk(strategy, bus, database, store);
   }
 
   /** `tickMs`: how often it queries for due work. */
   begin(lane: Lane, tickMs: number): WorkOnLane {
-    const worker = new LaneWorker(lane, this.database, this.recorder, systemClock, tickMs, this.log);
+    const worker = new LaneWorker(
+      lane,
+      this.database,
+      this.due,
+      this.recorder,
+      systemClock,
+      tickMs,
+      this.log,
+    );
     worker.start();
     const isFirst = lane.name.endsWith(':0');
     const answers = lane.connector.lookups && isFirst ? this.desk.open(lane) : undefined;

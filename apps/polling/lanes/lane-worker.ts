@@ -6,6 +6,7 @@ import type { Database } from '#postgres';
 import { arriveShared, SpanKind, type Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import { Claims } from '../due/claims.js';
+import { untilNextTick, type DueLanes } from '../due/due-lanes.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
 import { runningSearches } from '../due/running-watches.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
@@ -55,6 +56,7 @@ export class LaneWorker {
   constructor(
     readonly lane: Lane,
     private readonly database: Database,
+    private readonly due: DueLanes,
     private readonly recorder: CheckRecorder,
     private readonly clock: Clock,
     private readonly tickMs: number,
@@ -95,7 +97,7 @@ export class LaneWorker {
         await this.claims.settleDebts();
         const { blockedForMs, heldForMs } = this.lane;
         const claimed = blockedForMs > 0 ? await this.tellBlocked() : heldForMs > 0 ? 0 : await this.claim();
-        if (claimed === 0) await this.pause(this.tickMs);
+        if (claimed === 0) await this.pause(untilNextTick(this.tickMs));
         this.queue.concurrency = this.lane.concurrency;
         await this.room();
       } catch (error) {
@@ -144,7 +146,8 @@ export class LaneWorker {
     await wait(ms, undefined, { signal: this.abort.signal }).catch(() => {});
   }
 
-  private claim(): Promise<number> {
+  private async claim(): Promise<number> {
+    if (!(await this.due.has(this.lane.name))) return 0;
     const limit = this.hasClaimed ? FEED_CLAIM : FIRST_CLAIM;
     return this.claims.take(this.together ? limit : this.lane.concurrency, {}, async (claimed) => {
       this.hasClaimed ||= claimed.length > 0;

@@ -1,0 +1,49 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '#postgres';
+
+/** Lanes look at nearly the same moment, see `untilNextTick`. */
+const TOGETHER_MS = 5;
+
+/**
+ * Tells the lanes of this process whether they have due searches, with one statement for all of them: each looks several
+ * times a second, and mostly nothing is due.
+ */
+export class DueLanes {
+  private look: Look | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /** True if a search of the lane is due that nobody has claimed. */
+  async has(lane: string): Promise<boolean> {
+    const look = (this.look ??= this.begin());
+    look.lanes.add(lane);
+    return (await look.due).has(lane);
+  }
+
+  private begin(): Look {
+    const lanes = new Set<string>();
+    return { lanes, due: this.ask(lanes) };
+  }
+
+  private async ask(lanes: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    await wait(TOGETHER_MS);
+    this.look = undefined;
+    const rows: { lane: string }[] = await this.database.query(
+      `SELECT lane FROM unnest($1::text[]) AS l (lane) WHERE EXISTS (SELECT FROM upstream_searches s
+         WHERE s.lane = l.lane AND s.next_due_at <= now() AND s.leased_until < now())`,
+      [[...lanes]],
+    );
+    return new Set(rows.map(({ lane }) => lane));
+  }
+}
+
+/** The lanes that share a statement, and those of them that have something due. */
+interface Look {
+  lanes: Set<string>;
+  due: Promise<ReadonlySet<string>>;
+}
+
+/** Milliseconds until the next multiple of a tick, which is the same moment for all lanes. */
+export function untilNextTick(tickMs: number): number {
+  return tickMs - (Date.now() % tickMs);
+}
