@@ -17,32 +17,32 @@ import type { Answers } from './finished-event.js';
  * The result of one question to the model. `none`: it gave no valid answer, or refused. `late`: the deadline passed
  * while it was asked. `missed`: nobody could ask it in time.
  */
-export type Told<T> =
-  | { kind: 'told'; value: T; model: string; promptVersion: string; durationMs: number }
+export type ModelResult<T> =
+  | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
   | { kind: 'none' | 'late' | 'missed'; why: string };
 
 /** The results for one event; a key is absent where nothing was asked. */
 export interface ModelAnswers {
-  analysis?: Told<{
+  analysis?: ModelResult<{
     sentiment: Sentiment;
     sentimentScore: number;
     sentimentReason: string;
     intent: Intent;
     intentReason: string;
   }>;
-  bucket?: Told<Bucket | null>;
-  step?: Told<object>;
+  bucket?: ModelResult<Bucket | null>;
+  step?: ModelResult<object>;
 }
 
 /** The same result for everything that a question asks. */
-export function toldForAll(
+export function sameForAll(
   { analysis, bucketPreset, agentStep }: ReadingAsked,
-  told: Told<never>,
+  result: ModelResult<never>,
 ): ModelAnswers {
   return {
-    ...(analysis && { analysis: told }),
-    ...(bucketPreset !== '' && { bucket: told }),
-    ...(agentStep && { step: told }),
+    ...(analysis && { analysis: result }),
+    ...(bucketPreset !== '' && { bucket: result }),
+    ...(agentStep && { step: result }),
   };
 }
 
@@ -53,7 +53,7 @@ export function toldForAll(
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];
   const answers: { -readonly [K in keyof Answers]: Answers[K] } = { records };
-  if (analysis?.kind === 'told' && draft.analysis) {
+  if (analysis?.kind === 'answered' && draft.analysis) {
     const { sentiment, sentimentScore, sentimentReason, intent, intentReason } = analysis.value;
     const reasons = [draft.relevanceReason, sentimentReason, intentReason].filter((reason) => reason !== '');
     answers.analysis = create(AnalysisSchema, {
@@ -67,16 +67,16 @@ export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers
       version: analysis.promptVersion,
     });
     records.push(recordOf('analysis', analysis, intentReason, true));
-  } else if (analysis && analysis.kind !== 'told')
+  } else if (analysis && analysis.kind !== 'answered')
     records.push(...localRecords(draft, 'analysis', analysis.why));
-  if (bucket?.kind === 'told') {
+  if (bucket?.kind === 'answered') {
     answers.bucket = bucket.value;
     records.push(recordOf('bucket', bucket, bucket.value?.key ?? 'none', bucket.value !== null));
   } else if (bucket?.kind === 'none') {
     answers.bucket = null;
     records.push(failureOf('bucket', bucket.why));
   } else if (bucket) records.push(...localRecords(draft, 'bucket', bucket.why));
-  if (step?.kind === 'told') {
+  if (step?.kind === 'answered') {
     answers.ai = { status: 'completed', output: step.value, model: step.model, version: step.promptVersion };
     records.push(recordOf('agent_step', step, '', true));
   } else if (step) {
@@ -89,7 +89,7 @@ export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers
 
 function recordOf(
   kind: PricedReading,
-  { model, promptVersion, durationMs }: Extract<Told<unknown>, { kind: 'told' }>,
+  { model, promptVersion, durationMs }: Extract<ModelResult<unknown>, { kind: 'answered' }>,
   detail: string,
   isCharged: boolean,
 ): ReadingRecord {

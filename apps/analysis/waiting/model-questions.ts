@@ -15,7 +15,7 @@ import {
   type ReadSubject,
 } from '#llm';
 import { bucketKey } from '../domain/local-bucket.js';
-import type { ModelAnswers, Told } from '../domain/model-answers.js';
+import type { ModelAnswers, ModelResult } from '../domain/model-answers.js';
 import { ItemBuckets } from '../readings/item-buckets.js';
 import { LLM } from '../readings/llm.js';
 import type { Claimed } from './waiting-questions.js';
@@ -68,8 +68,8 @@ export class ModelQuestions {
       const analysis = analyses.get(question);
       const bucket = settled.get(question);
       const step = steps.get(question);
-      const waits = [analysis, bucket, step].flatMap((told) =>
-        told && 'waitMs' in told ? [told.waitMs] : [],
+      const waits = [analysis, bucket, step].flatMap((result) =>
+        result && 'waitMs' in result ? [result.waitMs] : [],
       );
       if (waits.length > 0) return { waitMs: Math.max(...waits) };
       return {
@@ -83,11 +83,11 @@ export class ModelQuestions {
   /** Gives each bucket its key, and the label that the key had first. */
   private async settled(
     questions: readonly OpenQuestion[],
-    found: ReadonlyMap<OpenQuestion, Told<BucketAnswer> | Later>,
-  ): Promise<Map<OpenQuestion, Told<Bucket | null> | Later>> {
+    found: ReadonlyMap<OpenQuestion, ModelResult<BucketAnswer> | Later>,
+  ): Promise<Map<OpenQuestion, ModelResult<Bucket | null> | Later>> {
     const named = questions.flatMap((question) => {
-      const told = found.get(question);
-      const bucket = told && 'value' in told ? namedBucket(told.value) : undefined;
+      const result = found.get(question);
+      const bucket = result && 'value' in result ? namedBucket(result.value) : undefined;
       const { keywordId = '', watchId = '' } = question.asked.draft ?? {};
       return bucket ? [{ question, bucket: { ...bucket, ownerId: keywordId || watchId } }] : [];
     });
@@ -99,9 +99,9 @@ export class ModelQuestions {
       ]),
     );
     return new Map(
-      [...found].map(([question, told]) => [
+      [...found].map(([question, result]) => [
         question,
-        'value' in told ? { ...told, value: byQuestion.get(question) ?? null } : told,
+        'value' in result ? { ...result, value: byQuestion.get(question) ?? null } : result,
       ]),
     );
   }
@@ -132,7 +132,7 @@ async function askInGroups<T>(
   llm: Llm,
   questions: readonly OpenQuestion[],
   readingOf: (asked: ReadingAsked) => LlmReading<T>,
-): Promise<Map<OpenQuestion, Told<T> | Later>> {
+): Promise<Map<OpenQuestion, ModelResult<T> | Later>> {
   const groups = new Map<string, { reading: LlmReading<T>; members: OpenQuestion[] }>();
   for (const question of questions) {
     const reading = readingOf(question.asked);
@@ -149,7 +149,7 @@ async function askInGroups<T>(
 async function askAlone(
   llm: Llm,
   questions: readonly OpenQuestion[],
-): Promise<Map<OpenQuestion, Told<object> | Later>> {
+): Promise<Map<OpenQuestion, ModelResult<object> | Later>> {
   const answered = await Promise.all(
     questions.map((question) => {
       const { instruction = '', schema = {} } = question.asked.agentStep ?? {};
@@ -164,7 +164,7 @@ async function askTogether<T>(
   reading: LlmReading<T>,
   members: readonly OpenQuestion[],
   characters: number,
-): Promise<[OpenQuestion, Told<T> | Later][]> {
+): Promise<[OpenQuestion, ModelResult<T> | Later][]> {
   const items = members.map(({ asked }) => {
     const item = asked.draft?.matched?.item;
     return asLlmItem(item ?? { source: '', kind: '', title: '', text: '' }, characters);
@@ -178,7 +178,7 @@ async function askTogether<T>(
         member,
         value === undefined
           ? { kind: 'none', why: 'the language model gave no valid answer' }
-          : { kind: 'told', value, model, promptVersion, durationMs },
+          : { kind: 'answered', value, model, promptVersion, durationMs },
       ];
     });
   } catch (error) {
@@ -187,7 +187,7 @@ async function askTogether<T>(
   }
 }
 
-function failureOf(error: LlmError, { deadlineAt, tries }: Claimed): Told<never> | Later {
+function failureOf(error: LlmError, { deadlineAt, tries }: Claimed): ModelResult<never> | Later {
   const { kind, isTemporary } = error;
   if (kind === 'deadline')
     return Date.now() >= deadlineAt

@@ -8,12 +8,12 @@ import { subjectOf } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { finishedEvent } from '../domain/finished-event.js';
-import { answersOf, toldForAll, type ModelAnswers } from '../domain/model-answers.js';
+import { answersOf, sameForAll, type ModelAnswers } from '../domain/model-answers.js';
 import { EventRules } from '../rules/event-rules.js';
 import type { OpenQuestion } from './model-questions.js';
 import { dropQuestions, type Claimed } from './waiting-questions.js';
 
-/** Reads the content of questions, and stores their answers: each question gets one answer, whoever answers first. */
+/** Reads the content of questions, and stores their answers: each question gets one answer, the first one. */
 @Injectable()
 export class QuestionAnswers {
   constructor(
@@ -69,7 +69,7 @@ export class QuestionAnswers {
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };
     let final = await finished(answers);
-    if (final.data.length > this.store.mostBytes) final = await finished(toldForAll(asked, TOO_LARGE));
+    if (final.data.length > this.store.mostBytes) final = await finished(sameForAll(asked, TOO_LARGE));
     return {
       ...{ claimed, ...final, cause, expectedSeq: seq },
       subject: subjectOf('READINGS', accountId, watchId, eventId),

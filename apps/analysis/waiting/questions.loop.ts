@@ -7,7 +7,7 @@ import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { forgetOldPositions } from '#projections';
 import { metrics, type Logger } from '#telemetry';
-import { toldForAll, type Told } from '../domain/model-answers.js';
+import { sameForAll, type ModelResult } from '../domain/model-answers.js';
 import { waitingReadingsProjection } from '../projections/waiting-readings.projection.js';
 import { ModelQuestions } from './model-questions.js';
 import { QuestionAnswers, type Answered } from './question-answers.js';
@@ -30,10 +30,10 @@ const FORGET_EVERY_MS = 3_600_000;
 /** Time that running requests get at a stop. */
 const STOP_PATIENCE_MS = 2_000;
 
-const DOWN: Told<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
-const NO_MODEL: Told<never> = { kind: 'missed', why: 'LLM_URL is not set any more' };
-const OVERDUE: Told<never> = { kind: 'missed', why: 'the language model could not be asked in time' };
-const LATE: Told<never> = { kind: 'late', why: 'the language model did not answer in time' };
+const DOWN: ModelResult<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
+const NO_MODEL: ModelResult<never> = { kind: 'missed', why: 'LLM_URL is not set any more' };
+const OVERDUE: ModelResult<never> = { kind: 'missed', why: 'the language model could not be asked in time' };
+const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did not answer in time' };
 
 /**
  * Asks the language model about events that wait for it, as its lane allows, and finishes the events whose deadline has
@@ -99,11 +99,14 @@ export class QuestionsLoop implements Loop {
   }
 
   /** Answers questions without asking the model. */
-  private async finish(claimed: readonly Claimed[], toldOf: (one: Claimed) => Told<never>): Promise<void> {
+  private async finish(
+    claimed: readonly Claimed[],
+    resultOf: (one: Claimed) => ModelResult<never>,
+  ): Promise<void> {
     if (claimed.length === 0) return;
     const open = await this.answers.open(claimed);
     await this.answers.append(
-      open.map((question) => ({ question, answers: toldForAll(question.asked, toldOf(question.claimed)) })),
+      open.map((question) => ({ question, answers: sameForAll(question.asked, resultOf(question.claimed)) })),
     );
   }
 
