@@ -98,7 +98,7 @@ describe('the standard ClickHouse client', () => {
     ]);
   });
 
-  it('passes parameters through unchanged, whatever they contain', async () => {
+  it('passes parameters with any content unchanged', async () => {
     const nasty = [
       `it's "x" \`y\` \\ \\n`,
       'tab\tline\nreturn\r',

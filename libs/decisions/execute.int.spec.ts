@@ -259,7 +259,7 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
-  it('applies a batch in order, in whatever order it was delivered', async () => {
+  it('applies a batch in order, for any order of its delivery', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
     await apply([...batch].reverse());

@@ -62,7 +62,7 @@ describe('the sentence encoder', () => {
     cosines.forEach((cosine, n) => expect(Math.abs(cosine - (ORIGINAL.cosines[n] ?? 0))).toBeLessThan(0.02));
   });
 
-  it('returns the same unit vector for the same text, whatever is encoded with it', async () => {
+  it('returns the same unit vector for the same text, also together with other texts', async () => {
     const [alone] = await encoder.encode([SENTENCES[1]!]);
     const together = await encoder.encode(SENTENCES);
     expect(together[1]).toEqual(alone);

@@ -71,7 +71,7 @@ it.each<[string, Respond]>([
   expect(await ask(respond)).toMatchObject({ text: '', isDeclined: false });
 });
 
-it('tells answers that were cut off, and refusals', async () => {
+it('recognises answers that were cut off, and refusals', async () => {
   const cut = completion({ content: '{"it' });
   cut.choices[0]!.finish_reason = 'length';
   expect(await ask(json(cut))).toMatchObject({ isCut: true });

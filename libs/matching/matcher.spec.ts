@@ -222,7 +222,7 @@ describe('matching all searches at once', () => {
     );
   });
 
-  it('matches no post with a query, or with terms, of invisible characters alone', () => {
+  it('matches no post with a query, or with terms, of only invisible characters', () => {
     const point = fc.constantFrom(
       '\u200b',
       '\u00ad',
@@ -307,7 +307,7 @@ describe('matching all searches at once', () => {
     });
   });
 
-  it('takes user input literally, whatever it means in a pattern', () => {
+  it('matches user input literally, also with characters that patterns use', () => {
     for (const literal of [
       '(a+)+$',
       '.*',

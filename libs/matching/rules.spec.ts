@@ -158,7 +158,7 @@ describe('terms', () => {
     expect(foldTerm('\u200b')).toBe('');
   });
 
-  it('have one canonical list, whatever their order and case', () => {
+  it('have one canonical list for any order and case', () => {
     expect(canonicalTerms(['Rocket', ' acme', 'ACME', '', 'É'])).toEqual(['acme', 'rocket', 'é']);
     expect(canonicalTerms(['E\u0301', 'acme', 'rocket '])).toEqual(['acme', 'rocket', 'é']);
   });

@@ -26,7 +26,7 @@ describe('the language of a text', () => {
     expect(languageOf(text)).toBeUndefined();
   });
 
-  it('is what the source declares, as a short code, where the text is short', () => {
+  it('is the declared language of the source, as a short code, for a short text', () => {
     expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
   });
 
@@ -41,7 +41,7 @@ describe('the language of a text', () => {
   });
 
   it.each(['und', 'zxx', '', 'x', '!!', 'english'])(
-    'is not what the source declares where that is no code: "%s"',
+    'is not the declared language of the source if that is not a code: "%s"',
     (declared) => {
       expect(languageOf('The delivery was late again and nobody answered', declared)).toBe('en');
     },

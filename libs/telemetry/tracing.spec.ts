@@ -84,7 +84,7 @@ describe('a step of a trace', () => {
     expect(traceOf(running)).not.toBe('a'.repeat(32));
   });
 
-  it('is continued by later work, whatever trace is running then', async () => {
+  it('is continued by later work, also while another trace is running', async () => {
     const within = (running: string, cause: string | undefined) =>
       arriveWith('other', SpanKind.SERVER, { traceparent: running }, async () =>
         continueTrace(cause, () => currentTraceparent()),

@@ -99,14 +99,14 @@ describe('classes over mentions', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are those of the labels’ meaning at once while the model is down', async () => {
+  it('use the meaning of the labels at once while the model is down', async () => {
     const ask = jest.fn();
     const model = { lane: { ...LANE, isAvailable: false }, ask } as unknown as Llm;
     const { labels } = await run('classify', [mention('a')], model, { classes });
     expect([labels?.length, ask.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('are those of the labels’ meaning if the model does not answer', async () => {
+  it('use the meaning of the labels if the model does not answer', async () => {
     const model = {
       lane: LANE,
       ask: () => Promise.reject(new LlmError('server_error', '500')),

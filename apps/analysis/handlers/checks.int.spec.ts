@@ -27,7 +27,7 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
-  it('that is delivered again makes no event again that is stored, whatever the settings are then [readings.final]', async () => {
+  it('that is delivered again repeats no stored event, also after a change of the settings [readings.final]', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     await on.handler().handle(check);
@@ -170,7 +170,7 @@ describe('a check', () => {
     expect(second?.charges.map(({ operation }) => operation)).toEqual(['analysis', 'bucket']);
   });
 
-  it('keeps the first label of a bucket, whatever its later spellings are [readings.bucket-key]', async () => {
+  it('keeps the first label of a bucket for all later spellings [readings.bucket-key]', async () => {
     const scene = await on.scene({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
     const { handle } = on.handler();
     await handle(scene.check({ text: 'My iPhone 15 Pro' }));
@@ -267,7 +267,7 @@ describe('a check', () => {
     });
   });
 
-  it('that waits for nothing and costs nothing gives back what was reserved for it', async () => {
+  it('that waits for nothing and costs nothing releases its reservation', async () => {
     const scene = await on.scene({ sentimentEnabled: false });
     const step = create(AgentStepSchema, { instruction: 'Which?', schema: { one: { type: 'string' } } });
     await on.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [

@@ -123,7 +123,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('gives the next turn to the request that has waited long, however often others ask', async () => {
+    it('gives the next turn to the request that has waited long, even if others ask often', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([

@@ -43,7 +43,7 @@ it('an account whose ledger cannot be renewed does not delay other accounts, and
   expect(await loop.pass()).toBe(1);
 });
 
-it('when every account fails, the pass stops after three accounts alone', async () => {
+it('when every account fails, the pass stops after three accounts', async () => {
   stores.clock.at = OPENED_AT;
   const all: string[] = [];
   for (let n = 0; n < 6; n += 1) all.push(await stores.open());

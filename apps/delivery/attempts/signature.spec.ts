@@ -54,7 +54,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is the hex HMAC of the body alone under the present secret in the legacy form, and Standard Webhooks stays the same', () => {
+  it('is the hex HMAC of only the body with the present secret in the legacy form, and Standard Webhooks stays the same', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));

@@ -69,7 +69,7 @@ const stored = async () =>
     'SELECT model, event_id FROM mention_vectors FINAL',
   );
 
-it('embeds what has no vector, goes on after an interruption, and leaves out what was purged', async () => {
+it('embeds mentions without a vector, continues after an interruption, and leaves out purged mentions', async () => {
   await mentions(700);
   await mentions(3, { watch_id: purgedWatch });
   await mentions(2, { text: '' });

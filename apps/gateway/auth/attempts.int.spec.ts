@@ -56,7 +56,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(await signIn(attempts, 'ada@example.org', '198.51.100.7')).toEqual({ outcome: 'counted' });
   });
 
-  it('tells a person of the same network when to try again, and lets the person in then', async () => {
+  it('says to a person of the same network when to try again, and accepts the sign-in then', async () => {
     const attempts = new Attempts(database, createLogger('spec', 'silent'));
     for (let n = 0; n < 60; n += 1) await signIn(attempts, `n${n}@example.org`, '192.0.2.1');
     const refused = await signIn(attempts, 'ada@example.org', '192.0.2.1');

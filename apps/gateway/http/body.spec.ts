@@ -34,7 +34,7 @@ describe('reading a body', () => {
     expect(details).toEqual([{ path: '', message: 'must be a JSON object' }]);
   });
 
-  it('accepts both spellings, or camelCase alone [requests.snake-bodies, requests.queries-camel]', () => {
+  it('accepts both spellings, or only camelCase [requests.snake-bodies, requests.queries-camel]', () => {
     expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
     expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
     expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
@@ -99,7 +99,7 @@ describe('reading a body', () => {
     );
   });
 
-  it('keeps the content of the user’s own map, whatever its keys are [requests.user-data]', () => {
+  it('keeps the content of the user’s own map, with any keys [requests.user-data]', () => {
     fc.assert(
       fc.property(
         fc.dictionary(

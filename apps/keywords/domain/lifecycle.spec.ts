@@ -240,7 +240,7 @@ describe('resuming a lone watch', () => {
     creditsRemaining: 7,
   });
 
-  it('runs, whatever the reason of its pause was', () => {
+  it('runs after a pause for any reason', () => {
     const paused = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
       (state, command) => run(state, command).state,
       loneWatch(),

@@ -107,7 +107,7 @@ describe('a claim that another claim has replaced', () => {
     expect(successor.upstream.requests).toHaveLength(5);
   });
 
-  it('does not end another claim, whatever happens to its own reads', async () => {
+  it('does not end another claim when its own reads fail', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const before = await claimDue(stores.database, LANE, 10);

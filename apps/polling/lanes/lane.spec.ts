@@ -31,7 +31,7 @@ const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 
 describe('a lane whose searches fail', () => {
   it.each(['forbidden', 'truncated', 'unknown_shape'] as const)(
-    'waits when three in a row get %s, and not when one search gets it, however often',
+    'waits when three searches in a row get %s, and not when one search gets it many times',
     async (kind) => {
       const lane = laneOn(new Upstream());
       const failed = (key: string) => lane.failed(faultOf(kind), key);
@@ -44,7 +44,7 @@ describe('a lane whose searches fail', () => {
     },
   );
 
-  it('continues when only what one search names has failed, however badly', async () => {
+  it('continues when only servers of one search have failed', async () => {
     const lane = laneOn(new Upstream());
     const fault = new UpstreamError('server_error', 'one server of many is down', 503, undefined, 'search');
     for (const key of ['a', 'b', 'c', 'd']) expect(await lane.failed(fault, key)).toBeUndefined();
@@ -131,7 +131,7 @@ describe('a wait in the headers of a response', () => {
     return lane;
   };
 
-  it.each([429, 503])('is kept after a %i, whatever the connector does with the response', async (status) => {
+  it.each([429, 503])('is kept after a %i, also if the connector ignores the response', async (status) => {
     const lane = await laneAnswered(status, { 'retry-after': '600' });
     await lane.succeeded();
     expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([

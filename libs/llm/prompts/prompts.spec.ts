@@ -36,7 +36,7 @@ describe('the reading of sentiment and intent', () => {
     [{ sentiment: 'positive' }, 'required'],
     [null, 'object'],
     ['positive', 'object'],
-  ])('refuses %j and tells the model why', (answer, why) => {
+  ])('refuses %j and explains the reason to the model', (answer, why) => {
     expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
   });
 
@@ -63,7 +63,7 @@ describe('the reading of sentiment and intent', () => {
 });
 
 describe('the reading of buckets', () => {
-  it('takes a label or null, and a sentiment only for themes', () => {
+  it('accepts a label or null, and a sentiment only for themes', () => {
     const { check } = bucketReading('custom', { ...subject, about: 'billing or shipping' });
     expect(check({ label: 'billing' })).toEqual({ value: { label: 'billing' } });
     expect(check({ label: null })).toEqual({ value: { label: null } });
@@ -75,7 +75,7 @@ describe('the reading of buckets', () => {
     expect(themes.check({ label: 'battery' })).toHaveProperty('fault');
   });
 
-  it('tells the rule of a custom bucket as one quoted value', () => {
+  it('contains the rule of a custom bucket as one quoted value', () => {
     const { instructions } = bucketReading('custom', { ...subject, about: 'a\n"b"' });
     expect(instructions).toContain('"a\\n\\"b\\""');
   });
@@ -99,7 +99,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     expect(check(nothing)).toEqual({ value: nothing });
   });
 
-  it('has the order of the schema, whatever the order of the answer', () => {
+  it('has the order of the schema, for any order of the answer', () => {
     const reversed = Object.fromEntries(Object.entries(OUTPUT).reverse());
     expect(JSON.stringify(check(reversed))).toBe(JSON.stringify({ value: OUTPUT }));
   });

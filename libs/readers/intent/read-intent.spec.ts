@@ -47,7 +47,7 @@ describe('the intent of a post', () => {
     'Acme, really?',
     'Was the Acme sale a big hit? Read more at http://example.com/a',
     'Acme opens a shop in Rome. Who would have thought?',
-  ])('is no question about the product in what people say to each other: "%s"', (text) => {
+  ])('is not a question about the product in talk between people: "%s"', (text) => {
     expect(readingOf(requestOf(text)).intent).not.toBe('product_question');
   });
 

@@ -14,7 +14,7 @@ const example = (bucket: number, label: number): Example => ({
 });
 
 describe('training', () => {
-  it('finds the linear model of classes that one feature tells apart', () => {
+  it('finds the linear model of classes that one feature separates', () => {
     const examples = Array.from({ length: 60 }, (_, n) => example(n % 3, n % 3));
     const model = trainLinear(examples, { rows: 3, epochs: 20, rate: 1, l2: 0, prune: 0 });
     for (const label of [0, 1, 2] as const) {
@@ -23,7 +23,7 @@ describe('training', () => {
     }
   });
 
-  it('finds a network for classes that no single input tells apart, and the same one each time', () => {
+  it('finds a network for classes that no single input separates, and the same one each time', () => {
     const corners = [
       [0, 0, 0],
       [0, 1, 1],
@@ -41,7 +41,7 @@ describe('training', () => {
     expect(trainNetwork(examples, settings)).toEqual(network);
   });
 
-  it('takes words for ordinary that are often written in lower case', () => {
+  it('counts words as ordinary that are often written in lower case', () => {
     const texts = Array.from({ length: 20 }, () => 'the apple fell, said Acme #target');
     expect(ordinaryWords(texts)).toEqual(['apple', 'fell', 'said', 'the']);
   });

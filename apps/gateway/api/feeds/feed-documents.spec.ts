@@ -43,7 +43,7 @@ describe('the feed of a keyword', () => {
     );
   });
 
-  it('has the id, time, address, author and tags of each mention, and leaves out addresses that are no web pages', () => {
+  it('has the id, time, address, author and tags of each mention, and leaves out addresses that are not web pages', () => {
     const [entry] = parseAtomFeed(atomDocument(content([row]))).entries ?? [];
     expect(entry).toMatchObject({
       ...{ id: `urn:uuid:${row.event_id}`, title: { value: 'T' }, content: { value: 'B', type: 'text' } },
