@@ -57,7 +57,7 @@ describe('the items of a request', () => {
     ),
   );
 
-  it('stay one line each, come back as they were, and cannot contain the mark', () => {
+  it('stay one line each, are read back unchanged, and cannot contain the mark', () => {
     fc.assert(
       fc.property(fc.array(hostile, { minLength: 1, maxLength: 5 }), (texts) => {
         const content = contentOf(texts);
@@ -87,7 +87,7 @@ describe('an answer', () => {
     expect(read({ items }, 2)).toEqual({ values: ['a', 'b'], faults: [] });
   });
 
-  it('loses only the items that are missing, doubled or not valid', () => {
+  it('loses only the items that are missing, repeated or invalid', () => {
     const items = [
       { n: 1, answer: 'a' },
       { n: 2, answer: 'b' },
@@ -172,7 +172,7 @@ it('limits of texts and numbers are stated in words, because the strict mode of 
   });
 });
 
-it('the repair shows the model its answer, the faults and the open items, and not more of them than it can read', () => {
+it('the repair shows the model its answer, the faults and the open items, up to the size that it can read', () => {
   const faults = Array.from({ length: 50 }, (_, n) => `fault ${n}`);
   const [said, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);
   expect(String(said?.content).length).toBe(4_000);

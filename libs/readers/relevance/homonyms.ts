@@ -8,7 +8,7 @@ export interface Homonym {
   others: readonly { thing: string; words: ReadonlySet<string> }[];
 }
 
-/** Names that are often meant otherwise, in lower case. Other names are judged by the general signals alone. */
+/** Names that often mean something else, in lower case. Other names are judged by the general signals only. */
 export const HOMONYMS: ReadonlyMap<string, Homonym> = new Map(
   Object.entries(entries).map(([name, { company, others }]) => [
     name,

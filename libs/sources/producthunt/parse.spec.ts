@@ -51,7 +51,7 @@ describe('posts of Product Hunt', () => {
     [{ id: '[REDACTED]', name: 'Ada' }],
     [{ name: 'Ada' }],
     [null],
-  ])('of people who are not shown have no author: %j', (user) => {
+  ])('of hidden people have no author: %j', (user) => {
     const item = one({ user });
     expect([item?.author, item?.authorName, item?.authorUrl]).toEqual([undefined, undefined, undefined]);
   });
@@ -101,7 +101,7 @@ describe('posts of Product Hunt', () => {
     ]);
   });
 
-  it('may have neither tagline nor description', () => {
+  it('can lack tagline and description', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 

@@ -78,7 +78,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('are unescaped in the search alone: elsewhere the title is what was written', () => {
+  it('are unescaped only in search results: other titles are unchanged', () => {
     const snippet = { ...whole()[0]?.snippet, title: 'How to write &amp;' };
     expect(one({ title: 'How to write &amp;amp;' })?.title).toBe('How to write &amp;');
     expect(one({ title: 'How to write &amp;amp;' }, whole({ snippet }))?.title).toBe('How to write &amp;');
@@ -106,18 +106,18 @@ describe('videos of YouTube', () => {
     expect(bodyOf({}, whole({ contentDetails: { duration } }))['durationSeconds']).toBe(seconds);
   });
 
-  it('whose counts are hidden have none', () => {
+  it('with hidden counts have none', () => {
     const statistics = { viewCount: '12', likeCount: undefined, commentCount: 'many' };
     expect(bodyOf({}, whole({ statistics }))).toMatchObject({ views: 12, likes: null, comments: null });
     expect(one({}, whole({ statistics }))?.engagement).toMatchObject({ views: 12 });
   });
 
-  it('that are broadcasts say so, and an author’s @ is left away', () => {
+  it('that are broadcasts are marked, and the @ of an author is removed', () => {
     expect(bodyOf({ liveBroadcastContent: 'upcoming' })['liveBroadcast']).toBe('upcoming');
     expect(one({ channelTitle: '@lamps' })).toMatchObject({ author: 'lamps', authorName: '@lamps' });
   });
 
-  it('that say little are videos all the same', () => {
+  it('are accepted with few fields', () => {
     const little = { id: { videoId: 'abc' }, snippet: { title: 'Lamp' } };
     const { items } = parseSearchAnswer({ items: [little] }, new Map());
     expect(items[0]).toMatchObject({ url: 'https://www.youtube.com/watch?v=abc', title: 'Lamp', text: '' });

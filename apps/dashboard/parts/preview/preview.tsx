@@ -14,7 +14,7 @@ interface Props {
   preview: ReturnType<typeof usePreview>;
 }
 
-/** What the sources have about the question, after the price. */
+/** Shows the price, and then what the sources have about the question. */
 export function Preview({ question, preview }: Props) {
   const { start, run, items } = preview;
   const found = items.data?.data;

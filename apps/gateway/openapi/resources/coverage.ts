@@ -21,7 +21,7 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
     source: SOURCE,
     watchId: described('Null if the search was removed', nullable(ID)),
     windows: described(
-      'Oldest first, without holes',
+      'Oldest first, each directly after the one before',
       listOf(
         object({
           from: INSTANT,
@@ -31,7 +31,7 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
             oneOf(['covered', 'gap', 'failed']),
           ),
           reason: described(
-            'Why; of a covered window, the failure after which a later check read it',
+            'The reason; for a covered window, the failure before a later check read it',
             nullable(TEXT),
           ),
         }),
@@ -51,7 +51,7 @@ export const coverageRoutes: readonly Route[] = (['keywords', 'queries'] as cons
   method: 'get',
   path: `/v1/${name}/{id}/coverage`,
   operationId: name === 'keywords' ? 'coverageOfKeyword' : 'coverageOfQuery',
-  summary: 'Show what was read of each search, and what was not',
+  summary: 'Show which times of each search were read, and which were not',
   description: 'A window of at most 90 days. Free.',
   parameters: [inPath('id', 'Id of the keyword'), since('24 hours before `until`'), UNTIL],
   answer: ref('Coverage'),
