@@ -285,5 +285,18 @@ it('a model that was down is tested with an event without a step, and reads agai
   expect(await next.event()).toMatchObject({ analysis: { sentiment: 'negative', reader: 'llm' } });
 });
 
+it('a model that works again, as another replica has found out, reads all events that wait', async () => {
+  on.fails('500', 0);
+  // Five failures: then it is down, for five seconds.
+  const down = Array.from({ length: 5 }, () => on.scene());
+  await on.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
+  for (const scene of down) await scene.event();
+  on.simulator.faults.clear();
+  await on.database.query('UPDATE llm_lane SET failures = 0');
+  const up = Array.from({ length: 6 }, () => on.scene());
+  await on.store.publishAll(up.map((scene) => scene.question('sentiment=negative', { analysis: true })));
+  for (const scene of up) expect(await scene.event()).toMatchObject({ analysis: { reader: 'llm' } });
+});
+
 waitingRestartTasks(() => on);
 waitingTableTasks(() => on);

@@ -86,7 +86,7 @@ export class QuestionsLoop implements Loop {
     const { llm } = this.questions;
     // First: questions without a step test a server that is down, too.
     const begun = llm ? await this.begin(llm) : 0;
-    const local = !llm || llm.lane.isDown ? await claimWithoutModel(this.database, !llm) : [];
+    const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
     return local.length + begun > 0;
   }
