@@ -43,11 +43,12 @@ describe.each(RECEIVERS)('the receiver in $language', ({ language, command, args
   beforeAll(async () => {
     port = await freePort();
     const env = { ...process.env, PORT: String(port), EARSHOT_SIGNING_SECRET: SECRET };
-    child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    // In a process group: `go run` starts the receiver as its child.
+    child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
     await until(`${language} listens`, () => out.includes('listening'), 60_000);
   }, 90_000);
-  afterAll(() => void child?.kill('SIGKILL'));
+  afterAll(() => void (child?.pid && process.kill(-child.pid, 'SIGKILL')));
 
   const now = () => Math.floor(Date.now() / 1000);
 

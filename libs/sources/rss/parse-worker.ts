@@ -24,7 +24,7 @@ export type ParseOutcome =
   | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
 
 const isLinux = process.platform === 'linux';
-const thread = isLinux ? basename(readlinkSync('/proc/thread-self')) : undefined;
+const thread = threadId();
 // Lowers the priority of this thread, which only Linux supports for single threads. The lowest priority would get next
 // to nothing on a busy machine.
 if (!isMainThread && isLinux) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -39,5 +39,14 @@ export default function parse({ bytes, origin, begun }: ParseTask): ParseOutcome
     if (!(error instanceof UpstreamError)) throw error;
     const { kind, message, statusCode } = error;
     return { fault: { kind, message, statusCode } };
+  }
+}
+
+/** Undefined where no `/proc` is mounted, too. */
+function threadId(): string | undefined {
+  try {
+    return isLinux ? basename(readlinkSync('/proc/thread-self')) : undefined;
+  } catch {
+    return undefined;
   }
 }
