@@ -61,8 +61,8 @@ import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
 import { EventRules } from './rules/event-rules.js';
 import { Similarities } from './rules/similarities.js';
-import { Payments } from './search/payments.js';
-import { SettledChecks, SettledEvents } from './settled.js';
+import { WorkCharges } from './search/work-charges.js';
+import { ChecksProgress, EventsProgress } from './projection-progress.js';
 import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
@@ -90,7 +90,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
             useFactory: (log: Logger, database: Database) =>
               llm && createLlm(llm, log, new SharedLlmTurns(database)),
           },
-          Payments,
+          WorkCharges,
           AnalysedMentions,
           AnalysisWork,
           Stories,
@@ -107,8 +107,8 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           AlertDecisions,
           AlertEvaluation,
           AlertsLoop,
-          SettledEvents,
-          SettledChecks,
+          EventsProgress,
+          ChecksProgress,
           { provide: PUBLIC_URL, useValue: config.PUBLIC_URL },
           WeeklyFigures,
           DigestAssembly,

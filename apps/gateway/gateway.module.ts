@@ -60,7 +60,7 @@ import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { AuditLog } from './auth/audit-log.js';
-import { Attempts } from './auth/attempts.js';
+import { AttemptLimits } from './auth/attempt-limits.js';
 import { BadKeys } from './auth/bad-keys.js';
 import { Passwords } from './auth/passwords.js';
 import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SIGN_UP, SOURCES, type GatewayConfig } from './config.js';
@@ -73,7 +73,7 @@ import { Guides } from './docs/guides.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { ignoreForms, malformedRequests, readJsonAlone } from './http/request-parsing.js';
-import { UnreadGuard } from './http/unread.guard.js';
+import { IgnoredInputGuard } from './http/ignored-input.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PurgeHandler } from './idempotency/purge.handler.js';
@@ -116,7 +116,7 @@ import { SignInController } from './sessions/sign-in.controller.js';
 import { SignUpCodes } from './sessions/sign-up-codes.js';
 import { SignUpController, SignUpOptionsController } from './sessions/sign-up.controller.js';
 import { SignUps } from './sessions/sign-ups.js';
-import { SignedIn } from './sessions/signed-in.js';
+import { BrowserSessions } from './sessions/browser-sessions.js';
 
 @Module({})
 class GatewayModule {}
@@ -219,10 +219,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: SessionCookie, useValue: new SessionCookie(config.PUBLIC_URL) },
           { provide: AccountLinks, useValue: new AccountLinks(config.PUBLIC_URL) },
           { provide: MAIL, useFactory: () => mailOf(config) },
-          Attempts,
+          AttemptLimits,
           Passwords,
           Sessions,
-          SignedIn,
+          BrowserSessions,
           SignUps,
           MemberReads,
           PeopleReads,
@@ -276,7 +276,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
     async http(app: NestFastifyApplication) {
       const log = app.get<Logger>(LOG, { strict: false });
       app.useGlobalFilters(new ErrorFilter(log, { methodsAt, nearestPath }));
-      app.useGlobalGuards(new UnreadGuard());
+      app.useGlobalGuards(new IgnoredInputGuard());
       const fastify = app.getHttpAdapter().getInstance();
       await app.register(compress, COMPRESSION);
       readJsonAlone(fastify);

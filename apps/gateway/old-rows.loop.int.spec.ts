@@ -3,7 +3,7 @@ import { openDatabase, type Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { Attempts } from './auth/attempts.js';
+import { AttemptLimits } from './auth/attempt-limits.js';
 import { AuditLog } from './auth/audit-log.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { OldRows } from './old-rows.loop.js';
@@ -65,15 +65,15 @@ const left = async () =>
     }),
   );
 
-function loopWith(attempts: Pick<Attempts, 'deleteOld'>): OldRows {
+function loopWith(attempts: Pick<AttemptLimits, 'deleteOld'>): OldRows {
   const idempotency = new Idempotency(database, log, new SecretBox('5e'.repeat(32)));
   const sessions = new Sessions(database);
-  return new OldRows(attempts as Attempts, new AuditLog(database, log), idempotency, sessions, log);
+  return new OldRows(attempts as AttemptLimits, new AuditLog(database, log), idempotency, sessions, log);
 }
 
 describe('the loop that deletes old rows', () => {
   it('deletes them in each table, and keeps the others', async () => {
-    const loop = loopWith(new Attempts(database, log));
+    const loop = loopWith(new AttemptLimits(database, log));
     loop.start();
     await until('the old rows are gone', async () => (await left()).every((count) => count === 1));
     await loop.stop();
@@ -85,7 +85,7 @@ describe('the loop that deletes old rows', () => {
       `INSERT INTO auth_attempts (attempt_id, subject, at)
        SELECT gen_random_uuid(), '\\x02', now() - interval '2 days' FROM generate_series(1, 10001)`,
     );
-    const loop = loopWith(new Attempts(database, log));
+    const loop = loopWith(new AttemptLimits(database, log));
     loop.start();
     await until('the old rows are gone', async () => (await left()).every((count) => count === 1));
     await loop.stop();

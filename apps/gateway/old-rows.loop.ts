@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Repeated } from '#kernel';
 import { LOG, type Loop } from '#platform';
 import type { Logger } from '#telemetry';
-import { Attempts } from './auth/attempts.js';
+import { AttemptLimits } from './auth/attempt-limits.js';
 import { AuditLog } from './auth/audit-log.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { Sessions } from './sessions/sessions.js';
@@ -21,7 +21,7 @@ export class OldRows implements Loop {
   });
 
   constructor(
-    attempts: Attempts,
+    attempts: AttemptLimits,
     auditLog: AuditLog,
     idempotency: Idempotency,
     sessions: Sessions,

@@ -7,7 +7,7 @@ import {
   kindOf,
 } from './characters.js';
 import { BROKEN, foldCluster } from './fold-character.js';
-import { settleKinds } from './settle.js';
+import { resolveKinds } from './resolve-kinds.js';
 
 /**
  * Text in the form in which texts and terms are compared, with positions in the original. All arrays are indexed by
@@ -55,7 +55,7 @@ export class Folder implements FoldedText {
     for (let at = this.takeSimple(text, 0); at < text.length; at = this.takeSimple(text, at)) {
       at = this.takeCluster(text, at);
     }
-    settleKinds(this.kinds, this.length);
+    resolveKinds(this.kinds, this.length);
     return this;
   }
 

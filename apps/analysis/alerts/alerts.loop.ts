@@ -4,7 +4,7 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { COUNTED_DAYS } from '../domain/counted-at.js';
-import { SettledChecks } from '../settled.js';
+import { ChecksProgress } from '../projection-progress.js';
 import { AlertEvaluation } from './alert-evaluation.js';
 import { claimTurns, finishTurns, postponeTurns } from './alert-turns.js';
 
@@ -32,7 +32,7 @@ export class AlertsLoop implements Loop {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    private readonly checks: SettledChecks,
+    private readonly checks: ChecksProgress,
     private readonly evaluation: AlertEvaluation,
     @Inject(LOG) log: Logger,
   ) {

@@ -35,7 +35,7 @@ const SUMMARISED_ITEMS = 20;
 /** A turn that is due, and where its items are cut. */
 export interface DueTurn {
   turn: ClaimedTurn;
-  settledSeq: number;
+  appliedSeq: number;
 }
 
 /**
@@ -58,7 +58,7 @@ export class DigestAssembly {
    * @returns for each turn the turn after it, or why it failed
    */
   async assemble(due: readonly DueTurn[], now: number): Promise<PromiseSettledResult<DigestTurn>[]> {
-    const planned = due.map(({ turn, settledSeq }) => ({ turn, period: duePeriod(turn, settledSeq, now) }));
+    const planned = due.map(({ turn, appliedSeq }) => ({ turn, period: duePeriod(turn, appliedSeq, now) }));
     const items = await digestItems(
       this.database,
       planned.map(({ turn, period }) => rangeOf(turn, period)),

@@ -8,7 +8,7 @@ import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import type { AnalysisWork } from '../analyses/analysis-work.js';
 import { nextDue } from '../domain/digest-times.js';
-import type { SettledEvents } from '../settled.js';
+import type { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly } from './digest-assembly.js';
 import { DigestsLoop } from './digests.loop.js';
 import type { WeeklyFigures } from './weekly-figures.js';
@@ -93,10 +93,10 @@ it('a month with 23 and 25 hours on some days, of 1,000 keywords in all modes: e
   await insertKeywords();
   const items = itemsOfMonth();
   const store = new DyingStore(bus);
-  let settledSeq = 0;
-  const settled = { upTo: async () => () => settledSeq } as unknown as SettledEvents;
+  let appliedSeq = 0;
+  const progress = { upTo: async () => () => appliedSeq } as unknown as EventsProgress;
   const replicas = [1, 2].map(
-    () => new DigestsLoop(database, settled, assembly(store), createLogger('spec', 'silent')),
+    () => new DigestsLoop(database, progress, assembly(store), createLogger('spec', 'silent')),
   );
   const expected = expectedDigests(items);
   const times = [...items.map(({ at }) => at), ...[...expected.values()].map(({ due }) => due)];
@@ -106,7 +106,7 @@ it('a month with 23 and 25 hours on some days, of 1,000 keywords in all modes: e
     const found = items.slice(stored, items.findIndex(({ at }, n) => n >= stored && at >= now) >>> 0);
     await insertItems(found, stored);
     stored += found.length;
-    settledSeq = stored;
+    appliedSeq = stored;
     const deaths = store.deaths;
     await runAll(replicas, now);
     if (store.deaths > deaths) await runAll(replicas, now + CLAIM_ENDS_MS);

@@ -12,7 +12,7 @@ import type { DigestTurn } from '../domain/digest-turn.js';
 import { DigestEventsHandler } from '../handlers/digest-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
 import { reportsProjection } from '../projections/reports.projection.js';
-import { SettledEvents } from '../settled.js';
+import { EventsProgress } from '../projection-progress.js';
 import { mentionRow } from '../readmodels/mentions.sink.js';
 import { agreeWithZones, claimDueTurns } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
@@ -72,11 +72,11 @@ it('after a crash between the fact and the turn, the stored digest counts [diges
   const [turn] = (await claimDueTurns(on.database, ['hourly'], 1000, due)).filter(
     ({ keywordId }) => keywordId === scene.keywordId,
   );
-  const cut = await new SettledEvents(on.bus).lastSeq();
-  const [before] = await on.assembly().assemble([{ turn: turn!, settledSeq: cut }], due);
+  const cut = await new EventsProgress(on.bus).lastSeq();
+  const [before] = await on.assembly().assemble([{ turn: turn!, appliedSeq: cut }], due);
   // The turn was not stored. Meanwhile there are more items, and the next digest is due.
   await scene.publish(scene.event('two'));
-  const [again] = await on.assembly().assemble([{ turn: turn!, settledSeq: cut + 1 }], due + HOUR_MS);
+  const [again] = await on.assembly().assemble([{ turn: turn!, appliedSeq: cut + 1 }], due + HOUR_MS);
   expect(again).toEqual(before);
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });

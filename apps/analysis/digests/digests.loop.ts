@@ -6,7 +6,7 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { duePeriod, turnAfter, type DigestTurn } from '../domain/digest-turn.js';
-import { SettledEvents } from '../settled.js';
+import { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly, rangeOf, type DueTurn } from './digest-assembly.js';
 import { haveItems } from './digest-items.js';
 import { agreeWithZones, claimDueTurns, saveTurns } from './digest-turns.js';
@@ -41,7 +41,7 @@ export class DigestsLoop implements Loop {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    private readonly settled: SettledEvents,
+    private readonly progress: EventsProgress,
     private readonly assembly: DigestAssembly,
     @Inject(LOG) private readonly log: Logger,
   ) {
@@ -78,14 +78,14 @@ export class DigestsLoop implements Loop {
   ): Promise<boolean> {
     const turns = await claimDueTurns(this.database, modes, most, now);
     if (turns.length === 0) return false;
-    const cutOf = await this.settled.upTo(now);
-    const cuts = turns.map((turn) => ({ turn, settledSeq: cutOf(workOf(turn)) }));
-    const early = cuts.flatMap(({ turn, settledSeq }) => (settledSeq === undefined ? [turn] : []));
-    const due = cuts.filter((one): one is DueTurn => one.settledSeq !== undefined);
+    const cutOf = await this.progress.upTo(now);
+    const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
+    const early = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
+    const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
     // Most have none.
     const filled = await haveItems(
       this.database,
-      due.map(({ turn, settledSeq }) => rangeOf(turn, duePeriod(turn, settledSeq, now))),
+      due.map(({ turn, appliedSeq }) => rangeOf(turn, duePeriod(turn, appliedSeq, now))),
     );
     const empty = due.filter((_, n) => !filled[n]);
     const groups = groupsOf(
@@ -101,7 +101,7 @@ export class DigestsLoop implements Loop {
     );
     await saveTurns(this.database, [
       ...early,
-      ...empty.map(({ turn, settledSeq }) => turnAfter(turn, duePeriod(turn, settledSeq, now))),
+      ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
     return turns.length === most;

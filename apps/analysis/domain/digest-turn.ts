@@ -29,14 +29,14 @@ export interface DuePeriod {
 /**
  * The period of a turn that is due. After a time without service it is one long period, up to the last time at which a
  * digest was due.
- * @param settledSeq every event up to this sequence has been stored as an item, or is none
+ * @param appliedSeq every event up to this sequence has been stored as an item, or is none
  */
-export function duePeriod(turn: DigestTurn, settledSeq: number, now: number): DuePeriod {
+export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {
   const { mode, timeZone, periodFrom, afterSeq, dueAt } = turn;
   return {
     from: periodFrom,
     to: nextDue(mode, timeZone, dueAt) > now ? dueAt : lastDue(mode, timeZone, now),
-    cutSeq: Math.max(afterSeq, settledSeq),
+    cutSeq: Math.max(afterSeq, appliedSeq),
   };
 }
 

@@ -10,7 +10,7 @@ export interface BucketInput {
   story: { storyId: string; isRepeated: boolean } | undefined;
 }
 
-/** A bucket before its label is settled. */
+/** A bucket before its label is final. */
 export interface FoundBucket {
   key: string;
   label: string;

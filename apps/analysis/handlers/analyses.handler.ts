@@ -7,7 +7,7 @@ import { COMMANDS } from '#messaging';
 import { CommandPattern } from '#transport';
 import { AnalysedMentions } from '../analyses/analysed-mentions.js';
 import { AnalysisWork, type AnalysisResult } from '../analyses/analysis-work.js';
-import { Payments } from '../search/payments.js';
+import { WorkCharges } from '../search/work-charges.js';
 
 /** Longer than an analysis takes. */
 const HOLD_SECONDS = 300;
@@ -20,7 +20,7 @@ export class AnalysesHandler {
   constructor(
     private readonly mentions: AnalysedMentions,
     private readonly work: AnalysisWork,
-    private readonly payments: Payments,
+    private readonly charges: WorkCharges,
   ) {}
 
   @CommandPattern(COMMANDS.runAnalysis)
@@ -28,9 +28,9 @@ export class AnalysesHandler {
     const { commandId, accountId, mentionIds, operation } = command;
     const mentions = await this.mentions.read(accountId, mentionIds);
     const most = creditsPerAnalysedItem() * mentionIds.length;
-    const holder = await this.payments.reserve(accountId, commandId, most, HOLD_SECONDS);
+    const holder = await this.charges.reserve(accountId, commandId, most, HOLD_SECONDS);
     const result = await this.work.run(command, mentions).catch(async (error: unknown) => {
-      await this.payments.release(commandId, holder);
+      await this.charges.release(commandId, holder);
       if (error instanceof EmbeddingsUnavailable)
         throw Refusal.unavailable(`${error.message}; nothing was charged`);
       throw error;
@@ -38,9 +38,9 @@ export class AnalysesHandler {
     const fitting = withinReply(result);
     const done = mentionIds.length - fitting.errors.length;
     const costCredits = creditsPerAnalysedItem() * done;
-    if (costCredits === 0) await this.payments.release(commandId, holder);
+    if (costCredits === 0) await this.charges.release(commandId, holder);
     else
-      await this.payments.charge({
+      await this.charges.charge({
         id: commandId,
         accountId,
         operation: `analysis_${operation}`,

@@ -7,7 +7,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
 import { agreeWithChannels } from '../digests/digest-turns.js';
-import { SettledEvents } from '../settled.js';
+import { EventsProgress } from '../projection-progress.js';
 import { earlyOf, tooEarly } from './keyword-tables.js';
 
 /** Plans the digests of a keyword when its channels change. */
@@ -16,7 +16,7 @@ export class DigestTurnsHandler {
   constructor(
     @Inject(STORE) private readonly store: EventStore,
     @Inject(DATABASE) private readonly database: Database,
-    private readonly settled: SettledEvents,
+    private readonly progress: EventsProgress,
   ) {}
 
   @ConsumerPattern({ stream: 'KEYWORDS', name: 'analysis-digest-turns', batchSize: 100 })
@@ -29,7 +29,7 @@ export class DigestTurnsHandler {
       await agreeWithChannels(
         this.database,
         [...new Set(ids)],
-        await this.settled.lastSeq(),
+        await this.progress.lastSeq(),
         systemClock.now().getTime(),
       );
     return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(this.store, message) : done)));

@@ -14,7 +14,7 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { CommandPattern } from '#transport';
 import { EMBEDDER } from '../config.js';
-import { Payments } from '../search/payments.js';
+import { WorkCharges } from '../search/work-charges.js';
 import { searchWords } from '../search/words.js';
 
 /** Longer than a search takes: a gateway that has not settled the question by then is dead. */
@@ -36,7 +36,7 @@ interface KnownQuestion {
 export class QuestionsHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    private readonly payments: Payments,
+    private readonly charges: WorkCharges,
     @Inject(EMBEDDER) private readonly embedder: Embedder,
   ) {}
 
@@ -44,9 +44,9 @@ export class QuestionsHandler {
   async ask({ accountId, questionHash, texts }: AskQuestion) {
     const { question_id: questionId, charged_at: chargedAt } = await this.known(accountId, questionHash);
     const cost = creditsOfQuestion(texts.length);
-    const holder = chargedAt ? '' : await this.payments.reserve(accountId, questionId, cost, HOLD_SECONDS);
+    const holder = chargedAt ? '' : await this.charges.reserve(accountId, questionId, cost, HOLD_SECONDS);
     const vectors = await this.embedder.embed(texts, true).catch(async (error: unknown) => {
-      if (holder) await this.payments.release(questionId, holder);
+      if (holder) await this.charges.release(questionId, holder);
       if (error instanceof EmbeddingsUnavailable)
         throw Refusal.unavailable(`${error.message}; nothing was charged`);
       throw error;
@@ -59,11 +59,11 @@ export class QuestionsHandler {
   async settle(command: SettleQuestion) {
     const { accountId, questionId, holder, answered, texts } = command;
     if (!answered) {
-      await this.payments.release(questionId, holder);
+      await this.charges.release(questionId, holder);
       return create(SettledQuestionSchema, { costCredits: 0 });
     }
     const costCredits = creditsOfQuestion(texts);
-    await this.payments.charge({
+    await this.charges.charge({
       id: questionId,
       accountId,
       operation: SEMANTIC_SEARCH,

@@ -18,7 +18,7 @@ import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import type { AnalysisWork } from '../analyses/analysis-work.js';
 import { digestItemsProjection } from '../projections/digest-items.projection.js';
-import { SettledEvents } from '../settled.js';
+import { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly } from '../digests/digest-assembly.js';
 import { agreeWithChannels } from '../digests/digest-turns.js';
 import { DigestsLoop } from '../digests/digests.loop.js';
@@ -80,7 +80,7 @@ export class DigestsUnderTest {
   }
 
   replica(): DigestsLoop {
-    return new DigestsLoop(this.database, new SettledEvents(this.bus), this.assembly(), this.log);
+    return new DigestsLoop(this.database, new EventsProgress(this.bus), this.assembly(), this.log);
   }
 
   /** A keyword with a channel in some modes. */
@@ -129,7 +129,7 @@ export class DigestScene {
     await agreeWithChannels(
       this.on.database,
       [this.keywordId],
-      await new SettledEvents(this.on.bus).lastSeq(),
+      await new EventsProgress(this.on.bus).lastSeq(),
       NOW,
     );
   }

@@ -22,7 +22,7 @@ import { CommandPattern } from '#transport';
 import { requireOpen, type NewKey } from '../domain/account.js';
 import { AccountLedgers } from '../ledger/account-ledgers.js';
 import { AccountDecisions } from './account-decisions.js';
-import { requireFreeAddress } from './free-address.js';
+import { requireUnusedEmail } from './unused-email.js';
 
 /**
  * Executes the commands on accounts and keys. Keys and signing secrets are returned in clear text only once, in the
@@ -50,7 +50,7 @@ export class AccountsHandler {
       { kind: 'open', email, plan, name, signingSecretEncrypted, with: first },
       async (tx) => {
         if (mustBeFirst) await requireNoAccount(tx);
-        await requireFreeAddress(tx, email);
+        await requireUnusedEmail(tx, email);
       },
     );
     // The caller must find the credits of the account as soon as it receives the account.

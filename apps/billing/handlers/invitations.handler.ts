@@ -17,7 +17,7 @@ import { CommandPattern } from '#transport';
 import { requireOpen } from '../domain/account.js';
 import { refusedCode } from '../domain/members.js';
 import { AccountDecisions } from './account-decisions.js';
-import { requireFreeAddress } from './free-address.js';
+import { requireUnusedEmail } from './unused-email.js';
 
 const VALID_MS = 7 * 24 * 3_600_000;
 
@@ -74,7 +74,7 @@ export class InvitationsHandler {
       accountId,
       commandId,
       { kind: 'accept-invitation', invitationId, memberId, email, passwordHash, now },
-      (tx) => requireFreeAddress(tx, email, accountId),
+      (tx) => requireUnusedEmail(tx, email, accountId),
     );
     return create(JoinedMemberSchema, { accountId, memberId });
   }

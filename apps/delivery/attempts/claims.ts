@@ -4,7 +4,7 @@ import type { Database } from '#postgres';
 import { channelIdIn } from '../channels/channel.js';
 import { Channels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
-import { hindranceOf } from '../channels/standing.js';
+import { skipReasonOf } from '../channels/skip-reason.js';
 import type { Addressed, Delivery, GivenUp } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 import {
@@ -70,7 +70,7 @@ export class PendingClaims {
       const channel = channels.get(channelIdIn(one.endpoint) ?? '');
       const keyword = keywords.get(one.keywordId);
       const endpoint = endpoints.get(addressKey(one));
-      const reason = hindranceOf(one, channel, keyword);
+      const reason = skipReasonOf(one, channel, keyword);
       if (reason !== undefined || !channel || !endpoint)
         claims.givenUp.push({
           ...givenUp(one, reason ?? 'not sent: the account does not exist any more'),

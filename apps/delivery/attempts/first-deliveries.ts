@@ -5,7 +5,7 @@ import { channelEndpoint, type Channel } from '../channels/channel.js';
 import { Channels, type KeywordChannels } from '../channels/channels.js';
 import { ChannelPace } from '../channels/pace.js';
 import { recipientsOf } from '../channels/recipients.js';
-import { hindranceOf } from '../channels/standing.js';
+import { skipReasonOf } from '../channels/skip-reason.js';
 import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import { DISABLED } from './claims.js';
 import type { Delivery, GivenUp } from './delivery.js';
@@ -107,7 +107,7 @@ export class FirstDeliveries {
         failingSince: known.failingSince,
         destination: { channel, keywordName: keyword.name, timezone: keyword.timezone },
       };
-      const reason = hindranceOf(delivery, channel, keyword);
+      const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) ones.unsent.push({ ...delivery, reason });
       // It does not overtake messages that wait.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))

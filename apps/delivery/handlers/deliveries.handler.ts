@@ -9,7 +9,7 @@ import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
-import { presentWebhook, requireEnabled } from './addresses.js';
+import { presentWebhook, requireEnabled } from './webhook-urls.js';
 
 /** Maximum number of waiting resends of one account: each can go to another address, and is retried for 48 hours. */
 const MOST_RESENDS_WAITING = 200;

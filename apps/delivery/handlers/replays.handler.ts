@@ -10,7 +10,7 @@ import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { waitingFor } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
 import { ReplayDecisions } from '../replays/replay-decisions.js';
-import { presentWebhook, requireEnabled } from './addresses.js';
+import { presentWebhook, requireEnabled } from './webhook-urls.js';
 
 /** Executes the commands on replays. */
 @Controller()

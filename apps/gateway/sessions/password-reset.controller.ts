@@ -5,7 +5,7 @@ import { ResetPasswordSchema } from '#contracts';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import { AuditLog } from '../auth/audit-log.js';
-import { Attempts } from '../auth/attempts.js';
+import { AttemptLimits } from '../auth/attempt-limits.js';
 import { Passwords } from '../auth/passwords.js';
 import { HAS_MAIL } from '../config.js';
 import { readBody } from '../http/body.js';
@@ -20,7 +20,7 @@ const RESET_COMMAND = 'npm run -s cli -- members reset-password --email you@exam
 @Controller('v1/auth/password/reset')
 export class PasswordResetController {
   constructor(
-    private readonly attempts: Attempts,
+    private readonly attempts: AttemptLimits,
     private readonly passwords: Passwords,
     private readonly mails: AccountMails,
     private readonly commands: CommandClient,

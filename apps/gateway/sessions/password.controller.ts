@@ -6,7 +6,7 @@ import { Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import type { Caller } from '../auth/api-keys.js';
-import { Attempts } from '../auth/attempts.js';
+import { AttemptLimits } from '../auth/attempt-limits.js';
 import { From } from '../auth/caller.js';
 import { newPasswordFault } from '../auth/password-rules.js';
 import { Passwords } from '../auth/passwords.js';
@@ -20,7 +20,7 @@ import { Sessions } from './sessions.js';
 @Controller('v1/auth/password')
 export class PasswordController {
   constructor(
-    private readonly attempts: Attempts,
+    private readonly attempts: AttemptLimits,
     private readonly passwords: Passwords,
     private readonly members: MemberReads,
     private readonly sessions: Sessions,

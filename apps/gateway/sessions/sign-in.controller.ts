@@ -2,22 +2,22 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
 import type { Caller } from '../auth/api-keys.js';
-import { Attempts } from '../auth/attempts.js';
+import { AttemptLimits } from '../auth/attempt-limits.js';
 import { From } from '../auth/caller.js';
 import { Passwords } from '../auth/passwords.js';
 import { readBody } from '../http/body.js';
 import { SignInDto } from './auth-body.dto.js';
 import { MemberReads } from './members.js';
-import { SignedIn } from './signed-in.js';
+import { BrowserSessions } from './browser-sessions.js';
 
 /** Signing in and out. */
 @Controller('v1/auth')
 export class SignInController {
   constructor(
-    private readonly attempts: Attempts,
+    private readonly attempts: AttemptLimits,
     private readonly passwords: Passwords,
     private readonly members: MemberReads,
-    private readonly signedIn: SignedIn,
+    private readonly browserSessions: BrowserSessions,
   ) {}
 
   /** The same work and the same answer for an unknown address and for a wrong password. */
@@ -36,17 +36,17 @@ export class SignInController {
       throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'the e-mail address or the password is wrong');
     await attempt.succeeded();
     const { member_id: memberId, password_version: passwordVersion } = member;
-    return this.signedIn.begin({ memberId, passwordVersion }, request, reply);
+    return this.browserSessions.begin({ memberId, passwordVersion }, request, reply);
   }
 
   @Post('sign-out')
   @HttpCode(204)
   signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
-    return this.signedIn.end(request, reply);
+    return this.browserSessions.end(request, reply);
   }
 
   @Get('session')
   session(@From() { by }: Caller, @Req() request: FastifyRequest) {
-    return this.signedIn.show(by.id, request);
+    return this.browserSessions.show(by.id, request);
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#kernel';
-import { Attempts } from '../auth/attempts.js';
+import { AttemptLimits } from '../auth/attempt-limits.js';
 import { PASSWORD_LENGTH } from '../auth/password-rules.js';
 import { Passwords } from '../auth/passwords.js';
 import { HAS_MAIL, SIGN_UP, type SignUpRules } from '../config.js';
@@ -10,7 +10,7 @@ import { CommandId } from '../http/command-id.js';
 import { AccountMails } from './account-mails.js';
 import { SignUpDto } from './auth-body.dto.js';
 import { MemberReads } from './members.js';
-import { SignedIn } from './signed-in.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { SignUps } from './sign-ups.js';
 
 /** What a page must know before anybody has signed in. */
@@ -38,11 +38,11 @@ export class SignUpOptionsController {
 @Controller('v1/auth/sign-up')
 export class SignUpController {
   constructor(
-    private readonly attempts: Attempts,
+    private readonly attempts: AttemptLimits,
     private readonly passwords: Passwords,
     private readonly signUps: SignUps,
     private readonly mails: AccountMails,
-    private readonly signedIn: SignedIn,
+    private readonly browserSessions: BrowserSessions,
   ) {}
 
   @Post()
@@ -67,6 +67,6 @@ export class SignUpController {
     const memberId = await this.signUps.join({ email, passwordHash, name, code }, commandId);
     await attempt.succeeded();
     void reply.status(201);
-    return this.signedIn.begin({ memberId, passwordVersion: 1 }, request, reply);
+    return this.browserSessions.begin({ memberId, passwordVersion: 1 }, request, reply);
   }
 }

@@ -9,7 +9,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
 import { CommandPattern } from '#transport';
 import { ExploreDecisions } from '../explore/explore-decisions.js';
-import { EXPLORE_HOLD_SECONDS } from '../explore/explore-desk.js';
+import { EXPLORE_HOLD_SECONDS } from '../explore/explore-worker.js';
 
 /** Starts Explores. */
 @Controller()

@@ -8,9 +8,9 @@ import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
 import { DueLanes } from '../due/due-lanes.js';
 import { CheckRecorder } from '../record/check-recorder.js';
-import { ExploreDesk } from '../explore/explore-desk.js';
+import { ExploreWorker } from '../explore/explore-worker.js';
 import { LaneWorker } from './lane-worker.js';
-import { LookupDesk } from '../lookups/lookup-desk.js';
+import { LookupWorker } from '../lookups/lookup-worker.js';
 import type { Lane } from './lane.js';
 
 /** Work that runs while this replica holds a lane. */
@@ -24,7 +24,7 @@ export interface WorkOnLane {
 export class LaneWork {
   private readonly due: DueLanes;
   private readonly recorder: CheckRecorder;
-  private readonly desk: LookupDesk;
+  private readonly lookups: LookupWorker;
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -35,7 +35,7 @@ export class LaneWork {
   ) {
     this.due = new DueLanes(database);
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
-    this.desk = new LookupDesk(strategy, bus, database, store);
+    this.lookups = new LookupWorker(strategy, bus, database, store);
   }
 
   /** `tickMs`: how often it queries for due work. */
@@ -51,9 +51,9 @@ export class LaneWork {
     );
     worker.start();
     const isFirst = lane.name.endsWith(':0');
-    const answers = lane.connector.lookups && isFirst ? this.desk.open(lane) : undefined;
+    const answers = lane.connector.lookups && isFirst ? this.lookups.open(lane) : undefined;
     const explores = isFirst
-      ? new ExploreDesk(lane, () => worker.isIdle, this.database, this.store, this.log, tickMs)
+      ? new ExploreWorker(lane, () => worker.isIdle, this.database, this.store, this.log, tickMs)
       : undefined;
     explores?.start();
     return {

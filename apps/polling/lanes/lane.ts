@@ -96,7 +96,7 @@ export class Lane {
     this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.nowMs);
     // Any number of requests may wait for their turn.
     setMaxListeners(0, this.abort.signal);
-    this.http = this.door(this.budget());
+    this.http = this.httpWith(this.budget());
     this.publish();
   }
 
@@ -164,7 +164,7 @@ export class Lane {
   }
 
   /** An HTTP client for the same upstream that also reports its requests to `budget`: for lookups. */
-  door(budget: UpstreamBudget): UpstreamHttp {
+  httpWith(budget: UpstreamBudget): UpstreamHttp {
     return createUpstreamHttp({
       source: this.source,
       http: this.parts.http,

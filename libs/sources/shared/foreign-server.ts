@@ -27,7 +27,7 @@ export class ForeignServer {
 
   /** The context in which it is read: the lane ignores its requests to wait. */
   get reading(): FetchContext {
-    return { ...this.context, http: this.door };
+    return { ...this.context, http: this.http };
   }
 
   /** Stores the wait that a fault asks for, from now on. */
@@ -35,7 +35,7 @@ export class ForeignServer {
     this.leaveAlone(waitOf(fault));
   }
 
-  private get door(): UpstreamHttp {
+  private get http(): UpstreamHttp {
     const { http } = this.context;
     const marked = (request: UpstreamRequest): UpstreamRequest => ({
       maxBytes: MOST_BYTES,

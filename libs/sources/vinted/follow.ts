@@ -1,5 +1,5 @@
 import type { Followed, Happening, HappeningKind, History } from './history.js';
-import { MOST_SIGHTINGS, dayOf, pruned } from './keep.js';
+import { MOST_SIGHTINGS, dayOf, pruned } from './prune-history.js';
 import type { Listing } from './parse.js';
 import { compare, type KnownList, type Places } from './places.js';
 import { isPriceChange, type Money } from './price.js';

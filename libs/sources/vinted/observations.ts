@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Criteria, ObservationSchema } from '#contracts';
 import type { Followed, HappeningKind } from './history.js';
-import { dayOf } from './keep.js';
+import { dayOf } from './prune-history.js';
 import type { Money } from './price.js';
 import type { Reported } from './report.js';
 import { idsOf } from './request.js';

@@ -1,6 +1,6 @@
 import { Body, Param, Query, type ExecutionContext } from '@nestjs/common';
 import { CUSTOM_ROUTE_ARGS_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { UnreadGuard } from './unread.guard.js';
+import { IgnoredInputGuard } from './ignored-input.guard.js';
 
 class Routes {
   nothing(@Param('id') id: string) {
@@ -22,7 +22,7 @@ function sent(handler: keyof Routes, request: { query?: unknown; body?: unknown 
     switchToHttp: () => ({ getRequest: () => ({ url: '/v1/x', query: {}, ...request }) }),
   } as unknown as ExecutionContext;
   try {
-    return new UnreadGuard().canActivate(context);
+    return new IgnoredInputGuard().canActivate(context);
   } catch (error) {
     return (error as Error).message;
   }

@@ -16,8 +16,8 @@ import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sourc
 import { metrics } from '#telemetry';
 import type { NatsStrategy, Stoppable } from '#transport';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
-import { LookupDoor } from './lookup-door.js';
-import { statedBefore } from './stated-before.js';
+import { LookupHttp } from './lookup-http.js';
+import { costOfEarlierLookup } from './earlier-lookup.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
@@ -29,7 +29,7 @@ const HOLD_SECONDS = 660;
  * definitive answer is published as a fact with its cost before the caller receives it. The maximum cost is reserved
  * before the upstream gets a request.
  */
-export class LookupDesk {
+export class LookupWorker {
   constructor(
     private readonly strategy: NatsStrategy,
     private readonly bus: Bus,
@@ -39,28 +39,28 @@ export class LookupDesk {
 
   /** Starts to answer lookups. `stop` ends it after the running answers have been sent. */
   open(lane: Lane): Pick<Stoppable, 'stop'> {
-    const doors = new Map<string, LookupDoor>();
+    const clients = new Map<string, LookupHttp>();
     return this.strategy.serve(lookupCommand(lane.source), (question) => {
-      let door = doors.get(question.operation);
-      if (!door) doors.set(question.operation, (door = new LookupDoor(lane)));
-      return this.paid(lane, door, question);
+      let client = clients.get(question.operation);
+      if (!client) clients.set(question.operation, (client = new LookupHttp(lane)));
+      return this.paid(lane, client, question);
     });
   }
 
   /** Reserves the credits, then answers. If no answer is published, the credits are released. */
-  private async paid(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
+  private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
     const { accountId, commandId } = question;
-    const costBefore = await statedBefore(this.database, this.bus, accountId, commandId);
-    if (costBefore !== undefined) return lookedUp(await this.inTime(lane, door, question), costBefore);
+    const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
+    if (costBefore !== undefined) return lookedUp(await this.inTime(lane, client, question), costBefore);
     // Identifies this request: if the same lookup is sent again meanwhile, its credits belong to that request, and this
     // one must not release them.
     const holder = newId();
     await this.reserve(question, holder);
-    const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
+    const answer = await this.inTime(lane, client, question).catch(async (error: unknown) => {
       await release(this.database, [{ holdId: commandId, holder }]);
       throw error;
     });
-    return this.state(question, answer);
+    return this.publish(question, answer);
   }
 
   private async reserve(question: Question, holder: string): Promise<void> {
@@ -78,15 +78,15 @@ export class LookupDesk {
     throw Refusal.insufficientCredits(shortage.needed, shortage.available);
   }
 
-  private async inTime(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
+  private async inTime(lane: Lane, client: LookupHttp, question: Question): Promise<LookupAnswer> {
     const { source, operation } = question;
     const count = (outcome: string) => metrics.lookups.add(1, { source, operation, outcome });
-    const answer = await this.ask(lane, door, question).catch((error: unknown) => {
+    const answer = await this.ask(lane, client, question).catch((error: unknown) => {
       count(error instanceof UpstreamError ? error.kind : 'blocked');
-      if (error instanceof UpstreamError) door.failed(error);
-      throw refusalOf(error, lane, door);
+      if (error instanceof UpstreamError) client.failed(error);
+      throw refusalOf(error, lane, client);
     });
-    door.succeeded();
+    client.succeeded();
     if (systemClock.now() > new Date(question.deadline)) {
       count('too_late');
       throw unavailable(`${source} took too long to respond`);
@@ -94,7 +94,7 @@ export class LookupDesk {
     return answer;
   }
 
-  private async state(question: Question, answer: LookupAnswer): Promise<LookedUp> {
+  private async publish(question: Question, answer: LookupAnswer): Promise<LookedUp> {
     const { source, operation, accountId, commandId, questionJson } = question;
     const found = answer.kind === 'found' ? answer.found : 0;
     const outcome = answer.kind === 'found' ? 'found' : answer.code;
@@ -123,11 +123,11 @@ export class LookupDesk {
     return lookedUp(answer, costCredits);
   }
 
-  private async ask(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
+  private async ask(lane: Lane, client: LookupHttp, question: Question): Promise<LookupAnswer> {
     const lookup = lane.connector.lookups?.[question.operation];
     if (!lookup) throw Refusal.notFound('lookup');
     const query = JSON.parse(question.questionJson) as JsonObject;
-    return lookup(query, { http: door.http, now: systemClock.now(), session: lane.session });
+    return lookup(query, { http: client.http, now: systemClock.now(), session: lane.session });
   }
 }
 
@@ -144,7 +144,7 @@ function mostFound({ questionJson }: Question): number {
 }
 
 /** The refusal for a lookup without an answer. Nothing was charged. */
-function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
+function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(
       'unavailable',
@@ -153,7 +153,7 @@ function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
     );
   if (error instanceof LaneBlocked) {
     const laneMs = lane.connector.lookupsApart ? 0 : lane.blockedForMs;
-    const waitMs = Math.max(laneMs, door.heldForMs);
+    const waitMs = Math.max(laneMs, client.heldForMs);
     if (waitMs === 0) return unavailable(`${lane.source} is too busy at the moment; try again later`);
     const reason = laneMs > 0 ? lane.blockedBy.message : `${lane.source} accepts no more of these requests`;
     return unavailable(`${reason}; try again in ${Math.ceil(waitMs / 1000)} s`);

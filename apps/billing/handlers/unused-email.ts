@@ -7,7 +7,7 @@ import type { Tx } from '#postgres';
  * @param inAccount the account that the address may belong to already, as its contact
  * @throws Refusal `conflict`
  */
-export async function requireFreeAddress(tx: Tx, email: string, inAccount?: string): Promise<void> {
+export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(lower($1), 1))', [email]);
   const taken: unknown[] = await tx.query(
     `SELECT 1 FROM accounts WHERE lower(email) = lower($1) AND account_id IS DISTINCT FROM $2

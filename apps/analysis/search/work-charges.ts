@@ -22,7 +22,7 @@ export type PaidWork = Pick<
 
 /** Reserves the credits of work before it begins, and appends the fact from which its charge is derived. */
 @Injectable()
-export class Payments {
+export class WorkCharges {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,

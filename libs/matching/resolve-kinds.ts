@@ -4,7 +4,7 @@ import { Kind } from './characters.js';
  * Determines the kinds that depend on both neighbours, from left to right in one pass: `3.14`, `snake_case` and `l·l`
  * are one word each, flags are pairs. Afterwards only `Kind.space` to `Kind.hangul` remain.
  */
-export function settleKinds(kinds: Uint8Array, length: number): void {
+export function resolveKinds(kinds: Uint8Array, length: number): void {
   let before: number = Kind.space;
   // The array may contain kinds of an earlier, longer text, which must not count as neighbours.
   kinds[length] = Kind.unknown;
@@ -14,8 +14,8 @@ export function settleKinds(kinds: Uint8Array, length: number): void {
       kinds[at] = Kind.word;
     } else if (kind > Kind.digit) {
       const next = kinds[at + 1];
-      if (kind === Kind.connector) at = settleConnectors(kinds, length, at, isWordLike(before)) - 1;
-      else if (kind === Kind.regional) at = settleFlags(kinds, length, at) - 1;
+      if (kind === Kind.connector) at = resolveConnectors(kinds, length, at, isWordLike(before)) - 1;
+      else if (kind === Kind.regional) at = resolveFlags(kinds, length, at) - 1;
       else if (kind === Kind.midNumber) kinds[at] = joint(before === Kind.digit && next === Kind.digit);
       else if (kind === Kind.midLetter) kinds[at] = joint(before === Kind.word && next === Kind.word);
     }
@@ -24,7 +24,7 @@ export function settleKinds(kinds: Uint8Array, length: number): void {
 }
 
 /** `a_b` is one word, `_a_` is a word with emphasis. */
-function settleConnectors(kinds: Uint8Array, length: number, from: number, afterWord: boolean): number {
+function resolveConnectors(kinds: Uint8Array, length: number, from: number, afterWord: boolean): number {
   let end = from;
   while (end < length && kinds[end] === Kind.connector) end += 1;
   kinds.fill(joint(afterWord && end < length && isWordLike(kinds[end]!)), from, end);
@@ -35,7 +35,7 @@ function settleConnectors(kinds: Uint8Array, length: number, from: number, after
  * Joins regional indicators in pairs from the start of their run: each pair is one flag, each indicator has two code
  * units.
  */
-function settleFlags(kinds: Uint8Array, length: number, from: number): number {
+function resolveFlags(kinds: Uint8Array, length: number, from: number): number {
   let at = from;
   for (let count = 0; at < length && kinds[at] === Kind.regional; count++) {
     kinds[at] = count % 2 === 0 ? Kind.other : Kind.extend;

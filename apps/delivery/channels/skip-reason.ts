@@ -7,7 +7,7 @@ import type { KeywordChannels } from './channels.js';
  * @param channel undefined if it was deleted
  * @param keyword undefined if it was retired or purged
  */
-export function hindranceOf(
+export function skipReasonOf(
   { accountId, target, keywordId }: Addressed,
   channel: Channel | undefined,
   keyword: KeywordChannels | undefined,

@@ -10,7 +10,7 @@ const LONGEST_SESSION_SECONDS = LONGEST_SESSION_DAYS * 86_400;
 
 /** Begins, shows and ends the session of a browser. */
 @Injectable()
-export class SignedIn {
+export class BrowserSessions {
   constructor(
     private readonly sessions: Sessions,
     private readonly cookie: SessionCookie,

@@ -10,7 +10,7 @@ import { CommandClient, NatsStrategy } from '#transport';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
 import { openPollingStores, Upstream, type PollingStores } from '../testing/polling-under-test.js';
-import { LookupDesk } from './lookup-desk.js';
+import { LookupWorker } from './lookup-worker.js';
 
 let stores: PollingStores;
 let upstream: Upstream;
@@ -35,12 +35,12 @@ beforeEach(async () => {
     return { kind: 'found', body: { things: ['a', 'b'] }, found: 2 };
   };
   lane = laneOn();
-  open = deskOn(lane);
+  open = workerOn(lane);
 });
 
-function deskOn(on: Lane) {
+function workerOn(on: Lane) {
   const strategy = new NatsStrategy(stores.bus, createLogger('spec', 'silent'));
-  return new LookupDesk(strategy, stores.bus, stores.database, stores.store).open(on);
+  return new LookupWorker(strategy, stores.bus, stores.database, stores.store).open(on);
 }
 
 function laneOn(more: Partial<SourceConnector> = {}): Lane {
@@ -160,7 +160,7 @@ describe('a direct lookup', () => {
     async (status, headers) => {
       await open.stop();
       lane = laneOn({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
-      open = deskOn(lane);
+      open = workerOn(lane);
       upstream.failure = { status, headers };
       expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       upstream.failure = undefined;
@@ -175,7 +175,7 @@ describe('a direct lookup', () => {
     await open.stop();
     upstream.requestsPerMinute = 30;
     lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
-    open = deskOn(lane);
+    open = workerOn(lane);
     let answer = () => {};
     upstream.gate = new Promise((resolve) => (answer = resolve));
     // The checks have used up the requests that they may send at once.
@@ -194,7 +194,7 @@ describe('a direct lookup', () => {
   it('counted separately: continues while the searches wait', async () => {
     await open.stop();
     lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
-    open = deskOn(lane);
+    open = workerOn(lane);
     lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
     expect(lane.blockedForMs).toBeGreaterThan(500_000);
     expect((await ask()).found).toBe(2);
@@ -215,7 +215,7 @@ describe('a direct lookup', () => {
     await open.stop();
     upstream.requestsPerMinute = 1;
     lane = laneOn();
-    open = deskOn(lane);
+    open = workerOn(lane);
     expect((await ask()).found).toBe(2);
     const before = (await facts()).length;
     expect(await refusalOf(ask())).toEqual({

@@ -4,7 +4,7 @@ import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
 import { ExploreDecisions } from './explore-decisions.js';
-import { ExploreDesk } from './explore-desk.js';
+import { ExploreWorker } from './explore-worker.js';
 
 let stores: PollingStores;
 
@@ -28,8 +28,8 @@ it('an Explore waits while its lane has checks to do, and asks when it has none'
   const upstream = new Upstream();
   const { lane } = workerOn(upstream, stores);
   let isIdle = false;
-  const desk = new ExploreDesk(lane, () => isIdle, database, store, createLogger('spec', 'silent'), 10);
-  desk.start();
+  const worker = new ExploreWorker(lane, () => isIdle, database, store, createLogger('spec', 'silent'), 10);
+  worker.start();
   await until('it was taken and given back', async () => {
     const rows: { given: boolean }[] = await database.query(
       'SELECT claim IS NULL AND claimed_until > now() AS given FROM explore_sources WHERE explore_id = $1',
@@ -46,6 +46,6 @@ it('an Explore waits while its lane has checks to do, and asks when it has none'
     );
     return rows[0]?.status === 'done';
   });
-  await desk.stop();
+  await worker.stop();
   expect(upstream.requests).toHaveLength(1);
 });

@@ -11,7 +11,7 @@ const TURN_MS = 10_000;
  * The HTTP client of one kind of lookup. Its requests use the lane's budget, and wait when the lane waits. If the
  * upstream counts lookups separately, each kind has a separate pace and does not delay the others.
  */
-export class LookupDoor {
+export class LookupHttp {
   readonly http: UpstreamHttp;
   private heldUntilMs = 0;
   /** Number of lookups in a row that the upstream refused as too many without a time to wait. */
@@ -21,7 +21,7 @@ export class LookupDoor {
     private readonly lane: Lane,
     private readonly clock: Clock = systemClock,
   ) {
-    this.http = lane.door(this.budget());
+    this.http = lane.httpWith(this.budget());
   }
 
   /** How long the upstream accepts no more of these lookups, in ms. */

@@ -3,7 +3,7 @@ import { Refusal } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { Attempts } from './attempts.js';
+import { AttemptLimits } from './attempt-limits.js';
 
 const FLOOD = 700;
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 beforeEach(() => database.query('DELETE FROM auth_attempts'));
 
 /** What a person gets: `counted`, or the refusal and the seconds to wait. */
-async function signIn(attempts: Attempts, email: string, ip: string) {
+async function signIn(attempts: AttemptLimits, email: string, ip: string) {
   const headers: Record<string, unknown> = {};
   const reply = { header: (name: string, value: unknown) => (headers[name] = value) };
   try {
@@ -35,7 +35,7 @@ async function signIn(attempts: Attempts, email: string, ip: string) {
 
 describe('a flood of sign-ins of many addresses from one client', () => {
   it('is refused after 60, reaches Postgres about 60 times, and lets people of other networks in', async () => {
-    const attempts = new Attempts(database, createLogger('spec', 'silent'));
+    const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     const transactions = jest.spyOn(database, 'transaction');
     const flood = Promise.all(
       Array.from({ length: FLOOD }, (_, n) => signIn(attempts, `n${n}@example.org`, '192.0.2.1')),
@@ -57,7 +57,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
   });
 
   it('says to a person of the same network when to try again, and accepts the sign-in then', async () => {
-    const attempts = new Attempts(database, createLogger('spec', 'silent'));
+    const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     for (let n = 0; n < 60; n += 1) await signIn(attempts, `n${n}@example.org`, '192.0.2.1');
     const refused = await signIn(attempts, 'ada@example.org', '192.0.2.1');
     expect(refused).toEqual({

@@ -46,7 +46,7 @@ interface Count {
  * address is known. An attempt counts from its beginning, so that many at the same time get no further.
  */
 @Injectable()
-export class Attempts {
+export class AttemptLimits {
   /** Seconds to wait, by subject. */
   private readonly full = new LRUCache<string, number>({ max: 10_000, ttl: FULL_MS });
   private readonly queue = new PQueue({ concurrency: CONNECTIONS });

@@ -12,7 +12,7 @@ const CLOCKS_APART_MS = 60_000;
  * The cost in credits of an earlier lookup with this id. A repetition, also hours later, is answered and not charged
  * again. Undefined if no answer was published.
  */
-export async function statedBefore(
+export async function costOfEarlierLookup(
   database: Database,
   bus: Bus,
   accountId: string,
@@ -29,11 +29,11 @@ export async function statedBefore(
   );
   if (charges[0]) return charges[0].rate * charges[0].units;
   const doneAt = holds[0]?.done_at;
-  return doneAt ? statedSince(bus, accountId, lookupId, doneAt) : undefined;
+  return doneAt ? costOnStream(bus, accountId, lookupId, doneAt) : undefined;
 }
 
 /** The fact was about to be stored and is not charged yet: the stream tells whether it exists. */
-async function statedSince(
+async function costOnStream(
   bus: Bus,
   accountId: string,
   lookupId: string,

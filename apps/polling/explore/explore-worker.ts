@@ -33,7 +33,7 @@ const PAGE_CAP_WITHOUT_SEARCH = 5;
 const RECENT_MS = 7 * 24 * 3_600_000;
 
 /** Asks one source the questions of Explores, on its lane, behind the scheduled checks. */
-export class ExploreDesk {
+export class ExploreWorker {
   private readonly decisions: ExploreDecisions;
   private readonly work: Repeated;
   private hasLane = false;

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { ItemSchema } from '#contracts';
-import { exploreCriteria, matching } from './explore-desk.js';
+import { exploreCriteria, matching } from './explore-worker.js';
 
 const asked = {
   question: 'teapots',

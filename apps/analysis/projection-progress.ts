@@ -12,7 +12,7 @@ const WAIT_MS = 60_000;
  * Knows up to which sequence of its stream a projection has applied every message, so that work can wait for what was
  * stored before it.
  */
-class Settled {
+class ProjectionProgress {
   /** What waits: the last sequence of the stream when it was first asked for, and that time in ms. */
   private readonly waiting = new Map<string, { seq: number; since: number }>();
 
@@ -38,13 +38,13 @@ class Settled {
     const { ack_floor, delivered, num_pending, num_ack_pending } = info;
     // When everything is acknowledged, the floor can be behind the last message that was.
     const isIdle = num_pending + num_ack_pending === 0;
-    const settled = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
+    const appliedSeq = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
     // Another replica has done this work meanwhile.
     for (const [work, { since }] of this.waiting) if (now >= since + 2 * WAIT_MS) this.waiting.delete(work);
     return (work) => {
       const { seq, since } = this.waiting.get(work) ?? { seq: lastSeq, since: now };
       this.waiting.delete(work);
-      if (settled >= seq || now >= since + WAIT_MS) return settled;
+      if (appliedSeq >= seq || now >= since + WAIT_MS) return appliedSeq;
       this.waiting.set(work, { seq, since });
       return undefined;
     };
@@ -53,7 +53,7 @@ class Settled {
 
 /** For digests: the items of EVENTS that are stored. */
 @Injectable()
-export class SettledEvents extends Settled {
+export class EventsProgress extends ProjectionProgress {
   constructor(@Inject(BUS) bus: Bus) {
     super(bus, digestItemsProjection);
   }
@@ -61,7 +61,7 @@ export class SettledEvents extends Settled {
 
 /** For alerts: the checks whose covered times are stored. */
 @Injectable()
-export class SettledChecks extends Settled {
+export class ChecksProgress extends ProjectionProgress {
   constructor(@Inject(BUS) bus: Bus) {
     super(bus, searchCoverageProjection);
   }

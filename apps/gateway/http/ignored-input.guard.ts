@@ -8,7 +8,7 @@ import { Refusal, type Fault } from '#kernel';
  * Refuses what a route would ignore silently: parameters if it reads none, and a body if it takes none. Routes that
  * read parameters refuse the unknown ones themselves. An empty object counts as no body.
  */
-export class UnreadGuard implements CanActivate {
+export class IgnoredInputGuard implements CanActivate {
   /** @throws Refusal `invalid` that names each unknown key */
   canActivate(context: ExecutionContext): boolean {
     const { url, query, body } = context.switchToHttp().getRequest<FastifyRequest>();
