@@ -46,7 +46,7 @@ describe('the mail client', () => {
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
 
-  it('delivers 60 mails to a slow server without a failure, because their time in the queue is not the server’s', async () => {
+  it('delivers 60 mails to a slow server without a failure, because the deadline of a mail does not include its time in the queue', async () => {
     const sent = await Promise.all(
       addresses(60).map(async (to) => {
         let outcome = await mail.send(mailTo(to));
@@ -58,13 +58,13 @@ describe('the mail client', () => {
     expect(received.sort()).toEqual(addresses(60).sort());
   });
 
-  it('has no room for more than a hundred mails of an account that wait, and gives up none that it began', async () => {
+  it('has room for a hundred waiting mails of an account, and finishes each mail that it has begun to send', async () => {
     const sent = addresses(108).map((to) => mail.send(mailTo(to)));
     expect([mail.hasRoom('a'), mail.hasRoom('b')]).toEqual([false, true]);
     const outcomes = await Promise.all(sent);
     expect(mail.hasRoom('a')).toBe(true);
     expect(outcomes.filter((one) => one?.accepted === false)).toEqual([]);
-    // Those without an outcome were not sent: nobody gets a mail twice.
+    // Mails without an outcome were not sent: no recipient gets a mail twice.
     expect(received.length).toBe(outcomes.filter((one) => one?.accepted).length);
   });
 });

@@ -30,18 +30,18 @@ describe('the language of a text', () => {
     expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
   });
 
-  it('is the language of the text where a long one contradicts the source', () => {
+  it('is the language of a long text, also if the source declares another language', () => {
     const text =
       'Die Lieferung kam schon wieder zu spät, niemand hat sich gemeldet und das Paket war beschädigt';
     expect(languageOf(text, 'en')).toBe('de');
   });
 
-  it('is the language of the script where the declared one is not written in it', () => {
+  it('is the language of the text if the declared language uses another script', () => {
     expect(languageOf('今日も遅れました、残念です', 'en')).toBe('ja');
   });
 
   it.each(['und', 'zxx', '', 'x', '!!', 'english'])(
-    'is not the declared language of the source if that is not a code: "%s"',
+    'is the language of the text if the declared language is not a code: "%s"',
     (declared) => {
       expect(languageOf('The delivery was late again and nobody answered', declared)).toBe('en');
     },

@@ -24,7 +24,7 @@ export interface AnalysedMention {
 /** A reply's title is that of its parent. */
 const REPLY_KINDS = ['comment', 'answer'];
 
-/** Reads the mentions of an analysis, and what they mean. */
+/** Reads the mentions of an analysis, and computes the vectors of their meaning. */
 @Injectable()
 export class AnalysedMentions {
   constructor(
@@ -59,13 +59,13 @@ export class AnalysedMentions {
     });
   }
 
-  /** Those of the mentions that say something, with what they mean. @throws EmbeddingsUnavailable */
+  /** The mentions that contain words, each with the vector of its meaning. @throws EmbeddingsUnavailable */
   async meaning(mentions: readonly AnalysedMention[]): Promise<MeantMention[]> {
     const vectors = await this.vectors(mentions.map(({ own }) => own));
     return mentions.flatMap(({ id, own }, n) => (vectors[n] ? [{ id, text: own, vector: vectors[n] }] : []));
   }
 
-  /** What texts mean; undefined for a text without words. @throws EmbeddingsUnavailable */
+  /** The vector of each text's meaning; undefined for a text without words. @throws EmbeddingsUnavailable */
   async vectors(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     const found = await this.embedder.embed(texts);
     return found.map((bytes) => (bytes.length > 0 ? fromBfloat16(bytes) : undefined));

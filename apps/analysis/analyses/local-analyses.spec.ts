@@ -13,7 +13,7 @@ const mention = (id: string, degrees: number, text = `text ${id}`): MeantMention
 });
 
 describe('groups of mentions', () => {
-  it('have the mentions that mean the same, a label of their words, and one group of the others', () => {
+  it('contain mentions with a similar meaning and are labelled with their words; one group contains all others', () => {
     const found = group([
       mention('a', 0, 'The battery is empty'),
       mention('b', 5, 'Empty battery again'),
@@ -30,7 +30,7 @@ describe('groups of mentions', () => {
     ]);
   });
 
-  it('have the topic that most of their mentions have, if a language model named topics', () => {
+  it('are labelled with the most frequent topic of their mentions, if a language model named topics', () => {
     const about = (id: string, degrees: number, topic: string) => ({ ...mention(id, degrees), topic });
     const found = group([
       about('a', 0, 'Late deliveries'),
@@ -60,7 +60,7 @@ describe('groups of mentions', () => {
 });
 
 describe('classes of mentions', () => {
-  it('are those whose label means the most nearly the same', () => {
+  it('are those whose label is nearest in meaning', () => {
     const found = classify([mention('a', 10), mention('b', 80)], ['x', 'y'], [at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],
@@ -78,7 +78,7 @@ describe('a summary', () => {
     vector: at(degrees),
   });
 
-  it('cites every mention that says a sentence, and repeats nothing', () => {
+  it('cites every mention that contains a similar sentence, and repeats no sentence', () => {
     const sentences = [
       sentence('a', 0),
       sentence('b', 5),
@@ -96,12 +96,12 @@ describe('a summary', () => {
     expect(found.text).toBe(found.sentences.map(({ text }) => text).join(' '));
   });
 
-  it('is about the focus, if there is one', () => {
+  it('begins with the mention that is nearest to the focus', () => {
     const found = pointsOf(3, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
     expect(found[0]?.mentionIds[0]).toBe('c');
   });
 
-  it('is refused if a sentence cites no mention, or if it has none [analyses.results]', () => {
+  it('is refused if one of its sentences cites no mention, or if it has no sentences [analyses.results]', () => {
     expect(() => cited([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
       'the summary cites no mention',
     );
@@ -109,7 +109,7 @@ describe('a summary', () => {
     expect(cited([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
-  it('has sentences of the text, and of a text without any the text itself', () => {
+  it('takes the complete sentences of a text, or the whole text if it has none', () => {
     expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
       'It broke on the first day.',
       'The shop does not answer my mails!',

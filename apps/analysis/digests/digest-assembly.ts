@@ -39,8 +39,8 @@ export interface DueTurn {
 }
 
 /**
- * Assembles digests. Each is one fact, appended on the condition that its subject has no other since the digest before:
- * after a crash, and beside another replica, the stored digest counts.
+ * Assembles digests. A digest is one fact. It is appended only if its subject has no message after the previous digest.
+ * So after a crash, or if another replica was faster, the stored digest is used.
  */
 @Injectable()
 export class DigestAssembly {
@@ -66,7 +66,7 @@ export class DigestAssembly {
     const facts = await Promise.allSettled(
       planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
     );
-    // Assembling can take a minute: nothing of a keyword that was purged meanwhile is stored.
+    // Assembling can take a minute, and a keyword can be purged meanwhile: no digest of it is stored.
     const before = await this.existing(planned);
     const after = await Promise.allSettled(
       planned.map(async ({ turn, period }, n) => {
@@ -75,7 +75,7 @@ export class DigestAssembly {
       }),
     );
     failpoint('digests-after-append-before-turn');
-    // The second pass of a purge that began after the first look may be over.
+    // A purge that began after the first query may already have made its second pass.
     const still = await this.existing(planned);
     for (const { turn } of planned)
       if (!still.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));

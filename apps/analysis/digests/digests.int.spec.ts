@@ -33,7 +33,7 @@ const texts = ({ priority, groups }: Digest) => [
   ...groups.flatMap(({ stories }) => stories.flatMap((story) => story.items.map(({ excerpt }) => excerpt))),
 ];
 
-it('each item is in exactly one digest of each mode, beside other replicas, and an empty digest is none [digests.exactly-once, digests.empty]', async () => {
+it('each item is in exactly one digest of each mode while several replicas run, and a digest without items is not made [digests.exactly-once, digests.empty]', async () => {
   const scene = await on.scene('hourly', 'daily');
   const first = scene.event('first');
   await scene.publish(first, scene.event('second'));
@@ -59,7 +59,7 @@ it('each item is in exactly one digest of each mode, beside other replicas, and 
   });
 });
 
-it('after a crash between the fact and the turn, the stored digest counts [digests.exactly-once]', async () => {
+it('after a crash between storing a digest and storing its turn, the stored digest is used [digests.exactly-once]', async () => {
   const scene = await on.scene('hourly');
   await scene.publish(scene.event('one'));
   const due = nextDue('hourly', ZONE, NOW);
@@ -81,7 +81,7 @@ it('after a crash between the fact and the turn, the stored digest counts [diges
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('shows at most 50 items, VIPs and those to reply first although they are the oldest, and none that a person has hidden [digests.order]', async () => {
+it('a digest shows at most 50 items: first those of VIPs and those labelled to_reply, also if they are the oldest, and no hidden ones [digests.order]', async () => {
   const scene = await on.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
@@ -101,7 +101,7 @@ it('shows at most 50 items, VIPs and those to reply first although they are the 
   expect([digest?.total, digest?.more]).toEqual([59, 9]);
 });
 
-it('a daily brief cites its mentions; a weekly report has figures, and emits its event [digests.brief, digests.report]', async () => {
+it('a daily brief cites its mentions; a weekly report contains figures and emits its event [digests.brief, digests.report]', async () => {
   const scene = await on.scene('daily_brief', 'weekly_report');
   const event = scene.event('The app crashes');
   await scene.publish(event);
@@ -194,7 +194,7 @@ it('a daily brief cites its mentions; a weekly report has figures, and emits its
 
 it('a weekly report names the alerts of its week, the earliest first [digests.report]', async () => {
   const { accountId, keywordId, channelId } = await on.scene('weekly_report');
-  // ClickHouse deletes events after 90 days, so this week is the present one.
+  // ClickHouse deletes events after 90 days, so the test uses the last seven days.
   const to = Date.now();
   const alert = (at: number, rule: object): EventRow => ({
     ...{ watch_id: keywordId, account_id: accountId, event_id: newId(), push: true, stream_seq: 0 },
@@ -220,7 +220,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
   ]);
 });
 
-it('a new channel gets only what is found from then on, a removed one nothing, and another zone moves the next digest [digests.times]', async () => {
+it('a new channel gets only items that are found after it was added, a removed channel gets none, and a changed time zone moves the next digest [digests.times]', async () => {
   const scene = await on.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');
@@ -240,7 +240,7 @@ it('a new channel gets only what is found from then on, a removed one nothing, a
   expect((await due()).map(({ mode }: { mode: string }) => mode)).toEqual(['hourly']);
 });
 
-it('what waits for the next digest of a retired keyword is not sent [digests.retired]', async () => {
+it('items that wait for the next digest of a retired keyword are not sent [digests.retired]', async () => {
   const scene = await on.scene('hourly');
   await scene.publish(scene.event('one'));
   await on.database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [scene.keywordId]);

@@ -6,13 +6,13 @@ export interface Covered {
   to: number;
 }
 
-/** Their first reads mix several lists of different depth, or list things without a date. */
+/** In the first reads of these sources, the oldest date says nothing: lists have different lengths, or entries without a date. */
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
 
 /**
- * The period of which a check (or one part of it) read everything: its window. After a gap, and at a first scan: the time
- * since the oldest item that it read, because lists are read from the newest item on.
- * @param whole reads the complete check; called only after a gap and at a first scan
+ * The period whose items a check (or one part of it) has read completely. It is the check's window. After a gap, and in a
+ * first scan, it begins at the oldest item that was read, because lists are read from the newest item to the oldest.
+ * @param whole reads the complete check; called only after a gap and in a first scan
  * @returns undefined for a failed check, which covers nothing
  */
 export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {
@@ -25,7 +25,7 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
 }
 
 function oldestOf({ source, rememberedItemIds, items }: Check, least: number, latest: number): number {
-  // Items beyond the limit of one check are not among its mentions.
+  // Remembered items, such as those beyond the limit of one check, are not among `items`.
   if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
   const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
   return dates.reduce((first, date) => (date >= least && date < first ? date : first), latest);

@@ -3,7 +3,7 @@ import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contract
 
 /** A person's decisions about a mention. */
 export interface LabelState {
-  /** Undefined if nobody has decided about them: then the mention has those that rules set. */
+  /** Undefined if no person has set labels. The mention then has the labels that rules set. */
   labels: readonly string[] | undefined;
   corrections: Readonly<Corrections>;
 }

@@ -83,13 +83,13 @@ export class DigestsUnderTest {
     return new DigestsLoop(this.database, new EventsProgress(this.bus), this.assembly(), this.log);
   }
 
-  /** A keyword with a channel in some modes. */
+  /** A keyword with one channel that gets digests in these modes. */
   scene(...modes: DigestMode[]): Promise<DigestScene> {
     return DigestScene.with(this, ...modes);
   }
 }
 
-/** A keyword of an account in Berlin, with one channel in some modes. */
+/** A keyword of an account in Berlin, with one channel that gets digests. */
 export class DigestScene {
   readonly accountId = newId();
   readonly keywordId = newId();
@@ -160,7 +160,7 @@ export class DigestScene {
     );
   }
 
-  /** Waits until the digest of a time is done: until its turn is due later. */
+  /** Runs the loop until no turn of the keyword is due at this time (ms). */
   async run(at: number, ...replicas: DigestsLoop[]): Promise<void> {
     await until('the digests are assembled', async () => {
       await Promise.all((replicas.length > 0 ? replicas : [this.on.replica()]).map((one) => one.round(at)));

@@ -117,7 +117,7 @@ export class LostReplay extends Error {
  * The state of a claimed replay: `lost` if it has ended or another replica has claimed it, `purged` if its keyword or
  * watch does not exist any more.
  */
-export async function standingOf(
+export async function claimStateOf(
   database: Database,
   { replayId, claim }: ClaimedReplay,
 ): Promise<'ours' | 'lost' | 'purged'> {

@@ -9,7 +9,7 @@ import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { GONE } from '../attempts/endpoints.js';
 import type { Endpoint } from '../attempts/targets.js';
 import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
-import { endTurn, LostReplay, standingOf, type ClaimedReplay } from './replay-progress.js';
+import { endTurn, LostReplay, claimStateOf, type ClaimedReplay } from './replay-progress.js';
 
 /** After this time, a turn starts no further event. */
 const TURN_MS = 2000;
@@ -76,7 +76,7 @@ export class ReplaySender {
       if (pauseMs > 0) await wait(pauseMs, undefined, { signal: stop }).catch(() => undefined);
       if (stop.aborted || Date.now() - began > TURN_MS) break;
       if (Date.now() - lookedAt > LOOK_MS) {
-        if ((await standingOf(this.database, replay)) !== 'ours') break;
+        if ((await claimStateOf(this.database, replay)) !== 'ours') break;
         lookedAt = Date.now();
       }
       const delivery = await this.deliveryOf(replay, entry, endpoint);

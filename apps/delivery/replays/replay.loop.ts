@@ -13,7 +13,7 @@ import {
   countsOf,
   endTurn,
   PURGED,
-  standingOf,
+  claimStateOf,
   type ClaimedReplay,
 } from './replay-progress.js';
 import { ReplaySender } from './replay-sender.js';
@@ -28,7 +28,8 @@ const PAGE = 2000;
 const NOT_INDEXED_YET_MS = 500;
 const RETRIES_LOOK_MS = 1000;
 /**
- * A replay with this many events waiting for a retry sends no further events, because waiting events keep their bytes.
+ * A replay with this many events that wait for a retry sends no more events, because the bytes of waiting events are
+ * stored.
  */
 const MOST_WAITING = 1000;
 
@@ -86,9 +87,9 @@ export class ReplayLoop implements Loop {
 
   private async turn(replay: ClaimedReplay, signal: AbortSignal): Promise<void> {
     const { decisions, sender } = this;
-    const standing = await standingOf(this.database, replay);
-    if (standing === 'lost') return;
-    if (standing === 'purged') return decisions.end(replay, 'cancelled', PURGED);
+    const state = await claimStateOf(this.database, replay);
+    if (state === 'lost') return;
+    if (state === 'purged') return decisions.end(replay, 'cancelled', PURGED);
     if (!(await this.index.holds(replay.upToSeq))) return this.pause(replay, NOT_INDEXED_YET_MS);
     if (replay.status === 'queued') await decisions.start(replay, await this.index.count(replay));
     const address = { accountId: replay.accountId, endpoint: replay.url };
@@ -105,7 +106,7 @@ export class ReplayLoop implements Loop {
     if (after) this.keepAhead(replay.replayId, after, events);
   }
 
-  /** Releases the replay until later. */
+  /** Ends the turn without sending. The next turn begins after `ms`. */
   private pause(replay: ClaimedReplay, ms: number): Promise<void> {
     const turn = { after: undefined, missing: 0, dueAt: Date.now() + ms };
     return endTurn(this.database.manager, replay, turn);

@@ -24,7 +24,7 @@ function read(body: Record<string, unknown>): Reading {
     ({ content }) => (content ?? {}) as Record<string, unknown>,
   );
   const isWrong = !isMessage(body) || Buffer.byteLength(JSON.stringify(body)) > MOST_BYTES;
-  // A mention needs an entity of the card.
+  // Teams notifies a person only if an entity of the card names the person.
   const pings = cards.flatMap(({ msteams }) => objectsIn((msteams as { entities?: unknown })?.entities));
   return {
     fault: isWrong ? 'The input body does not match the schema' : undefined,

@@ -34,7 +34,7 @@ export async function verifyWebhook(
   const age = Math.abs(now() / 1000 - Number(timestamp));
   if (!(age <= toleranceSeconds))
     throw new WebhookVerificationError(
-      `the delivery was signed ${Math.round(age)} s away from now; at most ${toleranceSeconds} s are allowed`,
+      `the delivery was signed ${Math.round(age)} s before or after the present time; at most ${toleranceSeconds} s are allowed`,
     );
   if (secret === '') throw new TypeError('the signing secret is empty');
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
@@ -74,7 +74,7 @@ function signatureOf(header: string | undefined): Signature {
   const timestamp = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2);
   const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).slice(0, MOST_SIGNATURES);
   if (timestamp === undefined || signatures.length === 0)
-    throw new WebhookVerificationError('X-Signature has not the form t=<seconds>,v1=<hex>');
+    throw new WebhookVerificationError('X-Signature does not have the form t=<seconds>,v1=<hex>');
   return { timestamp, signatures: signatures.map((part) => bytesOf(part.slice(3))) };
 }
 

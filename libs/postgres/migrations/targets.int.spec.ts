@@ -15,7 +15,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('sends deliveries that waited before targets existed to their webhook address', async () => {
+it('the migration gives waiting deliveries the webhook of their address as target', async () => {
   const migration = new Targets1763850000000();
   const runner = database.createQueryRunner();
   await migration.down(runner);

@@ -60,6 +60,6 @@ export function vanished(before: History | undefined, scans: readonly Scan[], no
 
 /** The fault of an empty response that is not believed. Other searches need not wait. */
 export function emptyAnswer(listings: number): UpstreamError {
-  const reason = `vinted answered an empty list where ${listings} listings were; counted as no answer`;
+  const reason = `vinted answered an empty list although it had ${listings} listings before; counted as no answer`;
   return new UpstreamError('truncated', reason, 200, undefined, 'search');
 }

@@ -45,7 +45,7 @@ describe('a visit to Vinted', () => {
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
       message:
-        'vinted answered 401: it wants a sign-in, in a new visit too; vinted may not want visitors from this address',
+        'vinted answered 401: it wants a sign-in, also in a new session; vinted may refuse visitors from this address',
     });
     expect(requests.length).toBe(4);
   });
@@ -56,7 +56,7 @@ describe('a visit to Vinted', () => {
     await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({
       kind: 'forbidden',
       message:
-        'vinted let us in without the cookie access_token_web; it may not want visitors from this address',
+        'vinted answered without the cookie access_token_web; it may refuse visitors from this address',
     });
     expect(session.size).toBe(0);
   });

@@ -29,7 +29,7 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
     if (visits < 2 || !isEnded(error)) throw error;
     throw new UpstreamError(
       'unauthorized',
-      `${error.message}, in a new visit too; vinted may not want visitors from this address`,
+      `${error.message}, also in a new session; vinted may refuse visitors from this address`,
       error.statusCode,
     );
   }
@@ -90,7 +90,7 @@ async function visit({ http }: SessionContext, market: Market): Promise<string> 
   if (!cookies.has(ACCESS_COOKIE)) {
     throw new UpstreamError(
       'forbidden',
-      `vinted let us in without the cookie ${ACCESS_COOKIE}; it may not want visitors from this address`,
+      `vinted answered without the cookie ${ACCESS_COOKIE}; it may refuse visitors from this address`,
       status,
     );
   }

@@ -14,7 +14,7 @@ function asking(answer: (request: FakeRequest) => FakeAnswer, session = new Map<
 }
 const always = (body: object, status = 200) => asking(() => ({ status, body }));
 
-describe('what belongs to an account', () => {
+describe('the lists of an account', () => {
   const page = (data: readonly unknown[], next?: string) => ({
     ...answerOf(data),
     meta: { result_count: data.length, ...(next !== undefined && { next_token: next }) },
@@ -25,7 +25,7 @@ describe('what belongs to an account', () => {
       session,
     );
 
-  it('its tweets, retweets included, page by page', async () => {
+  it('contain its tweets and retweets, page by page', async () => {
     const retweet = tweetRecord(2, SPEC_NOW, { referenced_tweets: [{ type: 'retweeted', id: tweetId(9) }] });
     const list = {
       ...page([tweetRecord(1, SPEC_NOW), retweet], 'p2'),
@@ -54,7 +54,7 @@ describe('what belongs to an account', () => {
     ]);
   });
 
-  it.each(['followers', 'following'])('its %s', async (operation) => {
+  it.each(['followers', 'following'])('contain its %s', async (operation) => {
     const { lookUp, paths } = serving(page([userRecord(), userRecord({ id: '8', username: 'GraceH' })]));
     const answer = await lookUp(operation, { ref: '71001' });
     expect(answer).toMatchObject({
@@ -65,7 +65,7 @@ describe('what belongs to an account', () => {
     expect(paths()).toEqual([`/2/users/71001/${operation}`]);
   });
 
-  it('is nothing where X counts nothing', async () => {
+  it('are empty if X reports 0 results', async () => {
     const { lookUp } = serving({ meta: { result_count: 0 } });
     expect(await lookUp('userTweets', { ref: 'Ada_Lamps' })).toEqual({
       kind: 'found',
@@ -74,7 +74,7 @@ describe('what belongs to an account', () => {
     });
   });
 
-  it('needs the number of a name, which is remembered for an hour', async () => {
+  it('look up the id of a username, and remember it for an hour', async () => {
     const session = new Map<string, unknown>();
     const { lookUp, paths } = serving(page([]), session);
     await lookUp('followers', { ref: 'Ada_Lamps' });
@@ -89,7 +89,7 @@ describe('what belongs to an account', () => {
     ]);
   });
 
-  it('is refused if the profile is protected, and requested again the next time', async () => {
+  it('are refused if the profile is protected; the next lookup requests the profile again', async () => {
     const { lookUp, paths } = always({ data: userRecord({ protected: true }) });
     for (const operation of ['userTweets', 'followers']) {
       expect(await lookUp(operation, { ref: 'Ada_Lamps' })).toMatchObject({
@@ -100,14 +100,14 @@ describe('what belongs to an account', () => {
     expect(paths()).toEqual(['/2/users/by/username/Ada_Lamps', '/2/users/by/username/Ada_Lamps']);
   });
 
-  it('is refused where the list has an error about the account instead', async () => {
+  it('are refused if X answers with an authorization error instead of the list', async () => {
     const type = 'https://api.x.com/2/problems/not-authorized-for-resource';
     const errors = [{ parameter: 'id', value: '71001', title: 'Authorization Error', type }];
     const { lookUp } = serving({ errors });
     expect(await lookUp('userTweets', { ref: 'Ada_Lamps' })).toMatchObject({ code: 'USER_PROTECTED' });
   });
 
-  it('is refused for a cursor that X does not know any more', async () => {
+  it('are refused for a cursor that X no longer knows', async () => {
     const refused = { errors: [{ parameters: { pagination_token: ['old'] } }], title: 'Invalid Request' };
     const { lookUp } = always(refused, 400);
     expect(await lookUp('followers', { ref: '71001', cursor: 'old' })).toEqual({
@@ -128,7 +128,7 @@ describe('what belongs to an account', () => {
     ['followers', { meta: { result_count: 2 } }],
     ['followers', { data: [{ id: '1' }] }],
     ['following', { errors: [{ title: 'Odd' }] }],
-  ])('%s: is a fault where the shape is unknown: %j', async (operation, body) => {
+  ])('%s: fail with unknown_shape for the answer %j', async (operation, body) => {
     await expect(always(body).lookUp(operation, { ref: '71001' })).rejects.toMatchObject({
       kind: 'unknown_shape',
     });

@@ -28,7 +28,7 @@ function errorOf(value: string, type: string, more: Record<string, unknown> = {}
 }
 const MISSING = 'resource-not-found';
 
-it('there are lookups of tweets, accounts, and what belongs to an account', () => {
+it('there are lookups of tweets, of accounts, and of the lists of an account', () => {
   expect(Object.keys(connector.lookups ?? {})).toEqual([
     'tweets',
     'user',

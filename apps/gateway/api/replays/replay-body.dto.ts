@@ -2,8 +2,9 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsInt, Max, Min } from 'clas
 import { EVENT_TYPES } from '#contracts';
 import { DateTime, Described, HttpUrl, Id, Optional } from '../../http/validators.js';
 
-/** The maximum rate of a replay in events per second, which is also the default. */
+/** Maximum rate of a replay, in events per second. */
 export const FASTEST_REPLAY = 1000;
+/** Default rate of a replay, in events per second. */
 export const USUAL_REPLAY = 100;
 
 /** The body of a replay's creation. */
@@ -23,7 +24,7 @@ export class ReplayBodyDto {
   @ArrayMaxSize(EVENT_TYPES.length)
   @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event' })
   @Described(
-    'Only events of these types. Default: all; of the keyword’s own events only those in its `webhookEvents`',
+    'Only events of these types. Default: all types; but events about the keyword itself only if its `webhookEvents` names them',
   )
   types?: string[];
   @Optional()

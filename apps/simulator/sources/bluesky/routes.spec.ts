@@ -37,7 +37,7 @@ describe('bluesky', () => {
     expect([wrong.status, wrong.json<{ error: string }>().error]).toEqual([401, 'AuthenticationRequired']);
   });
 
-  it('ANDs words and phrases, and filters by the earlier of both times', async () => {
+  it('requires all words and phrases, and compares since and until with the earlier of createdAt and indexedAt', async () => {
     const one = await client.publish('bluesky', 'acme makes a rocket');
     client.clock.pass(60);
     const two = await client.publish('bluesky', 'the acme rocket #acme', { lang: 'en' });
@@ -51,7 +51,7 @@ describe('bluesky', () => {
     expect(urisOf(await search(`q=acme&until=${at}`))).toEqual([one]);
   });
 
-  it('pages by offset, and refuses more than 100', async () => {
+  it('pages by offset, and refuses a limit above 100', async () => {
     for (let i = 0; i < 3; i++) await client.publish('bluesky', `acme ${i}`);
     const first = await search('q=acme&limit=2');
     expect(first.json<Found>().cursor).toBe('2');
@@ -68,7 +68,7 @@ describe('bluesky', () => {
     }
   });
 
-  it('counts facets in bytes', async () => {
+  it('counts the positions of facets in bytes of UTF-8', async () => {
     await client.publish('bluesky', '🚀 größer #acme https://a.example');
     const { record } = (await search('q=acme')).json<Found>().posts[0]!;
     expect(record.facets).toEqual([

@@ -8,7 +8,7 @@ beforeEach(async () => {
 afterEach(() => client.stop());
 
 describe('feeds', () => {
-  it('answer 304 while nothing is new, by tag or by date', async () => {
+  it('return 304 to If-None-Match and to If-Modified-Since while nothing is new', async () => {
     await client.publish('rss', 'first', { community: 'mine' });
     const read = await client.ask('/feeds/mine.rss');
     const etag = String(read.headers.etag);
