@@ -1,7 +1,12 @@
+const asyncHooks = require('node:async_hooks');
 const { pathToFileURL } = require('node:url');
 const { compiledFile } = require('./compiled.cjs');
 
 const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
+
+const { AsyncLocalStorage } = asyncHooks;
+/** Those of the present copy of jest-circus. */
+const storages = [];
 
 /**
  * Loads spec files for jest: each is Node's own module, without the virtual machine context of jest's runtime,
@@ -23,8 +28,19 @@ module.exports = class NativeRuntime {
     return import(pathToFileURL(compiledFile(file)).href);
   }
 
+  // Node writes into each promise for each storage that is not disabled: those of a hundred copies slow everything down.
   requireInternalModule(file) {
-    return require(file);
+    asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
+      constructor() {
+        super();
+        storages.push(this);
+      }
+    };
+    try {
+      return require(file);
+    } finally {
+      asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    }
   }
 
   requireModule(file) {
@@ -33,6 +49,7 @@ module.exports = class NativeRuntime {
 
   teardown() {
     this.environment.moduleMocker.restoreAllMocks();
+    for (const storage of storages.splice(0)) storage.disable();
   }
 
   // What jest asks of a runtime besides, and what has no meaning here.
