@@ -1,5 +1,10 @@
 /** A mail that takes this long stalls: a usual server needs a fraction of it. */
 const STALLED_MS = 5_000;
+/**
+ * How long an account counts as stalling after such a mail. Mails that end in time must not shorten it: between two of
+ * them, its other mails would get as many connections as those of an account that never stalled.
+ */
+const STALLING_MS = 60_000;
 /** The group of all accounts whose mails stall. No account has this id. */
 const STALLED = 'stalled';
 
@@ -12,13 +17,13 @@ interface Account {
 /**
  * Shares the connections to the mail server, so that mails which the server does not answer delay no other account:
  * accounts take turns, and one starts a mail only if it has fewer connections than are free. Of 8, the first gets at most
- * 4, and the next one 2. Accounts whose last mail stalled count as one account together.
+ * 4, and the next one 2. Accounts with a mail that stalled within the last minute count as one account together.
  */
 export class MailTurns {
   /** Those with mails, in the order of their turns. */
   private readonly accounts = new Map<string, Account>();
-  /** Accounts whose last mail stalled. */
-  private readonly stalled = new Set<string>();
+  /** When the last mail of an account that stalled ended, epoch ms. */
+  private readonly stalledAt = new Map<string, number>();
   /** Running mails by group: an account, or all that stall. */
   private readonly runningOf = new Map<string, number>();
   private free: number;
@@ -46,8 +51,7 @@ export class MailTurns {
     try {
       return await work();
     } finally {
-      if (Date.now() - beganAt >= STALLED_MS) this.stalled.add(accountId);
-      else this.stalled.delete(accountId);
+      if (Date.now() - beganAt >= STALLED_MS) this.stalledAt.set(accountId, Date.now());
       this.count(group, -1);
       account.running -= 1;
       if (account.running === 0 && waiting.length === 0) this.accounts.delete(accountId);
@@ -76,7 +80,11 @@ export class MailTurns {
   }
 
   private groupOf(accountId: string): string {
-    return this.stalled.has(accountId) ? STALLED : accountId;
+    const at = this.stalledAt.get(accountId);
+    if (at === undefined) return accountId;
+    if (Date.now() - at < STALLING_MS) return STALLED;
+    this.stalledAt.delete(accountId);
+    return accountId;
   }
 
   private count(group: string, change: 1 | -1): void {
