@@ -1,5 +1,5 @@
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { openDatabase, transactionWithoutLimit, type Database } from './index.js';
+import { openDatabase, transactionWithoutLimit, type Database, type Tx } from './index.js';
 
 const WITHIN_MS = 300;
 /** Takes twice as long as the limit for a statement. */
@@ -10,7 +10,7 @@ let database: Database;
 
 beforeAll(async () => {
   stores = await isolateStores();
-  database = await openDatabase(stores.databaseUrl, 'spec', 2, WITHIN_MS);
+  database = await openDatabase(stores.databaseUrl, 'spec', 2, { statementMs: WITHIN_MS });
 });
 afterAll(async () => {
   await database?.destroy();
@@ -25,15 +25,32 @@ it('a statement that takes too long is cancelled, unless it is marked as long', 
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
 });
 
-it('a statement may take a minute by default, and a lost host is noticed within a minute', async () => {
+it('a transaction of a process that is frozen ends, with its locks', async () => {
+  const service = await openDatabase(stores.databaseUrl, 'service', 1, { idleInTransactionMs: 300 });
+  const lock = (tx: Tx) => tx.query('SELECT pg_advisory_xact_lock(1)');
+  let isFree = false;
+  const frozen = service.transaction(async (tx) => {
+    await lock(tx);
+    await transactionWithoutLimit(database, lock);
+    isFree = true;
+    await lock(tx);
+  });
+  await expect(frozen).rejects.toThrow();
+  expect(isFree).toBe(true);
+  expect(await service.query('SELECT 1 AS works')).toEqual([{ works: 1 }]);
+  await service.destroy();
+});
+
+it('a statement may take a minute by default, a transaction may pause for three, and a lost host is noticed within a minute', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings
-     WHERE name IN ('statement_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')`,
+     WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')`,
   );
   await service.destroy();
   expect(Object.fromEntries(settings.map(({ name, setting }) => [name, Number(setting)]))).toEqual({
     statement_timeout: 60_000,
+    idle_in_transaction_session_timeout: 180_000,
     tcp_keepalives_idle: 30,
     tcp_keepalives_interval: 10,
     tcp_keepalives_count: 3,
@@ -43,7 +60,7 @@ it('a statement may take a minute by default, and a lost host is noticed within 
 it('a process that starts while another one migrates the tables waits for it without a time limit', async () => {
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
-  const opening = openDatabase(stores.databaseUrl, 'late', 2, WITHIN_MS);
+  const opening = openDatabase(stores.databaseUrl, 'late', 2, { statementMs: WITHIN_MS });
   await until('it waits longer than a statement may take', async () => {
     const waiting: unknown[] = await database.query(
       `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-late' AND wait_event = 'advisory'

@@ -50,20 +50,32 @@ const MIGRATION_LOCK = 7_210_418;
 
 /** No query takes nearly as long. One that does is waiting for a lock that is never released, or is a mistake. */
 const STATEMENT_WITHIN_MS = 60_000;
+/**
+ * A transaction that asks for nothing for this time ends: its process is frozen, and would keep its locks until it
+ * continues. The longest pause that is meant is for appends to a stream that does not answer, and takes a minute and a half.
+ */
+const IDLE_IN_TRANSACTION_MS = 180_000;
 const KEEP_ALIVE_SECONDS = 30;
-/** Server settings: the locks of a session whose host is lost are released within a minute, not after hours. */
+/** Server setting: the locks of a session whose host is lost are released within a minute, not after hours. */
 const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
+
+/** How long a service may keep Postgres busy, in ms. */
+interface Limits {
+  /** A statement that takes longer fails with 57014. */
+  statementMs: number;
+  /** A transaction that asks for nothing for longer ends, and fails. */
+  idleInTransactionMs: number;
+}
 
 /**
  * Connects and migrates the tables. Services that start at the same time wait for each other.
  * @param url `postgres://user:password@host:port/database`
- * @param statementWithinMs a statement that takes longer fails with 57014, in ms
  */
 export async function openDatabase(
   url: string,
   name: string,
   poolSize = 8,
-  statementWithinMs = STATEMENT_WITHIN_MS,
+  { statementMs = STATEMENT_WITHIN_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS }: Partial<Limits> = {},
 ): Promise<Database> {
   await migrate(url, name);
   const database = new DataSource({
@@ -76,10 +88,11 @@ export async function openDatabase(
     parseInt8: true,
     poolSize,
     extra: {
-      statement_timeout: statementWithinMs,
+      statement_timeout: statementMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
-      options: SERVER_KEEP_ALIVE,
+      // Not a parameter of its own, which PgBouncer would refuse.
+      options: `${SERVER_KEEP_ALIVE} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
     },
   });
   return database.initialize();
