@@ -78,6 +78,16 @@ it('is down after five failures in a row, waits twice as long after each, and tr
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
+it('tests a server that is down not more often when it asks for no wait, and as late as it asks', async () => {
+  for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
+  expect(lane.blockedForMs).toBe(0);
+  await fail('rate_limited', 0);
+  expect([lane.isDown, lane.blockedForMs]).toEqual([true, 5_000]);
+  clock.ms += 5_000;
+  await fail('rate_limited', 30_000);
+  expect(lane.blockedForMs).toBe(30_000);
+});
+
 it('is not down because of requests that the server refuses, or that ended with their deadline', async () => {
   for (let n = 0; n < 6; n += 1) await fail('refused');
   for (let n = 0; n < 3; n += 1) await fail('server_error');

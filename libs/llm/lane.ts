@@ -54,7 +54,7 @@ const DOWN_AFTER = 5;
 const PATIENCE_MS = 2_000;
 /** A small budget has the patience for this many requests: an event may need three, and would otherwise never get them. */
 const PATIENT_REQUESTS = 3;
-/** The first wait of a server that is down; it doubles. */
+/** The first wait of a server that is down; it doubles. Such a server cannot ask for a shorter one. */
 const FIRST_WAIT_MS = 5_000;
 /** Longer than half the time that an event waits would be too long. */
 const LONGEST_WAIT_MS = 60_000;
@@ -231,7 +231,9 @@ function lessonOf({
   if (!isTemporary) return WORKS;
   return (before) => {
     const failures = before + 1;
+    if (failures < DOWN_AFTER) return { failures, blockedForMs: retryAfterMs ?? 0 };
     const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - DOWN_AFTER, 10));
-    return { failures, blockedForMs: retryAfterMs ?? (failures >= DOWN_AFTER ? doubled : 0) };
+    // A server that is down and asks for no wait would be tested as often as the budget allows.
+    return { failures, blockedForMs: Math.max(FIRST_WAIT_MS, retryAfterMs ?? doubled) };
   };
 }
