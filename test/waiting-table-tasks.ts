@@ -1,11 +1,21 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import { batchesOf } from '#messaging';
+import { newId } from '#kernel';
+import { batchesOf, subjectOf } from '#messaging';
 import { applyBatch, forgetOldPositions, rebuildProjection } from '#projections';
 import {
   WAITING_SUBJECTS,
   waitingReadingsProjection,
 } from '../apps/analysis/projections/waiting-readings.projection.js';
-import { claimOverdue, giveBack, Turns, type Claimed } from '../apps/analysis/waiting/waiting-questions.js';
+import { EventRules } from '../apps/analysis/rules/event-rules.js';
+import { Similarities } from '../apps/analysis/rules/similarities.js';
+import { QuestionAnswers } from '../apps/analysis/waiting/question-answers.js';
+import {
+  claimOverdue,
+  giveBack,
+  renewClaims,
+  Turns,
+  type Claimed,
+} from '../apps/analysis/waiting/waiting-questions.js';
 import { STEP, type Scene, type WaitingStage } from './waiting-stage.js';
 
 /** The table of the events that wait for the language model. */
@@ -47,7 +57,26 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       const overdue = await claimOverdue(stage().database);
       expect(overdue).toHaveLength(200);
       expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
-      await stage().database.query('DELETE FROM waiting_readings');
+    });
+
+    it('gives what is overdue to one replica at a time, and what a replica asked for too long to another', async () => {
+      const { database } = stage();
+      const late = (which: string) =>
+        database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);
+      await database.query('UPDATE waiting_readings SET claim = NULL, due_at = now()');
+      await late('');
+      const portions = [await claimOverdue(database), await claimOverdue(database)].flat();
+      expect(new Set(portions.map(({ eventId }) => eventId)).size).toBe(400);
+      await database.query('DELETE FROM waiting_readings');
+      const [scene] = quiet as [Scene];
+      await addRows(scene, 1);
+      const [asked] = await new Turns(database).next();
+      await renewClaims(database, [asked!.claim]);
+      await late(", due_at = due_at - interval '3 seconds'");
+      await renewClaims(database, [asked!.claim]);
+      expect(await claimOverdue(database)).toMatchObject([{ eventId: asked!.eventId, wasUnderWay: true }]);
+      expect(await claimOverdue(database)).toEqual([]);
+      await database.query('DELETE FROM waiting_readings');
     });
 
     it('forgets the positions of questions that the stream does not keep any more', async () => {
@@ -86,6 +115,31 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
         rebuild: rebuild!,
       });
       expect(await rows()).toEqual(before);
+    });
+
+    it('an event that cannot be finished does not delay the others of its portion', async () => {
+      const { database, store } = stage();
+      const rules = new EventRules(new Similarities({ read: async () => [], close: async () => {} }));
+      jest.spyOn(rules, 'run').mockRejectedValueOnce(new Error('no vectors'));
+      const answers = new QuestionAnswers(database, store, rules);
+      const asked = await Promise.all(
+        Array.from({ length: 2 }, async () => {
+          const scene = stage().scene();
+          const { accountId, watchId } = scene;
+          const eventId = await scene.ask('x', STEP);
+          const subject = subjectOf('READINGS', accountId, watchId, eventId);
+          const seq = await store.lastSeq('READINGS', subject);
+          const claimed = { claim: newId(), tries: 1, deadlineAt: 0, wasUnderWay: false, cause: undefined };
+          return { subject, claimed: { ...claimed, eventId, accountId, watchId, seq } };
+        }),
+      );
+      const open = await answers.open(asked.map(({ claimed }) => claimed));
+      const late = { step: { kind: 'late', why: 'late' } } as const;
+      await expect(answers.append(open.map((question) => ({ question, answers: late })))).rejects.toThrow(
+        'no vectors',
+      );
+      const facts = await Promise.all(asked.map(({ subject }) => store.read('READINGS', subject)));
+      expect(facts.map((stored) => stored.length)).toEqual([1, 2]);
     });
   });
 }

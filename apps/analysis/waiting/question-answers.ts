@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { ReadingFactSchema, type Event } from '#contracts';
 import { release } from '#credits';
-import type { EventStore } from '#event-store';
+import type { EventStore, Unstored } from '#event-store';
 import { failpoint, isoOf, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
 import { DATABASE, STORE } from '#platform';
@@ -38,10 +38,19 @@ export class QuestionAnswers {
     return found.flatMap((one) => ('asked' in one ? [one] : []));
   }
 
-  /** Appends the final event of each question, unless another replica was first or the keyword was purged. */
+  /**
+   * Appends the final event of each question, unless another replica was first or the keyword was purged.
+   * @throws the error of an event that could not be made, after the others were appended
+   */
   async append(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
-    const finals = await Promise.all(answered.map((one) => this.finalOf(one)));
+    const made = await Promise.allSettled(answered.map((one) => this.finalOf(one)));
+    await this.appendFinals(made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+    const failed = made.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async appendFinals(finals: readonly Final[]): Promise<void> {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
@@ -59,7 +68,7 @@ export class QuestionAnswers {
   }
 
   /** The message with the final event. */
-  private async finalOf({ question: { claimed, asked }, answers }: Answered) {
+  private async finalOf({ question: { claimed, asked }, answers }: Answered): Promise<Final> {
     const { accountId, watchId, eventId, seq, cause } = claimed;
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
@@ -82,6 +91,13 @@ export class QuestionAnswers {
 export interface Answered {
   question: OpenQuestion;
   answers: ModelAnswers;
+}
+
+/** The message with the final event of a question. */
+interface Final extends Unstored {
+  claimed: Claimed;
+  isCharged: boolean;
+  expectedSeq: number;
 }
 
 const TOO_LARGE = { kind: 'none', why: 'the answer is too large' } as const;

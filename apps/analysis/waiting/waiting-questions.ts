@@ -92,11 +92,16 @@ export class Turns {
   }
 }
 
-/** Claims questions whose deadline has passed, the oldest first. */
+/**
+ * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline was made for asking the
+ * model; a later one, which ends later, for this: another replica finishes it.
+ */
 export function claimOverdue(database: Database): Promise<Claimed[]> {
   return claim(
     database,
-    `w.deadline_at <= now() AND (w.claim IS NULL OR w.due_at <= now() OR w.deadline_at <= now() - make_interval(secs => ${GRACE_SECONDS}))
+    `w.deadline_at <= now() AND (w.claim IS NULL OR w.due_at <= now()
+       OR (w.deadline_at <= now() - make_interval(secs => ${GRACE_SECONDS})
+         AND w.due_at < w.deadline_at + make_interval(secs => ${CLAIM_SECONDS})))
      ORDER BY w.deadline_at LIMIT $3`,
     [FINISHED_AT_ONCE],
   );
@@ -132,11 +137,14 @@ async function claim(database: Database, which: string, values: readonly unknown
   }));
 }
 
-/** Keeps claims of this process for another while. Claims that it has lost stay lost. */
+/**
+ * Keeps claims of this process for another while. Claims that it has lost stay lost, and those of questions whose deadline
+ * has passed end: see `claimOverdue`.
+ */
 export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
   if (claims.length > 0)
     await database.query(
-      'UPDATE waiting_readings SET due_at = now() + make_interval(secs => $2) WHERE claim = ANY($1)',
+      'UPDATE waiting_readings SET due_at = now() + make_interval(secs => $2) WHERE claim = ANY($1) AND deadline_at > now()',
       [claims, CLAIM_SECONDS],
     );
 }
