@@ -1,7 +1,7 @@
 import { until, type Json } from '#testing';
 import { EDITOR_FIELDS, fieldOf, FULL_KEYWORD, GIVEN_BY_EARSHOT } from './editor-fields.js';
 import { call } from './installation.js';
-import type { Member } from './member.js';
+import { RECALL, type Member } from './member.js';
 import { leavesOf } from './schema-paths.js';
 
 /** A member writes a keyword in the editor. */
@@ -73,7 +73,9 @@ export function editorTasks(member: Member): void {
     await pay.click();
     await preview.getByText('The preview did not begin').waitFor();
     await priced;
+    const begun = page.waitForResponse('**/v1/explore');
     await pay.click();
+    const { id } = (await (await begun).json()) as { id: string };
     await preview.getByText('matches lumora').first().waitFor();
     // The same terms again.
     await preview.getByRole('button', { name: 'Ask for the present terms' }).click();
@@ -81,5 +83,14 @@ export function editorTasks(member: Member): void {
     await page.getByLabel('Terms match').first().selectOption('contains');
     await preview.getByText('It needs terms that match as whole words').waitFor();
     expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);
+    // The page of the same run, without a load of the document: what was read for the preview is still in memory.
+    page.once('dialog', (leave) => void leave.accept());
+    await page.getByRole('link', { name: 'Explore', exact: true }).click();
+    await page.getByRole('heading', { name: 'Explore', exact: true }).waitFor();
+    await page.evaluate(
+      `history.pushState(null, '', 'explore?run=${id}'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.getByRole('heading', { name: '“lumora”' }).waitFor();
+    await page.getByText(RECALL.title).first().waitFor();
   }, 90_000);
 }

@@ -47,7 +47,8 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_MS),
   });
   const items = useQuery({
-    queryKey: ['/v1/explore', path.id, 'items'],
+    // Not the key of the page of a run, which reads the items in pages.
+    queryKey: ['/v1/explore', path.id, 'preview'],
     queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
     enabled: isOver(run.data?.status),
   });
