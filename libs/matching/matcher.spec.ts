@@ -1,114 +1,9 @@
 import fc from 'fast-check';
 import { addressesIn } from './addresses.js';
-import { Folder } from './fold.js';
 import { compile, foldTerm, MAX_PLACES_PER_SEARCH, MAX_PLACES_PER_TERM } from './index.js';
 import type { SearchTerms } from './index.js';
-import { referenceContains, referenceFold, referenceWords } from './reference.js';
-
-// Pieces that are difficult next to each other: marks, ligatures, scripts without spaces, emoji, joiners, broken
-// surrogates.
-const PIECES = [
-  ...[
-    'acme',
-    'Acme',
-    'ACME',
-    'a',
-    's',
-    'i',
-    'I',
-    'é',
-    'e\u0301',
-    'e',
-    '\u0301',
-    'x\u030c',
-    'ß',
-    'SS',
-    'ﬁ',
-    'fi',
-    'İ',
-    'ı',
-  ],
-  ...[
-    'i\u0307',
-    'Σ',
-    'ς',
-    'σ',
-    'ǰ',
-    'Ⅷ',
-    '東',
-    '京',
-    'ア',
-    'ク',
-    'か\u3099',
-    'が',
-    'ー',
-    'ก',
-    'ิ',
-    'า',
-    '삼',
-    '성',
-    '\u1100\u1161',
-  ],
-  ...[
-    '\u11a8',
-    '👍',
-    '🏽',
-    '👩',
-    '\u200d',
-    '💻',
-    '🇩',
-    '🇪',
-    '❤',
-    '\ufe0f',
-    '\u20e3',
-    '3',
-    '14',
-    '٣',
-    '_',
-    '.',
-    ',',
-    '·',
-    '-',
-    '–',
-  ],
-  ...[
-    ' ',
-    ' ',
-    '\n',
-    '\u00a0',
-    '\u3000',
-    "'",
-    '’',
-    '#',
-    '@',
-    '$',
-    '+',
-    '*',
-    '(',
-    '[',
-    '\\',
-    '\u200b',
-    '\u00ad',
-    'ـ',
-    'م',
-    'ُ',
-  ],
-  ...['ＡＢ', '\ud83d', '\udc4d', '𐐀', '𐐨', '𝟏', '・', '²', 'र', 'ा', '्'],
-];
-const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => pieces.join(''));
-const term = fc
-  .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 })
-  .map((pieces) => pieces.join(''));
-const runs = { numRuns: 3000 };
-
-function unitsOf(value: string): { folded: string; starts: number[]; ends: number[] } {
-  const { units, length, starts, ends } = new Folder().fold(value);
-  return {
-    folded: String.fromCharCode(...units.subarray(0, length)),
-    starts: [...starts.subarray(0, length)],
-    ends: [...ends.subarray(0, length)],
-  };
-}
+import { referenceContains, referenceWords } from './reference.js';
+import { runs, term, text, unitsOf } from './testing/texts.js';
 
 /** The expected positions: found in folded text, converted to the original, and of one start the longest first. */
 function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
@@ -118,41 +13,6 @@ function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'
     .map(([from, to]): [number, number] => [starts[from]!, ends[to - 1]!])
     .sort(([oneStart, oneEnd], [start, end]) => oneStart - start || end - oneEnd);
 }
-
-describe('folding', () => {
-  it('equals the fold of the whole string', () => {
-    fc.assert(
-      fc.property(text, (value) => {
-        expect(unitsOf(value).folded).toBe(referenceFold(value));
-      }),
-      runs,
-    );
-  });
-
-  it('is the same for composed, decomposed and already folded text', () => {
-    fc.assert(
-      fc.property(text, (value) => {
-        const folded = foldTerm(value);
-        expect(foldTerm(value.normalize('NFD'))).toBe(foldTerm(value.normalize('NFC')));
-        expect(foldTerm(folded)).toBe(folded);
-      }),
-      runs,
-    );
-  });
-
-  it('maps every folded unit to its original characters, in order', () => {
-    fc.assert(
-      fc.property(text, (value) => {
-        const { folded, starts, ends } = unitsOf(value);
-        for (let i = 0; i < folded.length; i++) {
-          expect(starts[i]! < ends[i]! && ends[i]! <= value.length).toBe(true);
-          if (i > 0) expect(starts[i]! >= starts[i - 1]!).toBe(true);
-        }
-      }),
-      { numRuns: 1000 },
-    );
-  });
-});
 
 describe('matching all searches at once', () => {
   it.each(['word', 'contains'] as const)(

@@ -1,14 +1,10 @@
-import { create } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
-import { CheckPeriodSchema, CheckSchema } from '#contracts';
-import { countedAtOf } from '../domain/counted-at.js';
-import { coveredBy, type Covered } from '../domain/coverage.js';
+import { type Covered } from '../domain/coverage.js';
 import type { AlertCondition, AlertRule, SpikeLevel } from './alert-rules.js';
 import { backtestAlerts } from './backtest-alerts.js';
 import { CountedSeries, type BinCount } from './counted-series.js';
-import { assess, QUIET_MS, type Episode } from './episode.js';
 import { levelOf } from './level.js';
-import { baselinesOf, BIN_MS, isKnown } from './windows.js';
+import { baselinesOf, BIN_MS } from './windows.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -228,123 +224,6 @@ describe('a volume rule', () => {
     const volume: AlertCondition = { kind: 'volume', window: '1h', min: 3, multiple: 1 };
     expect(await backtestAlerts([ruleOf(volume, 'x')], history, START)).toEqual([]);
     expect(await backtestAlerts([ruleOf(volume, 'reddit')], history, START)).toHaveLength(1);
-  });
-});
-
-describe('episodes', () => {
-  it('never fire twice within 60 minutes, nor while one is open, in any order of the windows [alerts.episode, alerts.quiet]', () => {
-    const evaluation = fc.record({
-      step: fc.integer({ min: 0, max: 40 }),
-      late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),
-    });
-    fc.assert(
-      fc.property(fc.array(evaluation, { maxLength: 60 }), (evaluations) => {
-        let episode: Episode | undefined;
-        let now = START;
-        const fired: { at: number; to: number }[] = [];
-        for (const { step, late } of evaluations) {
-          now += step * BIN_MS;
-          const reached = late.map((bins) => ({ to: now - bins * BIN_MS })).sort((a, b) => a.to - b.to);
-          const before = episode;
-          const result = assess(VOLUME, episode, reached, now);
-          if (result.fired) {
-            if (before && !before.ended) expect(result.ended).toBe(true);
-            fired.push({ at: now, to: result.fired.to });
-            episode = { firedAt: now, aboveUntil: result.aboveUntil ?? now, ended: false };
-          } else if (episode)
-            episode = {
-              ...episode,
-              aboveUntil: result.aboveUntil ?? episode.aboveUntil,
-              ended: episode.ended || result.ended,
-            };
-        }
-        fired.slice(1).forEach(({ at, to }, n) => {
-          expect(at - fired[n]!.at).toBeGreaterThanOrEqual(QUIET_MS);
-          expect(to).toBeGreaterThan(fired[n]!.to);
-        });
-      }),
-    );
-  });
-
-  it('end when a whole window stayed below the level [alerts.episode]', () => {
-    const open = { firedAt: START, aboveUntil: START, ended: false };
-    const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
-    expect(assess(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({
-      fired: undefined,
-      ended: false,
-      aboveUntil: START + 50 * 60_000,
-    });
-    expect(assess(VOLUME, open, [], START + HOUR_MS).ended).toBe(true);
-    expect(assess(VOLUME, open, reach(65), START + 66 * 60_000)).toEqual({
-      fired: { to: START + 65 * 60_000 },
-      ended: true,
-      aboveUntil: START + 65 * 60_000,
-    });
-  });
-});
-
-describe('the time at which an item counts', () => {
-  const check = {
-    windowFrom: '2026-01-05T10:00:00.000Z',
-    windowTo: '2026-01-05T10:05:00.000Z',
-    finishedAt: '2026-01-05T10:05:01.000Z',
-    gap: false,
-  };
-  const at = (publishedAt?: string, more = {}) =>
-    countedAtOf({ ...check, ...more }, { publishedAt } as never);
-
-  it('is its publication, but not a time in the future [alerts.own-time]', () => {
-    expect(at('2026-01-05T08:00:00.000Z')).toBe('2026-01-05T08:00:00.000Z');
-    expect(at('2027-01-05T08:00:00.000Z')).toBe(check.finishedAt);
-  });
-
-  it('is its collection without a date, but not after a gap [alerts.own-time]', () => {
-    expect(at()).toBe(check.finishedAt);
-    expect(at(undefined, { gap: true })).toBe('');
-    expect(at(undefined, { windowFrom: '2026-01-05T01:00:00.000Z' })).toBe('');
-    expect(at(undefined, { windowFrom: '' })).toBe('');
-  });
-});
-
-describe('the period that a check covers', () => {
-  const at = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
-  const period = (more: object) => {
-    const check = {
-      source: 'reddit',
-      windowFrom: at(0),
-      windowTo: at(60),
-      items: [
-        { item: { itemId: 'a', publishedAt: at(30) } },
-        { item: { itemId: 'b', publishedAt: at(-90) } },
-      ],
-      ...more,
-    };
-    const { items: _, source: __, ...rest } = check;
-    const { rememberedItemIds: ___, ...fields } = rest as Record<string, unknown>;
-    const covered = coveredBy(create(CheckPeriodSchema, fields), () => create(CheckSchema, check));
-    return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
-  };
-
-  it('is its window; after a gap the time since the oldest new item; nothing if it failed [alerts.blind]', () => {
-    expect(period({})).toEqual([0, 60]);
-    expect(period({ gap: true })).toEqual([30, 60]);
-    expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
-  });
-
-  it('is the time since the oldest item of a first scan that was kept completely [alerts.first-scan]', () => {
-    expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
-    expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
-    expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
-  });
-
-  it('makes a window known if at most five minutes of it are missing', () => {
-    const window = { from: START, to: START + HOUR_MS };
-    const covered = (...minutes: [number, number][]) =>
-      minutes.map(([from, to]) => ({ from: START + from * 60_000, to: START + to * 60_000 }));
-    expect(isKnown(window, covered([-10, 30], [33, 62]))).toBe(true);
-    expect(isKnown(window, covered([-10, 30], [20, 40], [46, 62]))).toBe(false);
-    expect(isKnown(window, covered([0, 54]))).toBe(false);
-    expect(isKnown(window, [])).toBe(false);
   });
 });
 

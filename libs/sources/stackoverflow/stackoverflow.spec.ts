@@ -1,17 +1,8 @@
 import { describeConnector } from '../testing/connector-contract.js';
-import {
-  SPEC_NOW,
-  criteriaOf,
-  fakeContext,
-  fakeUpstream,
-  type FakeAnswer,
-} from '../testing/fake-upstream.js';
-import type { FetchContext } from '../source.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import { createStackoverflowConnector } from './index.js';
 import { answer, question, questionId, serveFilter, serveQuestions, wrapped } from './testing/fixtures.js';
-
-const create = () => createStackoverflowConnector({ key: '' });
-const connector = create();
+import { create, connector, read } from './testing/search.js';
 
 describeConnector('stackoverflow', {
   create,
@@ -30,23 +21,6 @@ describeConnector('stackoverflow', {
     { items: [question(1, SPEC_NOW, { title: undefined, headline: 'Lamp' })] },
   ],
 });
-
-interface Asking {
-  of?: typeof connector;
-  more?: Partial<FetchContext>;
-  answers?: (path: string) => FakeAnswer;
-}
-
-async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
-  const { of = connector, more = {}, answers = () => wrapped([]) } = asking;
-  const upstream = fakeUpstream(
-    'stackoverflow',
-    (request) => serveFilter(request) ?? answers(request.at.pathname),
-  );
-  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
-  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
-  return { fetched, asked, heldOff: upstream.heldOff };
-}
 
 describe('the request to Stack Exchange', () => {
   const since = new Date('2026-03-04T11:07:00Z');
@@ -192,120 +166,6 @@ describe('the feed of Stack Overflow', () => {
     [{ query: 'lamp', filters: { tagged: 'led' } }, false],
   ])('serves %j: %s', (init, serves) => {
     expect(connector.feed?.serves?.(criteriaOf(init))).toBe(serves);
-  });
-});
-
-describe('the waits that Stack Exchange asks for', () => {
-  it('a pause that a successful answer asks for is observed', async () => {
-    const answers = () => wrapped([], { backoff: 12 });
-    const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
-    expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked for 12 s of rest' }]);
-  });
-
-  it('the last request of the day ends the quota until midnight, UTC', async () => {
-    const answers = () => wrapped([], { quota_remaining: 0 });
-    const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
-    expect(heldOff).toEqual([
-      {
-        waitMs: 12 * 3_600_000,
-        reason: 'the requests that stackoverflow allows a day are used up',
-        quota: 'requests',
-      },
-    ]);
-  });
-
-  it.each([
-    [
-      'throttle_violation',
-      'too many requests from this IP, more requests available in 74 seconds',
-      'rate_limited',
-      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait 74 s',
-      74_000,
-    ],
-    [
-      'throttle_violation',
-      'more requests available in 999999 seconds',
-      'rate_limited',
-      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait 86400 s',
-      86_400_000,
-    ],
-    [
-      'throttle_violation',
-      'Violation of backoff parameter',
-      'rate_limited',
-      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait',
-      undefined,
-    ],
-    [
-      'access_denied',
-      'page above 25 requires access token or app key',
-      'forbidden',
-      'stackoverflow answered 400 (access_denied): it wants a key for that; set SOURCE_STACKOVERFLOW_TOKEN',
-      undefined,
-    ],
-    [
-      'access_token_required',
-      'This method requires an access token',
-      'unauthorized',
-      'stackoverflow answered 400 (access_token_required): it wants a sign-in; set SOURCE_STACKOVERFLOW_TOKEN',
-      undefined,
-    ],
-    [
-      'bad_parameter',
-      'pagesize',
-      'unexpected_status',
-      'stackoverflow answered 400 (bad_parameter): a parameter was not understood (pagesize)',
-      undefined,
-    ],
-    [
-      'bad_parameter',
-      'No site found for name `lamps`',
-      'not_found',
-      'stackoverflow answered 400 (bad_parameter): there is no such site; check filters.site',
-      undefined,
-    ],
-    [
-      'no_method',
-      'no method found with this name',
-      'unexpected_status',
-      'stackoverflow answered 400 (no_method): the request was not understood',
-      undefined,
-    ],
-    [
-      'temporarily_unavailable',
-      'x',
-      'server_error',
-      'stackoverflow answered 400 (temporarily_unavailable): the upstream has a fault of its own; it is asked again later',
-      undefined,
-    ],
-    [
-      '<script>',
-      'x',
-      'unexpected_status',
-      'stackoverflow answered 400: the request was not understood',
-      undefined,
-    ],
-  ])('%s, "%s", is "%s"', async (error_name, error_message, kind, message, retryAfterMs) => {
-    const answers = () => ({ status: 400, body: { error_id: 1, error_name, error_message } });
-    const reading = read({ query: 'lamp' }, { answers });
-    await expect(reading).rejects.toMatchObject({ kind, message, retryAfterMs, statusCode: 400 });
-  });
-
-  it('a key that is refused is reported, with the setting to check', async () => {
-    const answers = () => ({
-      status: 400,
-      body: {
-        error_id: 400,
-        error_name: 'bad_parameter',
-        error_message: "`key` doesn't match a known application",
-      },
-    });
-    const of = createStackoverflowConnector({ key: 'k1' });
-    await expect(read({ query: 'lamp' }, { answers, of })).rejects.toMatchObject({
-      kind: 'unauthorized',
-      message:
-        'stackoverflow answered 400 (bad_parameter): the key was not accepted; check SOURCE_STACKOVERFLOW_TOKEN',
-    });
   });
 });
 

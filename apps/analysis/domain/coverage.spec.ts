@@ -1,0 +1,49 @@
+import { create } from '@bufbuild/protobuf';
+import { CheckPeriodSchema, CheckSchema } from '#contracts';
+import { coveredBy } from './coverage.js';
+import { isKnown } from '../alerts/windows.js';
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 0, 5);
+
+describe('the period that a check covers', () => {
+  const at = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
+  const period = (more: object) => {
+    const check = {
+      source: 'reddit',
+      windowFrom: at(0),
+      windowTo: at(60),
+      items: [
+        { item: { itemId: 'a', publishedAt: at(30) } },
+        { item: { itemId: 'b', publishedAt: at(-90) } },
+      ],
+      ...more,
+    };
+    const { items: _, source: __, ...rest } = check;
+    const { rememberedItemIds: ___, ...fields } = rest as Record<string, unknown>;
+    const covered = coveredBy(create(CheckPeriodSchema, fields), () => create(CheckSchema, check));
+    return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
+  };
+
+  it('is its window; after a gap the time since the oldest new item; nothing if it failed [alerts.blind]', () => {
+    expect(period({})).toEqual([0, 60]);
+    expect(period({ gap: true })).toEqual([30, 60]);
+    expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
+  });
+
+  it('is the time since the oldest item of a first scan that was kept completely [alerts.first-scan]', () => {
+    expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
+    expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
+    expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
+  });
+
+  it('makes a window known if at most five minutes of it are missing', () => {
+    const window = { from: START, to: START + HOUR_MS };
+    const covered = (...minutes: [number, number][]) =>
+      minutes.map(([from, to]) => ({ from: START + from * 60_000, to: START + to * 60_000 }));
+    expect(isKnown(window, covered([-10, 30], [33, 62]))).toBe(true);
+    expect(isKnown(window, covered([-10, 30], [20, 40], [46, 62]))).toBe(false);
+    expect(isKnown(window, covered([0, 54]))).toBe(false);
+    expect(isKnown(window, [])).toBe(false);
+  });
+});

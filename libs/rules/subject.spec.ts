@@ -1,0 +1,28 @@
+import { create } from '@bufbuild/protobuf';
+import { EventSchema } from '#contracts';
+import { ruleSubjectOf } from './subject.js';
+
+describe('what rules read of an event', () => {
+  it('are the values of the item and of its readings, with price and brand of a listing and followers of an author [rules.fields]', () => {
+    const event = create(EventSchema, {
+      ...{ eventId: 'e', source: 'vinted', vip: true, lang: 'en', relevance: 0 },
+      aiJson: '{"status":"completed","output":{"x":1}}',
+      analysis: { sentiment: 'mixed', sentimentScore: 0, intent: 'other' },
+      bucket: { key: 'k', label: 'L' },
+      matched: {
+        matches: [{ term: 'a' }, { term: 'a' }, { term: 'b' }],
+        item: {
+          ...{ kind: 'listing', title: 'T', text: 'B', url: 'https://u', author: 'ada' },
+          engagement: { likes: 0 },
+          bodyJson: '{"price":9.5,"previousPrice":12,"brand":"Nike","authorFollowers":7}',
+        },
+      },
+    });
+    expect(ruleSubjectOf(event)).toMatchObject({
+      ...{ source: 'vinted', kind: 'listing', title: 'T', body: 'B', author: 'ada', community: undefined },
+      ...{ lang: 'en', sentiment: 'mixed', sentimentScore: 0, intent: 'other', relevance: 0, vip: true },
+      ...{ bucket: ['k', 'L'], price: 9.5, previousPrice: 12, brand: 'Nike', likes: 0, views: undefined },
+      ...{ authorFollowers: 7, matchedTerm: ['a', 'b'], ai: { x: 1 } },
+    });
+  });
+});

@@ -1,0 +1,6 @@
+import { createBlueskyConnector } from '../index.js';
+
+// Only for specs: the connector with an account.
+
+export const settings = { clientId: 'us.lamps.example', clientSecret: 'app-pass' };
+export const connector = createBlueskyConnector(settings);

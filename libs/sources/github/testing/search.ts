@@ -1,0 +1,30 @@
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../testing/fake-upstream.js';
+import type { FetchContext } from '../../source.js';
+import { createGithubConnector } from '../index.js';
+import { discussions } from './fixtures.js';
+
+// Only for specs: the connector with and without a token, and one search with it.
+
+export const withToken = createGithubConnector({ token: 'token-1' });
+export const withoutToken = createGithubConnector({ token: '' });
+
+export interface Asking {
+  of?: typeof withToken;
+  more?: Partial<FetchContext>;
+  answer?: FakeAnswer;
+}
+
+export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
+  const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = asking;
+  const upstream = fakeUpstream('github', ({ method }) =>
+    method === 'POST' && asking.answer === undefined ? { body: discussions([]) } : answer,
+  );
+  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests.map(
+    ({ at, body }) =>
+      at.searchParams.get('q') ?? (JSON.parse(String(body)) as { variables: { q: string } }).variables.q,
+  );
+  return { fetched, asked, requests: upstream.requests };
+}
+
+export const issues = { kinds: ['issue'] };

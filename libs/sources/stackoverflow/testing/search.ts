@@ -1,0 +1,26 @@
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../testing/fake-upstream.js';
+import type { FetchContext } from '../../source.js';
+import { createStackoverflowConnector } from '../index.js';
+import { serveFilter, wrapped } from './fixtures.js';
+
+// Only for specs: the connector without a key, and one search with it.
+
+export const create = () => createStackoverflowConnector({ key: '' });
+export const connector = create();
+
+export interface Asking {
+  of?: typeof connector;
+  more?: Partial<FetchContext>;
+  answers?: (path: string) => FakeAnswer;
+}
+
+export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
+  const { of = connector, more = {}, answers = () => wrapped([]) } = asking;
+  const upstream = fakeUpstream(
+    'stackoverflow',
+    (request) => serveFilter(request) ?? answers(request.at.pathname),
+  );
+  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, heldOff: upstream.heldOff };
+}
