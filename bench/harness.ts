@@ -21,7 +21,7 @@ export function numberOption(name: string, otherwise: number): number {
   if (at < 0) return otherwise;
   const value = Number(process.argv[at + 1]);
   if (Number.isFinite(value) && value > 0) return value;
-  process.stderr.write(`--${name} wants a number greater than 0\n`);
+  process.stderr.write(`--${name} must be a number greater than 0\n`);
   process.exit(2);
 }
 
@@ -31,7 +31,7 @@ export function textOption(name: string): string | undefined {
   if (at < 0) return undefined;
   const value = process.argv[at + 1];
   if (value !== undefined && !value.startsWith('--')) return value;
-  process.stderr.write(`--${name} wants a value\n`);
+  process.stderr.write(`--${name} needs a value\n`);
   process.exit(2);
 }
 

@@ -41,7 +41,7 @@ export async function askGraphql(
 function send({ http, now }: FetchContext, token: string, request: UpstreamRequest): Promise<unknown> {
   const advice =
     token === ''
-      ? `it wants a sign-in; set ${TOKEN_SETTING}`
+      ? `it requires a sign-in; set ${TOKEN_SETTING}`
       : `the token was not accepted; check ${TOKEN_SETTING}`;
   return askAdvised('github', advice, async () => {
     const response = await http.request({

@@ -53,7 +53,7 @@ describe('faults of GitHub', () => {
 
   it.each([
     [withToken, 'github answered 401: the token was not accepted; check SOURCE_GITHUB_TOKEN'],
-    [withoutToken, 'github answered 401: it wants a sign-in; set SOURCE_GITHUB_TOKEN'],
+    [withoutToken, 'github answered 401: it requires a sign-in; set SOURCE_GITHUB_TOKEN'],
   ])('a refused sign-in is reported, with the setting', async (of, message) => {
     const answer = { status: 401, body: { message: 'Bad credentials' } };
     await expect(read({ query: 'lamp', filters: issues }, { of, answer })).rejects.toMatchObject({

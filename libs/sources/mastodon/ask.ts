@@ -40,7 +40,7 @@ export async function ask(
     // With a token, a 422 is an ordinary fault.
     const accept = instance.token === undefined ? [422] : [];
     const response = await http.request(requestOf(instance, pathAndQuery, accept));
-    if (response.status === 422) throw new UpstreamError('unauthorized', 'it wants a sign-in', 422);
+    if (response.status === 422) throw new UpstreamError('unauthorized', 'it requires a sign-in', 422);
     return answerOf(response);
   });
 }

@@ -50,6 +50,6 @@ function rateLimited(answered: string, status: number, retryAfterMs: number | un
 }
 
 function signInAdvice(settings: readonly string[]): string {
-  if (settings.length === 0) return 'it wants a sign-in';
+  if (settings.length === 0) return 'it requires a sign-in';
   return `the credentials were not accepted; check ${settings.join(' and ')}`;
 }

@@ -49,7 +49,7 @@ function heed(answer: JsonRecord, { http, now }: FetchContext): void {
   if (backoffSeconds > 0) {
     http.holdOff({
       waitMs: backoffSeconds * 1000,
-      reason: `stackoverflow asked for ${backoffSeconds} s of rest`,
+      reason: `stackoverflow asked to wait ${backoffSeconds} s`,
     });
   }
   const remaining = numberOf(answer['quota_remaining']);
@@ -70,12 +70,12 @@ function faultOf(answer: JsonRecord, key: string): UpstreamError {
     case 'key_required':
       return new UpstreamError(
         'forbidden',
-        `${answered}: it wants a key for that; set ${TOKEN_SETTING}`,
+        `${answered}: it requires a key for that; set ${TOKEN_SETTING}`,
         400,
       );
     case 'access_token_required':
       // The API's equivalent of a 401.
-      return new UpstreamError('unauthorized', `${answered}: it wants a sign-in; set ${TOKEN_SETTING}`, 400);
+      return new UpstreamError('unauthorized', `${answered}: it requires a sign-in; set ${TOKEN_SETTING}`, 400);
     case 'internal_error':
     case 'temporarily_unavailable':
       return new UpstreamError(

@@ -6,7 +6,7 @@ describe('the waits that Stack Exchange asks for', () => {
   it('a pause that a successful answer asks for is observed', async () => {
     const answers = () => wrapped([], { backoff: 12 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
-    expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked for 12 s of rest' }]);
+    expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked to wait 12 s' }]);
   });
 
   it('the last request of the day ends the quota until midnight, UTC', async () => {
@@ -47,14 +47,14 @@ describe('the waits that Stack Exchange asks for', () => {
       'access_denied',
       'page above 25 requires access token or app key',
       'forbidden',
-      'stackoverflow answered 400 (access_denied): it wants a key for that; set SOURCE_STACKOVERFLOW_TOKEN',
+      'stackoverflow answered 400 (access_denied): it requires a key for that; set SOURCE_STACKOVERFLOW_TOKEN',
       undefined,
     ],
     [
       'access_token_required',
       'This method requires an access token',
       'unauthorized',
-      'stackoverflow answered 400 (access_token_required): it wants a sign-in; set SOURCE_STACKOVERFLOW_TOKEN',
+      'stackoverflow answered 400 (access_token_required): it requires a sign-in; set SOURCE_STACKOVERFLOW_TOKEN',
       undefined,
     ],
     [

@@ -112,5 +112,5 @@ it('the recorded pause is kept', async () => {
   if (!recorded) return;
   const body = { ...(JSON.parse(recorded.bytes.toString()) as object), items: [] };
   const { heldOff } = await read({ ...recorded, bytes: Buffer.from(JSON.stringify(body)) });
-  expect(heldOff).toEqual([{ waitMs: 10_000, reason: 'stackoverflow asked for 10 s of rest' }]);
+  expect(heldOff).toEqual([{ waitMs: 10_000, reason: 'stackoverflow asked to wait 10 s' }]);
 });

@@ -45,7 +45,7 @@ describe('a visit to Vinted', () => {
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
       message:
-        'vinted answered 401: it wants a sign-in, also in a new session; vinted may refuse visitors from this address',
+        'vinted answered 401: it requires a sign-in, also in a new session; vinted may refuse visitors from this address',
     });
     expect(requests.length).toBe(4);
   });

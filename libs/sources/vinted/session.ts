@@ -62,7 +62,7 @@ function refusal(code: number): UpstreamError {
     case 100:
       return new UpstreamError('unauthorized', `${answered}: the visit has ended`, 200);
     case 21:
-      return new UpstreamError('unauthorized', `${answered}: it wants a sign-in`, 200);
+      return new UpstreamError('unauthorized', `${answered}: it requires a sign-in`, 200);
     case 102:
     case 106:
       return new UpstreamError('forbidden', `${answered}: it refuses this address`, 200);
