@@ -1,22 +1,20 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { failpoint, type Clock } from '#kernel';
+import type { Clock } from '#kernel';
 import type { Database } from '#postgres';
-import { arriveShared, SpanKind, type Logger } from '#telemetry';
-import { waitAfter } from '../domain/backoff.js';
+import type { Logger } from '#telemetry';
 import { Claims } from '../due/claims.js';
 import { untilNextTick, type DueLanes } from '../due/due-lanes.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
-import { runningSearches } from '../due/running-watches.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
 import { prolongReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
 import { namesServers, SlowReads } from '../read/slow-reads.js';
 import { failedCheck } from '../record/build-checks.js';
-import type { CheckRecorder, SearchMemory, WatchChecks } from '../record/check-recorder.js';
-import { outcomeOf } from '../record/outcome.js';
+import type { CheckRecorder } from '../record/check-recorder.js';
 import { seenByAll } from '../record/seen-items.js';
 import type { Lane } from './lane.js';
+import { ReadRunner } from './read-runner.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all of them. */
 const FEED_CLAIM = 2000;
@@ -42,11 +40,9 @@ export class LaneWorker {
   private readonly abort = new AbortController();
   /** Reads with a claim and a reservation that have not started. */
   private readonly waiting = new Set<ReservedRead>();
-  private readonly underWay = new Set<ReservedRead>();
   private readonly slow = new SlowReads();
   private readonly claims: Claims;
-  /** For each search, how often in a row its checks could not be recorded. */
-  private readonly unrecorded = new Map<string, number>();
+  private readonly runner: ReadRunner;
   private finished: Promise<void> = Promise.resolve();
   private prolonging?: NodeJS.Timeout;
   private hasLane = false;
@@ -64,6 +60,7 @@ export class LaneWorker {
   ) {
     this.queue = new PQueue({ concurrency: lane.concurrency });
     this.claims = new Claims(database, lane.name, log);
+    this.runner = new ReadRunner(lane, database, recorder, this.claims, clock, log);
   }
 
   start(): void {
@@ -125,7 +122,7 @@ export class LaneWorker {
 
   /** True while no read waits or runs. */
   get isIdle(): boolean {
-    return this.waiting.size === 0 && this.underWay.size === 0;
+    return this.waiting.size === 0 && this.runner.underWay.size === 0;
   }
 
   /** True if due searches share a read or requests, and so are claimed together. */
@@ -196,15 +193,15 @@ export class LaneWorker {
       if (!this.waiting.delete(read)) return;
       const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
       if (late) await this.release([read]);
-      else if (!namesServers(this.lane.connector, read)) await this.carryOut(read, claimedAt);
-      else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.carryOut(read, claimedAt));
+      else if (!namesServers(this.lane.connector, read)) await this.runner.run(read, claimedAt);
+      else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.runner.run(read, claimedAt));
       else await this.crowdOut(read);
     };
     void this.queue.add(begin, { priority: read.read.fromFeed ? 1 : 0 });
   }
 
   private async crowdOut(reserved: ReservedRead): Promise<void> {
-    await this.postpone(reserved.searches, CROWDED_SECONDS);
+    await this.runner.postpone(reserved.searches, CROWDED_SECONDS);
     await this.release([reserved]);
   }
 
@@ -250,87 +247,9 @@ export class LaneWorker {
   private async prolong(): Promise<void> {
     try {
       await this.claims.settleDebts();
-      await prolongReads(this.database, [...this.waiting, ...this.underWay]);
+      await prolongReads(this.database, [...this.waiting, ...this.runner.underWay]);
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'claims could not be extended');
     }
-  }
-
-  /** Each read begins a trace at its claim. The first check after a create belongs to the trace of that request. */
-  private carryOut(reserved: ReservedRead, claimedAt: number): Promise<void> {
-    const { source } = this.lane;
-    const shared = {
-      name: `read ${source}`,
-      kind: SpanKind.INTERNAL,
-      partName: `check ${source}`,
-      attributes: { 'earshot.source': source },
-      startTime: claimedAt,
-    };
-    const watches = [
-      ...reserved.searches.flatMap((search) => search.watches),
-      ...reserved.unpaid.map(({ watch }) => watch),
-    ];
-    const causes = new Map(watches.map((watch) => [watch, watch.cause] as const));
-    return arriveShared(shared, causes, () => this.readAndRecord(reserved));
-  }
-
-  private async readAndRecord(reserved: ReservedRead): Promise<void> {
-    const { lane, clock, database, log } = this;
-    const { read, searches, prices, unpaid } = reserved;
-    this.underWay.add(reserved);
-    try {
-      failpoint('polling-after-reservation-before-read');
-      const wanted = await runningSearches(database, searches);
-      const answered = wanted.length > 0 ? await read.run(wanted) : [];
-      const outcomes = await Promise.all(
-        answered.map((one) => outcomeOf(one, prices, { lane, database, clock, log })),
-      );
-      const charged = outcomes.flatMap((outcome) => outcome.charged);
-      await releaseRead(database, reserved, charged);
-      const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
-      const memories = outcomes.flatMap((outcome) => outcome.memories);
-      if (checks.length > 0) await this.record(checks, memories);
-      // Searches whose read was blocked have no check here, and stay due.
-      const recorded = new Set(checks.map(({ watch }) => watch.searchKey));
-      await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
-    } catch (error) {
-      this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
-      // The reservations stay: some of the checks may have been stored, and the next attempt has the same ids.
-      await this.putOff(searches);
-      await this.claims.giveBack(read.searches);
-    } finally {
-      this.underWay.delete(reserved);
-    }
-  }
-
-  private async record(checks: readonly WatchChecks[], memories: readonly SearchMemory[]): Promise<void> {
-    const unstorable = await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
-    for (const { search } of checks) this.unrecorded.delete(search.searchKey);
-    for (const { search, error } of unstorable) {
-      this.log.error({ lane: this.lane.name, search: search.searchKey }, error.message);
-      await this.lane.failed(error, search.searchKey);
-    }
-  }
-
-  /**
-   * Repeats a read whose checks could not be recorded: the first time at once, because a store was probably unavailable
-   * for a moment, then after a growing wait, to protect the upstream.
-   */
-  private async putOff(searches: readonly DueSearch[]): Promise<void> {
-    for (const { searchKey } of searches)
-      this.unrecorded.set(searchKey, (this.unrecorded.get(searchKey) ?? 0) + 1);
-    const times = Math.max(...searches.map(({ searchKey }) => this.unrecorded.get(searchKey) ?? 0));
-    if (times <= 1) return;
-    await this.postpone(searches, waitAfter('server_error', times - 1, undefined, Math.random()) / 1000);
-  }
-
-  private async postpone(searches: readonly DueSearch[], seconds: number): Promise<void> {
-    await postpone(
-      this.database,
-      searches.flatMap(({ watches }) => watches),
-      seconds,
-    ).catch((error: unknown) =>
-      this.log.warn({ err: error, lane: this.lane.name }, 'searches could not be postponed'),
-    );
   }
 }
