@@ -3,8 +3,10 @@ import { openPollingStores, Upstream, workerOn, type PollingStores } from '../te
 import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
+import { DueLanes } from './due-lanes.js';
 import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
 import type { LaneWorker } from '../lanes/lane-worker.js';
+import type { Database } from '#postgres';
 import { UpstreamError } from '#sources';
 
 const LANE = 'hackernews:0';
@@ -255,4 +257,32 @@ describe('a check', () => {
       (await Promise.all(watches.map(isMoved))).every(Boolean),
     );
   });
+});
+
+it('a look for what is due reads one search of each lane, also when a pause has made all of them due', async () => {
+  const lanes = Array.from({ length: 10 }, (_, n) => `reddit:${n}`);
+  const rowsRead = await stores.database.transaction(async (tx) => {
+    await tx.query(
+      `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+       SELECT lane || n, 'reddit', lane, '{}', now() + interval '1 hour' FROM unnest($1::text[]) AS lane, generate_series(1, 500) AS n`,
+      [lanes],
+    );
+    // Postgres plans for the time before the pause, in which nearly nothing was due.
+    await tx.query('ANALYZE upstream_searches');
+    await tx.query(`UPDATE upstream_searches SET next_due_at = now() - interval '1 minute'`);
+    const count = async () => {
+      const [row] = await tx.query<{ n: number }[]>(
+        `SELECT idx_tup_fetch + seq_tup_read AS n FROM pg_stat_xact_user_tables WHERE relname = 'upstream_searches'`,
+      );
+      return row!.n;
+    };
+    const before = await count();
+    const due = new DueLanes(tx as unknown as Database);
+    expect(await Promise.all([...lanes, 'other:0'].map((lane) => due.has(lane)))).toEqual([
+      ...lanes.map(() => true),
+      false,
+    ]);
+    return (await count()) - before;
+  });
+  expect(rowsRead).toBe(lanes.length);
 });

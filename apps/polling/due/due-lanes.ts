@@ -28,9 +28,10 @@ export class DueLanes {
   private async ask(lanes: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     await wait(TOGETHER_MS);
     this.look = undefined;
+    // With EXISTS, Postgres may read all searches that are due, of all lanes. The limit keeps the lanes apart.
     const rows: { lane: string }[] = await this.database.query(
-      `SELECT lane FROM unnest($1::text[]) AS l (lane) WHERE EXISTS (SELECT FROM upstream_searches s
-         WHERE s.lane = l.lane AND s.next_due_at <= now() AND s.leased_until < now())`,
+      `SELECT l.lane FROM unnest($1::text[]) AS l (lane) CROSS JOIN LATERAL (SELECT FROM upstream_searches s
+         WHERE s.lane = l.lane AND s.next_due_at <= now() AND s.leased_until < now() ORDER BY s.next_due_at LIMIT 1) AS due`,
       [[...lanes]],
     );
     return new Set(rows.map(({ lane }) => lane));
