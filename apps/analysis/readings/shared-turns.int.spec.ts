@@ -19,26 +19,32 @@ afterAll(async () => {
 
 describe('the lane of the language model, which all replicas share', () => {
   const open: LlmLane[] = [];
+  /** How far the clock of the replicas is ahead of Postgres. */
+  let aheadMs = 0;
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
   const replicas = async (budget: Partial<LaneBudget> = {}) => {
     await database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch', tokens = 'infinity'`);
     const made = [1, 2].map(
       () =>
         new LlmLane(
           { concurrency: 2, requestsPerMinute: 60_000, ...budget },
-          undefined,
+          clock,
           new SharedLlmTurns(database),
         ),
     );
     open.push(...made);
     return made as [LlmLane, LlmLane];
   };
-  const inMs = (ms: number) => Date.now() + ms;
+  const inMs = (ms: number) => Date.now() + aheadMs + ms;
   const failing = (lane: LlmLane, retryAfterMs: number) =>
     expect(
       lane.run(inMs(5_000), () => Promise.reject(new LlmError('rate_limited', 'slow down', retryAfterMs))),
     ).rejects.toMatchObject({ kind: 'rate_limited' });
 
-  afterEach(() => open.splice(0).forEach((lane) => lane.close()));
+  afterEach(() => {
+    open.splice(0).forEach((lane) => lane.close());
+    aheadMs = 0;
+  });
 
   it('has one limit of requests at the same time', async () => {
     const lanes = await replicas();
@@ -72,6 +78,8 @@ describe('the lane of the language model, which all replicas share', () => {
     const [first, second] = await replicas();
     for (const lane of [first, second, first, second, first]) await failing(lane, 0);
     expect([first.isDown, second.isDown, await second.isStillDown()]).toEqual([true, false, false]);
+    await database.query(`UPDATE llm_lane SET blocked_until = 'epoch'`);
+    aheadMs = 5_000;
     let answer = () => {};
     const test = first.run(inMs(5_000), () => new Promise<void>((resolve) => (answer = resolve)));
     await until('the test is under way', async () => (await turns()) === 1);
