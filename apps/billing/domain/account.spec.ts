@@ -1,14 +1,8 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, PLANS } from '#contracts';
 import { givenFor } from '#testing';
-import {
-  decide,
-  evolve,
-  noAccount,
-  type AccountCommand,
-  type AccountSettings,
-  type NewKey,
-} from './account.js';
+import { decide, evolve, noAccount, type AccountCommand, type AccountSettings } from './account.js';
+import type { NewKey } from './api-keys.js';
 
 const event = (init: MessageInitShape<typeof AccountEventSchema>['event']) =>
   create(AccountEventSchema, { event: init });

@@ -2,6 +2,17 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts';
 import { isoOf, isTimeZone, Refusal, type Fault } from '#kernel';
 import {
+  createKey,
+  decideKeys,
+  evolveKeys,
+  isKeyCommand,
+  noKeys,
+  revokeKeysOf,
+  type KeyCommand,
+  type KeysState,
+  type NewKey,
+} from './api-keys.js';
+import {
   addressFaults,
   decideMembers,
   evolveMembers,
@@ -17,7 +28,7 @@ export type AccountState = { status: 'none' } | OpenAccountState;
 interface OpenAccountState {
   status: 'open';
   plan: string;
-  keys: ReadonlyMap<string, KeyState>;
+  keys: KeysState;
   members: MembersState;
   signatureVersion: SignatureVersion;
   /** Empty if there is none. */
@@ -30,16 +41,6 @@ interface OpenAccountState {
   previousSigningSecret: Uint8Array;
   /** ISO 8601; empty if there was no rotation. */
   previousValidUntil: string;
-}
-
-interface KeyState {
-  standing: 'active' | 'revoked';
-  name: string;
-  keyHash: Uint8Array;
-  /** The member who created it; empty if the command line did. */
-  memberId: string;
-  /** Most credits of a UTC day through MCP; undefined: as the gateway is set. */
-  mcpDailyCredits: number | undefined;
 }
 
 /** The forms of X-Signature: `t=<unix>,v1=<hex>`, or only the plain hex of the body's signature. */
@@ -63,11 +64,7 @@ export type AccountCommand =
       /** The command line gets a first key; a sign-up makes an owner. */
       with: { key: NewKey } | { owner: { memberId: string; passwordHash: string } };
     }
-  | { kind: 'create-key'; key: NewKey; now: string }
-  /** With `ofMember`, the keys of others are not found. */
-  | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
-  | { kind: 'revoke-key'; keyId: string; ofMember: string }
-  | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string }
+  | KeyCommand
   | MemberCommand
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
@@ -82,59 +79,14 @@ export interface AccountSettings {
   timezone?: string | undefined;
 }
 
-export interface NewKey {
-  keyId: string;
-  name: string;
-  keyHash: Uint8Array;
-  /** `read` or `write` */
-  scope: string;
-  /** ISO 8601; empty if the key does not expire. */
-  expiresAt: string;
-  /** The member who creates it; empty if the command line does. */
-  memberId: string;
-  /** Most credits of a UTC day through MCP; undefined: as the gateway is set. */
-  mcpDailyCredits?: number | undefined;
-}
-
-/** Active keys of one account. */
-const MOST_KEYS = 200;
-const LONGEST_KEY_NAME = 80;
-/** As much as the largest plan has in a month. */
-const MOST_DAILY_CREDITS = 1_000_000_000;
-
 /** @throws Refusal if the account, the plan, the scope or the key does not allow the command */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
   if (isMemberCommand(command)) return membersDecided(command, requireOpen(state));
+  if (isKeyCommand(command)) return decideKeys(command, requireOpen(state).keys);
   switch (command.kind) {
     case 'open':
       if (state.status === 'open') throw Refusal.conflict('the account already exists');
       return opened(command);
-    case 'create-key': {
-      const { keys } = requireOpen(state);
-      if ([...keys.values()].filter(({ standing }) => standing === 'active').length >= MOST_KEYS)
-        throw Refusal.conflict(`the account has ${MOST_KEYS} active keys; revoke one first`);
-      return [
-        keyCreated(checked({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })),
-      ];
-    }
-    case 'rename-key': {
-      const { keyId, name } = command;
-      const key = keyOf(requireOpen(state), keyId, command.ofMember);
-      checkName(name);
-      return key.name === name ? [] : [event({ case: 'apiKeyRenamed', value: { keyId, name } })];
-    }
-    case 'limit-key': {
-      const { keyId, mcpDailyCredits } = command;
-      const key = keyOf(requireOpen(state), keyId, command.ofMember);
-      checkLimit(mcpDailyCredits);
-      if (key.mcpDailyCredits === mcpDailyCredits) return [];
-      const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
-      return [event({ case: 'apiKeyLimited', value: { keyId, ...limit } })];
-    }
-    case 'revoke-key': {
-      const { standing } = keyOf(requireOpen(state), command.keyId, command.ofMember);
-      return standing === 'revoked' ? [] : [keyRevoked(command.keyId)];
-    }
     case 'change-plan': {
       const { plan } = requireOpen(state);
       const faults = planFaults(command.plan);
@@ -161,7 +113,7 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
       return {
         status: 'open',
         plan: event.value.plan,
-        keys: new Map(),
+        keys: noKeys,
         members: noMembers,
         signatureVersion: 'v1',
         name: '',
@@ -170,16 +122,11 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         previousSigningSecret: new Uint8Array(),
         previousValidUntil: '',
       };
-    case 'apiKeyCreated': {
-      const { keyId, name, keyHash, memberId, mcpDailyCredits } = event.value;
-      return withKey(state, keyId, { standing: 'active', name, keyHash, memberId, mcpDailyCredits });
-    }
+    case 'apiKeyCreated':
     case 'apiKeyLimited':
-      return withKey(state, event.value.keyId, { mcpDailyCredits: event.value.mcpDailyCredits });
     case 'apiKeyRenamed':
-      return withKey(state, event.value.keyId, { name: event.value.name });
     case 'apiKeyRevoked':
-      return withKey(state, event.value.keyId, { standing: 'revoked' });
+      return state.status === 'none' ? state : changed(state, { keys: evolveKeys(state.keys, event) });
     case 'invitationCreated':
     case 'invitationRevoked':
     case 'memberJoined':
@@ -219,33 +166,11 @@ function changed(state: AccountState, change: Partial<OpenAccountState>): Accoun
   return state.status === 'none' ? state : { ...state, ...change };
 }
 
-function withKey(state: AccountState, keyId: string, change: Partial<KeyState>): AccountState {
-  if (state.status === 'none') return state;
-  const key = state.keys.get(keyId) ?? {
-    standing: 'active',
-    name: '',
-    keyHash: new Uint8Array(),
-    memberId: '',
-    mcpDailyCredits: undefined,
-  };
-  return changed(state, { keys: new Map(state.keys).set(keyId, { ...key, ...change }) });
-}
-
-/** @throws Refusal `not-found` */
-function keyOf({ keys }: OpenAccountState, keyId: string, ofMember: string): KeyState {
-  const key = keys.get(keyId);
-  if (!key || (ofMember !== '' && key.memberId !== ofMember)) throw Refusal.notFound('key');
-  return key;
-}
-
-/** A member who leaves takes his keys along. */
+/** The keys of a removed member are revoked. */
 function membersDecided(command: MemberCommand, { members, keys }: OpenAccountState): AccountEvent[] {
   const events = decideMembers(command, members);
   if (command.kind !== 'remove-member' || events.length === 0) return events;
-  const left = [...keys].filter(
-    ([, { memberId, standing }]) => memberId === command.memberId && standing === 'active',
-  );
-  return [...events, ...left.map(([keyId]) => keyRevoked(keyId))];
+  return [...events, ...revokeKeysOf(command.memberId, keys)];
 }
 
 function resealed(
@@ -300,37 +225,6 @@ export function requireOpen(state: AccountState): OpenAccountState {
   return state;
 }
 
-/** In the canonical form of a time, which a table can store. */
-function expiryOf(text: string, now: string): string {
-  if (text === '') return '';
-  const at = Date.parse(text);
-  if (!(at > Date.parse(now)))
-    throw Refusal.validation([
-      { path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' },
-    ]);
-  return isoOf(at);
-}
-
-function checked(key: NewKey): NewKey {
-  if (key.scope !== 'read' && key.scope !== 'write')
-    throw Refusal.validation([{ path: 'scope', message: 'must be read or write' }]);
-  checkName(key.name);
-  checkLimit(key.mcpDailyCredits);
-  return key;
-}
-
-function checkLimit(mcpDailyCredits: number | undefined): void {
-  if (mcpDailyCredits !== undefined && !(mcpDailyCredits >= 0 && mcpDailyCredits <= MOST_DAILY_CREDITS))
-    throw Refusal.validation([
-      { path: 'mcp_daily_credits', message: `must be 0 to ${MOST_DAILY_CREDITS}, or null` },
-    ]);
-}
-
-function checkName(name: string): void {
-  if (name.trim() === '' || name.length > LONGEST_KEY_NAME)
-    throw Refusal.validation([{ path: 'name', message: `must have 1 to ${LONGEST_KEY_NAME} characters` }]);
-}
-
 function opened(command: Extract<AccountCommand, { kind: 'open' }>): AccountEvent[] {
   const { email, plan, name, signingSecretEncrypted } = command;
   const faults = [...planFaults(plan), ...addressFaults(email), ...settingFaults({ name })];
@@ -339,21 +233,13 @@ function opened(command: Extract<AccountCommand, { kind: 'open' }>): AccountEven
     event({ case: 'accountOpened', value: { email, plan, signingSecretEncrypted } }),
     ...(name === '' ? [] : [event({ case: 'accountChanged', value: { name } })]),
     'key' in command.with
-      ? keyCreated(checked(command.with.key))
+      ? createKey(command.with.key)
       : event({ case: 'memberJoined', value: { ...command.with.owner, email, role: 'owner' } }),
   ];
 }
 
 function planFaults(plan: string): Fault[] {
   return isPlan(plan) ? [] : [{ path: 'plan', message: `must be one of ${PLANS.join(', ')}` }];
-}
-
-function keyRevoked(keyId: string): AccountEvent {
-  return event({ case: 'apiKeyRevoked', value: { keyId } });
-}
-
-function keyCreated(key: NewKey): AccountEvent {
-  return event({ case: 'apiKeyCreated', value: { ...key } });
 }
 
 function event(init: MessageInitShape<typeof AccountEventSchema>['event']): AccountEvent {

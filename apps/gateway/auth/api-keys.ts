@@ -18,7 +18,7 @@ export interface Caller {
 export interface CallingKey {
   kind: 'key';
   id: string;
-  /** Most credits of a UTC day through MCP; null: as the gateway is set. */
+  /** Maximum credits per UTC day through MCP; null: the gateway's setting applies. */
   mcpDailyCredits: number | null;
 }
 

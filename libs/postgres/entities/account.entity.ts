@@ -32,7 +32,7 @@ export class ApiKeyEntity {
   /** `read` or `write` */
   @Column('text') scope!: string;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
-  /** Most credits of a UTC day through MCP; null: as the gateway is set. */
+  /** Maximum credits per UTC day through MCP; null: the gateway's setting applies. */
   @Column('integer', { name: 'mcp_daily_credits', nullable: true }) mcpDailyCredits!: number | null;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

@@ -1,0 +1,173 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { AccountEventSchema, type AccountEvent } from '#contracts';
+import { isoOf, Refusal } from '#kernel';
+
+/** The API keys of an account by their ids, for its decisions. */
+export type KeysState = ReadonlyMap<string, KeyState>;
+
+interface KeyState {
+  standing: 'active' | 'revoked';
+  name: string;
+  keyHash: Uint8Array;
+  /** The member who created it; empty if the command line did. */
+  memberId: string;
+  /** Maximum credits per UTC day through MCP; undefined: the gateway's setting applies. */
+  mcpDailyCredits: number | undefined;
+}
+
+/** A key that is to be created. */
+export interface NewKey {
+  keyId: string;
+  name: string;
+  keyHash: Uint8Array;
+  /** `read` or `write` */
+  scope: string;
+  /** ISO 8601; empty if the key does not expire. */
+  expiresAt: string;
+  /** The member who creates it; empty if the command line does. */
+  memberId: string;
+  /** Maximum credits per UTC day through MCP; undefined: the gateway's setting applies. */
+  mcpDailyCredits?: number | undefined;
+}
+
+export const noKeys: KeysState = new Map();
+
+/** The commands on API keys. Keys are already hashed; the sender adds ids and times. */
+export type KeyCommand =
+  | { kind: 'create-key'; key: NewKey; now: string }
+  /** If `ofMember` is not empty, keys of other members are not found. */
+  | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
+  | { kind: 'revoke-key'; keyId: string; ofMember: string }
+  | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string };
+
+const KINDS: Readonly<Record<KeyCommand['kind'], true>> = {
+  'create-key': true,
+  'rename-key': true,
+  'revoke-key': true,
+  'limit-key': true,
+};
+
+export function isKeyCommand(command: { kind: string }): command is KeyCommand {
+  return Object.hasOwn(KINDS, command.kind);
+}
+
+/** Active keys of one account. */
+const MOST_KEYS = 200;
+const LONGEST_KEY_NAME = 80;
+/** As much as the largest plan has in a month. */
+const MOST_DAILY_CREDITS = 1_000_000_000;
+
+/** @throws Refusal if the keys do not allow the command */
+export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[] {
+  switch (command.kind) {
+    case 'create-key': {
+      if ([...keys.values()].filter(({ standing }) => standing === 'active').length >= MOST_KEYS)
+        throw Refusal.conflict(`the account has ${MOST_KEYS} active keys; revoke one first`);
+      return [createKey({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })];
+    }
+    case 'rename-key': {
+      const { keyId, name } = command;
+      const key = keyOf(keys, keyId, command.ofMember);
+      checkName(name);
+      return key.name === name ? [] : [event({ case: 'apiKeyRenamed', value: { keyId, name } })];
+    }
+    case 'limit-key': {
+      const { keyId, mcpDailyCredits } = command;
+      const key = keyOf(keys, keyId, command.ofMember);
+      checkLimit(mcpDailyCredits);
+      if (key.mcpDailyCredits === mcpDailyCredits) return [];
+      const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
+      return [event({ case: 'apiKeyLimited', value: { keyId, ...limit } })];
+    }
+    case 'revoke-key': {
+      const { standing } = keyOf(keys, command.keyId, command.ofMember);
+      return standing === 'revoked' ? [] : [keyRevoked(command.keyId)];
+    }
+  }
+}
+
+/** The keys after the event. */
+export function evolveKeys(keys: KeysState, event: KeyEvent): KeysState {
+  switch (event.case) {
+    case 'apiKeyCreated': {
+      const { keyId, name, keyHash, memberId, mcpDailyCredits } = event.value;
+      return withKey(keys, keyId, { standing: 'active', name, keyHash, memberId, mcpDailyCredits });
+    }
+    case 'apiKeyLimited':
+      return withKey(keys, event.value.keyId, { mcpDailyCredits: event.value.mcpDailyCredits });
+    case 'apiKeyRenamed':
+      return withKey(keys, event.value.keyId, { name: event.value.name });
+    case 'apiKeyRevoked':
+      return withKey(keys, event.value.keyId, { standing: 'revoked' });
+  }
+}
+
+type KeyEvent = Extract<
+  AccountEvent['event'],
+  { case: 'apiKeyCreated' | 'apiKeyLimited' | 'apiKeyRenamed' | 'apiKeyRevoked' }
+>;
+
+function withKey(keys: KeysState, keyId: string, change: Partial<KeyState>): KeysState {
+  const key = keys.get(keyId) ?? {
+    standing: 'active',
+    name: '',
+    keyHash: new Uint8Array(),
+    memberId: '',
+    mcpDailyCredits: undefined,
+  };
+  return new Map(keys).set(keyId, { ...key, ...change });
+}
+
+/** Revokes the active keys of a member. */
+export function revokeKeysOf(memberId: string, keys: KeysState): AccountEvent[] {
+  return [...keys]
+    .filter(([, key]) => key.memberId === memberId && key.standing === 'active')
+    .map(([keyId]) => keyRevoked(keyId));
+}
+
+/** @throws Refusal `not-found` */
+function keyOf(keys: KeysState, keyId: string, ofMember: string): KeyState {
+  const key = keys.get(keyId);
+  if (!key || (ofMember !== '' && key.memberId !== ofMember)) throw Refusal.notFound('key');
+  return key;
+}
+
+/** In the canonical form of a time, which a table can store. */
+function expiryOf(text: string, now: string): string {
+  if (text === '') return '';
+  const at = Date.parse(text);
+  if (!(at > Date.parse(now)))
+    throw Refusal.validation([
+      { path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' },
+    ]);
+  return isoOf(at);
+}
+
+/** @throws Refusal if the scope, the name or the limit is not valid */
+export function createKey(key: NewKey): AccountEvent {
+  if (key.scope !== 'read' && key.scope !== 'write')
+    throw Refusal.validation([{ path: 'scope', message: 'must be read or write' }]);
+  checkName(key.name);
+  checkLimit(key.mcpDailyCredits);
+  return event({ case: 'apiKeyCreated', value: { ...key } });
+}
+
+function checkLimit(mcpDailyCredits: number | undefined): void {
+  if (mcpDailyCredits !== undefined && !(mcpDailyCredits >= 0 && mcpDailyCredits <= MOST_DAILY_CREDITS))
+    throw Refusal.validation([
+      { path: 'mcp_daily_credits', message: `must be 0 to ${MOST_DAILY_CREDITS}, or null` },
+    ]);
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '' || name.length > LONGEST_KEY_NAME)
+    throw Refusal.validation([{ path: 'name', message: `must have 1 to ${LONGEST_KEY_NAME} characters` }]);
+}
+
+function keyRevoked(keyId: string): AccountEvent {
+  return event({ case: 'apiKeyRevoked', value: { keyId } });
+}
+
+function event(init: MessageInitShape<typeof AccountEventSchema>['event']): AccountEvent {
+  return create(AccountEventSchema, { event: init });
+}
