@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '#embedded';
-import type { SharedStores } from '#testing';
+import { createTemplate, dropTemplate, type SharedStores } from '#testing';
 
 let stop: (() => Promise<void>) | undefined;
 
@@ -21,7 +21,14 @@ export async function startSharedStores(): Promise<SharedStores> {
     await stores.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { databaseUrl: stores.databaseUrl, clickhouseUrl: stores.clickhouseUrl };
+  const stopServers = stop;
+  const { databaseUrl, clickhouseUrl } = stores;
+  const shared = await createTemplate({ databaseUrl, clickhouseUrl });
+  stop = async () => {
+    await dropTemplate(shared);
+    await stopServers();
+  };
+  return shared;
 }
 
 /** Stops them; does nothing if they did not start. */

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { connect } from '@nats-io/transport-node';
 import { DataSource } from 'typeorm';
+import { openClickHouse } from '#clickhouse';
 import { findNatsServer, freePort } from '#embedded';
+import { openDatabase } from '#postgres';
 import { until } from './until.js';
 
 /** The addresses of three stores that are not shared. */
@@ -24,19 +26,45 @@ export interface IsolatedStores {
 export interface SharedStores {
   databaseUrl: string;
   clickhouseUrl: string;
+  /** A Postgres database and a ClickHouse database with this name have the tables of this version, without rows. */
+  template: string;
+}
+
+/**
+ * Creates the databases of which each spec gets a copy: running all migrations again takes several times as long.
+ * @param servers the addresses of Postgres and ClickHouse
+ */
+export async function createTemplate(servers: Omit<SharedStores, 'template'>): Promise<SharedStores> {
+  const template = `spec_${process.pid}_template`;
+  const [databaseUrl, clickhouseUrl] = await Promise.all([
+    createDatabase(servers.databaseUrl, template, 'template1'),
+    createClickHouseDatabase(servers.clickhouseUrl, template),
+  ]);
+  const [database, clickhouse] = await Promise.all([
+    openDatabase(databaseUrl, 'spec', 1),
+    openClickHouse(clickhouseUrl, 'spec'),
+  ]);
+  await Promise.all([database.destroy(), clickhouse.close()]);
+  return { ...servers, template };
+}
+
+/** Drops the databases of `createTemplate`. */
+export async function dropTemplate({ databaseUrl, clickhouseUrl, template }: SharedStores): Promise<void> {
+  await onPostgres(databaseUrl, `DROP DATABASE "${template}"`);
+  await onClickHouse(clickhouseUrl, [`DROP DATABASE ${template}`]);
 }
 
 /**
  * Starts a separate NATS server, and creates a new Postgres database and a new ClickHouse database on the shared
- * servers.
+ * servers. Both have the tables of this version.
  */
 export async function isolateStores(): Promise<IsolatedStores> {
   const shared = sharedStores();
   const name = `spec_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
   const [nats, databaseUrl, clickhouseUrl] = await Promise.all([
     startNats(),
-    createDatabase(shared.databaseUrl, name),
-    createClickHouseDatabase(shared.clickhouseUrl, name),
+    createDatabase(shared.databaseUrl, name, shared.template),
+    createClickHouseDatabase(shared.clickhouseUrl, name, shared.template),
   ]);
   return {
     natsUrl: nats.url,
@@ -50,7 +78,7 @@ export async function isolateStores(): Promise<IsolatedStores> {
         await onPostgres(shared.databaseUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
         return true;
       });
-      await onClickHouse(shared.clickhouseUrl, `DROP DATABASE ${name}`);
+      await onClickHouse(shared.clickhouseUrl, [`DROP DATABASE ${name}`]);
     },
   };
 }
@@ -89,11 +117,10 @@ async function startNats(): Promise<{ url: string; directory: string; stop(): Pr
   };
 }
 
-async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  await onPostgres(serverUrl, `CREATE DATABASE "${name}"`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
+  // The other strategy writes each page into the log, which takes a quarter of a second of processor time.
+  await onPostgres(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
+  return addressOf(serverUrl, name);
 }
 
 async function onPostgres(url: string, statement: string): Promise<void> {
@@ -105,15 +132,40 @@ async function onPostgres(url: string, statement: string): Promise<void> {
   }
 }
 
-async function createClickHouseDatabase(serverUrl: string, name: string): Promise<string> {
-  await onClickHouse(serverUrl, `CREATE DATABASE ${name}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+/** @param template the database whose tables, and the list of statements that made them, are copied */
+async function createClickHouseDatabase(serverUrl: string, name: string, template?: string): Promise<string> {
+  await onClickHouse(serverUrl, [`CREATE DATABASE ${name}`]);
+  if (template) {
+    const tables = await clickHouseTables(serverUrl, template);
+    await onClickHouse(serverUrl, [
+      ...tables.map((query) => query.replace(`CREATE TABLE ${template}.`, `CREATE TABLE ${name}.`)),
+      `INSERT INTO ${name}.table_versions SELECT * FROM ${template}.table_versions`,
+    ]);
+  }
+  return addressOf(serverUrl, name);
 }
 
-async function onClickHouse(url: string, query: string): Promise<void> {
+let clickHouseStatements: string[] | undefined;
+
+async function clickHouseTables(url: string, database: string): Promise<string[]> {
+  if (clickHouseStatements) return clickHouseStatements;
   const client = createClient({ url });
-  await client.command({ query });
+  const query =
+    'SELECT create_table_query AS statement FROM system.tables WHERE database = {database: String}';
+  const result = await client.query({ query, query_params: { database }, format: 'JSONEachRow' });
+  clickHouseStatements = (await result.json<{ statement: string }>()).map(({ statement }) => statement);
   await client.close();
+  return clickHouseStatements;
+}
+
+async function onClickHouse(url: string, statements: readonly string[]): Promise<void> {
+  const client = createClient({ url });
+  for (const query of statements) await client.command({ query });
+  await client.close();
+}
+
+function addressOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
 }
