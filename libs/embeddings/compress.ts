@@ -7,7 +7,7 @@ import { SENTENCE_DIMENSIONS } from './sentence-encoder.js';
 export const STORED_DIMENSIONS = 128;
 
 /** The local model. A stored embedding can only be compared with those of the same model and version. */
-export const EMBEDDING_MODEL = { model: 'use-lite', version: '1', dimensions: STORED_DIMENSIONS } as const;
+export const EMBEDDING_MODEL = { model: 'use-lite', version: '2', dimensions: STORED_DIMENSIONS } as const;
 
 /** The model and its version, as events and `mention_vectors` name them. */
 export const LOCAL_EMBEDDINGS = `${EMBEDDING_MODEL.model}-${EMBEDDING_MODEL.version}`;

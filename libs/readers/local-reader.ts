@@ -7,7 +7,7 @@ import { MOST_CHARACTERS, MOST_TITLE_CHARACTERS } from './text/clean.js';
 import { MOST_NAMES } from './text/names.js';
 
 /** Names the local reader in what it has read. The version changes with weights and rules. */
-export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: '1' } as const;
+export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: '2' } as const;
 
 /** Items of one task: few enough that two threads share a batch, enough that the hand-over costs little. */
 const ITEMS_PER_TASK = 16;

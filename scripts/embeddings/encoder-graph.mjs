@@ -15,8 +15,7 @@ export function encoderModel(weights) {
   const graph = new EncoderGraph(weights);
   const tokens = graph.embedded('ids');
   const first = graph.layer(tokens, 0, 256);
-  const second = graph.layer(first, 1, 512);
-  graph.pooled(second);
+  graph.pooled(graph.layer(first, 1, 512, (rows) => graph.mean(rows)));
   return graph.model(
     { name: 'ids', type: 'int64', shape: ['tokens'] },
     { name: 'embedding', type: 'float', shape: [1, 512] },
@@ -79,8 +78,12 @@ class EncoderGraph extends Graph {
     return this.node('Slice', ['positions', this.ints('from_0', [0]), length]);
   }
 
-  /** One transformer layer: attention and feed-forward, each behind a normalisation and beside a shortcut. */
-  layer(input, number, width) {
+  /**
+   * One transformer layer: attention and feed-forward, each behind a normalisation and beside a shortcut.
+   * @param pool is applied to the rows before the last matrix. The last layer takes their mean there: the matrix is linear, so
+   *   that the mean of its products is the product of the mean, which costs one row instead of all
+   */
+  layer(input, number, width, pool = (rows) => rows) {
     const name = (part) => `${ENCODER}/Layer_${number}/TransformerLayer/${part}`;
     const kernel = (part) =>
       `${VARIABLES}/Layer_${number}/TransformerLayer/MultiheadAttention/${part}/kernel/part_0`;
@@ -115,12 +118,12 @@ class EncoderGraph extends Graph {
       ),
     ]);
     const narrow = this.linear(
-      wide,
+      pool(wide),
       `${stack}/conv2/Tensordot/Reshape_1`,
       name('FFN/conv2/bias/ConcatPartitions/concat'),
       512,
     );
-    return this.node('Add', [narrow, attended]);
+    return this.node('Add', [narrow, pool(attended)]);
   }
 
   normalized(input, name) {
@@ -148,22 +151,25 @@ class EncoderGraph extends Graph {
 
   /**
    * A matrix of 8-bit weights with a scale for each column, times the input, which is quantized at run time. Weights are
-   * unsigned with zero point 128: with signed ones some processors overflow.
+   * signed: the kernels for them are the fastest on processors without VNNI. These add the products of two neighbouring rows in 16
+   * bits, which must not overflow: 255 × (|first| + |second|) is at most 32,767. So the results are the same on every processor.
    */
   linear(input, kernel, bias, columns) {
     const { data } = this.weight(kernel);
     const rows = data.length / columns;
-    const quantized = new Uint8Array(data.length);
+    const quantized = new Int8Array(data.length);
     const scales = new Float32Array(columns);
     for (let column = 0; column < columns; column += 1) {
       const values = Array.from({ length: rows }, (_, row) => data[row * columns + column]);
-      scales[column] = largest(values) / 127 || 1;
+      const pairs = values.map((value, row) => Math.abs(value) + (row % 2 ? Math.abs(values[row - 1]) : 0));
+      // The sum of a pair is 128 at most. Each of the two is rounded up by half a step at most, so 127 is left for them.
+      scales[column] = largest(pairs) / 127 || 1;
       values.forEach(
-        (value, row) => (quantized[row * columns + column] = 128 + Math.round(value / scales[column])),
+        (value, row) => (quantized[row * columns + column] = Math.round(value / scales[column])),
       );
     }
-    this.constant(kernel, 'uint8', [rows, columns], quantized);
-    this.constant(`${kernel}/zero`, 'uint8', [], Uint8Array.of(128));
+    this.constant(kernel, 'int8', [rows, columns], quantized);
+    this.constant(`${kernel}/zero`, 'int8', [], Int8Array.of(0));
     const step = `${kernel}/step`;
     const outputs = [`${kernel}/input`, step, `${kernel}/offset`];
     this.node('DynamicQuantizeLinear', [input], {}, outputs);
@@ -173,8 +179,11 @@ class EncoderGraph extends Graph {
     return this.node('Add', [result, this.float(bias, [columns], this.weight(bias).data)]);
   }
 
-  pooled(input) {
-    const mean = this.node('ReduceMean', [input], { axes: [0], keepdims: 1 });
+  mean(rows) {
+    return this.node('ReduceMean', [rows], { axes: [0], keepdims: 1 });
+  }
+
+  pooled(mean) {
     const last = 'module/Encoder_en/hidden_layers/tanh_layer_0';
     const hidden = this.node('Tanh', [this.linear(mean, `${last}/weights`, `${last}/bias`, 512)]);
     const length = this.node('ReduceL2', [hidden], { axes: [1], keepdims: 1 });

@@ -103,5 +103,5 @@ it('replaces the vectors of the former model', async () => {
   await backfillEmbeddings(clickhouse, database, embedder('b'), () => {});
   expect(new Set((await stored()).map(({ model }) => model))).toEqual(new Set(['b']));
   expect(await embeddingsStatus(clickhouse, 'b')).toMatchObject({ embedded: 700, ofOtherModels: 0 });
-  expect(LOCAL_EMBEDDINGS).toBe('use-lite-1');
+  expect(LOCAL_EMBEDDINGS).toBe('use-lite-2');
 });
