@@ -7,7 +7,7 @@ import { creditsOf, evolve, noLedger, type LedgerState } from './ledger-state.js
 const accountId = derivedId('spec', 'account');
 const OPENED = Date.parse('2026-01-31T12:00:00.000Z');
 const DAY_MS = 86_400_000;
-const RUNS = 4000;
+const RUNS = 1500;
 /** Periods of an account that was opened on the last day of a month. */
 const PERIODS = [
   '01-31',

@@ -97,7 +97,7 @@ export const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map(
 export const term = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join(''));
-export const runs = { numRuns: 3000 };
+export const runs = { numRuns: 1000 };
 
 export function unitsOf(value: string): { folded: string; starts: number[]; ends: number[] } {
   const { units, length, starts, ends } = new Folder().fold(value);

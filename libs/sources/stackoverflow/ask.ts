@@ -75,7 +75,11 @@ function faultOf(answer: JsonRecord, key: string): UpstreamError {
       );
     case 'access_token_required':
       // The API's equivalent of a 401.
-      return new UpstreamError('unauthorized', `${answered}: it requires a sign-in; set ${TOKEN_SETTING}`, 400);
+      return new UpstreamError(
+        'unauthorized',
+        `${answered}: it requires a sign-in; set ${TOKEN_SETTING}`,
+        400,
+      );
     case 'internal_error':
     case 'temporarily_unavailable':
       return new UpstreamError(

@@ -112,7 +112,7 @@ const always = (holds: (reads: Read[]) => void) =>
     fc.asyncProperty(world, async (one) => {
       holds(await lives(one));
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 
 describe('for any changes of listings between reads', () => {
@@ -193,7 +193,7 @@ describe('for any changes of listings between reads', () => {
         expect(seldom.sort()).toEqual(often.sort());
         expect(new Set(often).size).toBe(often.length);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -213,7 +213,7 @@ describe('for any changes of listings between reads', () => {
         });
         expect([...seldom].sort()).toEqual([...often].sort());
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
