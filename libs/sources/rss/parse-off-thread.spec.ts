@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { FEED_URL, rss, rssItems } from './testing/fixtures.js';
@@ -24,9 +26,10 @@ describe('a feed that is parsed off the thread', () => {
     });
   });
 
+  const dated = (n: number) =>
+    `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
+
   it('is read up to a limit of entries, the newest, and reports how many were left out', async () => {
-    const dated = (n: number) =>
-      `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
     const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
     expect([items.length, items[0]?.title]).toEqual([MOST_ENTRIES, String(MOST_ENTRIES + 499)]);
     expect(warnings).toEqual([`rss: 500 of 10500 items left out: one answer is read up to 10000 items`]);
@@ -45,5 +48,26 @@ describe('a feed that is parsed off the thread', () => {
     });
     expect(delay.max / 1e6).toBeLessThan(2_000);
     expect((await parse(good)).items.length).toBe(1);
+  }, 60_000);
+
+  it('does not count as too large because its thread has read many feeds, when no file could be opened as it began', async () => {
+    const read = fs.readFileSync;
+    const stat = jest
+      .fn(() => `1 (node) R ${'0 '.repeat(10)}1000000 0`)
+      .mockImplementationOnce(() => {
+        throw new Error('EMFILE: too many open files');
+      });
+    const replace = (other: typeof read) => {
+      fs.readFileSync = other;
+      syncBuiltinESMExports();
+    };
+    replace(((...args: Parameters<typeof read>) =>
+      String(args[0]).startsWith('/proc/self/task/') ? stat() : read(...args)) as typeof read);
+    try {
+      expect((await parse(rss(repeated(MOST_ENTRIES, dated)))).items.length).toBe(MOST_ENTRIES);
+    } finally {
+      replace(read);
+    }
+    expect(process.platform !== 'linux' || stat.mock.calls.length > 1).toBe(true);
   }, 60_000);
 });

@@ -76,11 +76,14 @@ async function run(
  * result may be here already.
  */
 function limitTime(thread: string | undefined, timeMs: number, task: AbortController): NodeJS.Timeout {
-  const usedBefore = processorMs(thread);
+  let usedBefore = processorMs(thread);
   let waitedMs = 0;
   return setInterval(() => {
     waitedMs += TICK_MS;
-    const usedMs = thread === undefined ? waitedMs : processorMs(thread) - usedBefore;
+    const used = processorMs(thread);
+    // The first look can fail. Then what the thread has used for feeds before must not count.
+    usedBefore ??= used;
+    const usedMs = thread === undefined ? waitedMs : (used ?? 0) - (usedBefore ?? 0);
     if (usedMs >= timeMs)
       task.abort(
         new UpstreamError(
@@ -97,15 +100,15 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
 }
 
 /**
- * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5). 0 if
- * the thread has ended or this system shows no threads.
+ * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
+ * Undefined if the thread has ended, this system shows no threads, or no file can be opened.
  */
-function processorMs(thread: string | undefined): number {
+function processorMs(thread: string | undefined): number | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1');
   } catch {
-    return 0;
+    return undefined;
   }
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * PROC_TICK_MS;
