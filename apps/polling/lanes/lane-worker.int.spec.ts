@@ -1,5 +1,5 @@
 import type { Check } from '#contracts';
-import { buildItem } from '#sources';
+import { buildItem, UpstreamError } from '#sources';
 import { until } from '#testing';
 import { workerOn } from '../testing/polling-under-test.js';
 import { laneBudgetTasks } from '../testing/lane-budget-tasks.js';
@@ -99,6 +99,25 @@ describe('the work on a lane', () => {
     // Not again at once, and not again at the next tick.
     expect(scene.upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
+  });
+
+  it('begins no transaction while nothing is due, also when the lane waits for its upstream', async () => {
+    await scene.worker.stop();
+    const { database } = scene.stores;
+    const { lane, worker } = workerOn(scene.upstream, scene.stores);
+    scene.worker = worker;
+    for (const isBlocked of [false, true]) {
+      if (isBlocked) await lane.failed(new UpstreamError('server_error', 'down', 503), 'any');
+      expect(lane.blockedForMs > 0).toBe(isBlocked);
+      const transactions = jest.spyOn(database, 'transaction');
+      const looks = jest.spyOn(database, 'query');
+      const before = looks.mock.calls.length;
+      const counts = () => [transactions.mock.calls.length, looks.mock.calls.length - before] as const;
+      if (!isBlocked) worker.start();
+      await until('it has looked a few times', () => counts()[0] > 0 || counts()[1] > 3);
+      expect(counts()[0]).toBe(0);
+    }
+    jest.restoreAllMocks();
   });
 
   it('loses no item between the ticks of a watch with a longer interval', async () => {

@@ -92,9 +92,7 @@ export class LaneWorker {
         if (!this.hasLane) await releaseLane(this.database, this.lane.name);
         this.hasLane = true;
         await this.claims.settleDebts();
-        const { blockedForMs, heldForMs } = this.lane;
-        const claimed = blockedForMs > 0 ? await this.tellBlocked() : heldForMs > 0 ? 0 : await this.claim();
-        if (claimed === 0) await this.pause(untilNextTick(this.tickMs));
+        if ((await this.claimDue()) === 0) await this.pause(untilNextTick(this.tickMs));
         this.queue.concurrency = this.lane.concurrency;
         await this.room();
       } catch (error) {
@@ -143,8 +141,15 @@ export class LaneWorker {
     await wait(ms, undefined, { signal: this.abort.signal }).catch(() => {});
   }
 
-  private async claim(): Promise<number> {
-    if (!(await this.due.has(this.lane.name))) return 0;
+  /** @returns the number of searches that it has claimed */
+  private async claimDue(): Promise<number> {
+    const { lane } = this;
+    if (lane.blockedForMs === 0 && lane.heldForMs > 0) return 0;
+    if (!(await this.due.has(lane.name))) return 0;
+    return lane.blockedForMs > 0 ? this.tellBlocked() : this.claim();
+  }
+
+  private claim(): Promise<number> {
     const limit = this.hasClaimed ? FEED_CLAIM : FIRST_CLAIM;
     return this.claims.take(this.together ? limit : this.lane.concurrency, {}, async (claimed) => {
       this.hasClaimed ||= claimed.length > 0;
