@@ -1,0 +1,146 @@
+import { CHANNEL_KINDS, SUBJECT_ROLES } from '#contracts';
+import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
+import { WEBHOOK_EVENTS } from '../../api/keywords/keyword-body.dto.js';
+import {
+  BOOLEAN,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  described,
+  type Schema,
+  SOURCE,
+} from '../schema.js';
+
+const pausedReason = nullable(oneOf(['user', 'insufficient_credits', 'schedule', 'plan']));
+
+/** Every key of the create body with its effective value, and the read-only keys. */
+const keyword: Readonly<Record<string, Schema>> = {
+  id: ID,
+  name: TEXT,
+  refreshIntervalSeconds: INTEGER,
+  globalCriteria: ref('GlobalCriteria'),
+  sources: listOf(
+    object({
+      source: SOURCE,
+      enabled: BOOLEAN,
+      refreshIntervalSeconds: nullable(INTEGER),
+      searches: listOf(
+        object({ id: ID, label: nullable(TEXT), overridesEnabled: BOOLEAN, overrides: ref('Criteria') }),
+      ),
+    }),
+  ),
+  webhookUrl: nullable(TEXT),
+  aiEnabled: BOOLEAN,
+  aiPreset: nullable(TEXT),
+  aiPrompt: nullable(TEXT),
+  aiStep: nullable(ref('AgentStep')),
+  sentimentEnabled: BOOLEAN,
+  coBrandsEnabled: BOOLEAN,
+  subjectRole: described(
+    '`own` and `competitor`: sentiment is the stance toward the subject. `topic`: it is the mood of the text',
+    oneOf(SUBJECT_ROLES),
+  ),
+  muteRules: listOf(
+    object({
+      value: TEXT,
+      target: oneOf(MUTE_TARGETS),
+      source: nullable(SOURCE),
+      match: oneOf(MUTE_MATCHES),
+    }),
+  ),
+  vipAuthors: listOf(object({ handle: TEXT, source: nullable(SOURCE), note: nullable(TEXT) })),
+  rules: listOf(
+    object({
+      id: ID,
+      name: TEXT,
+      enabled: BOOLEAN,
+      source: nullable(SOURCE),
+      when: ref('Condition'),
+      then: listOf(ref('Action')),
+    }),
+  ),
+  webhookMode: oneOf(['all', 'rules']),
+  webhookEvents: listOf(oneOf(WEBHOOK_EVENTS)),
+  channels: listOf(ref('KeywordChannel')),
+  spikeAlert: nullable(oneOf(['low', 'medium', 'high'])),
+  backfill: BOOLEAN,
+  schedule: nullable(ref('Schedule')),
+  minRelevance: nullable(INTEGER),
+  languages: nullable(listOf(TEXT)),
+  state: oneOf(['active', 'paused', 'retired']),
+  pausedReason,
+  createdAt: INSTANT,
+  updatedAt: INSTANT,
+  version: described('Increases with each change', INTEGER),
+  monthlyCredits: described('Cost of its checks in 30 days with the present price book', NUMBER),
+  watches: listOf(ref('KeywordWatch')),
+};
+
+const activity = object(
+  {
+    id: ID,
+    source: described('Null for an event of the keyword itself, and its deliveries', nullable(SOURCE)),
+    type: described(
+      'An event of the keyword itself (`keyword.paused`, …) has its own line, whether it is sent or not',
+      oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed', ...WEBHOOK_EVENTS]),
+    ),
+    occurredAt: INSTANT,
+    watchId: nullable(ID),
+  },
+  {
+    eventsEmitted: described('Only for a check', INTEGER),
+    creditsCharged: described('Only for a check', INTEGER),
+    eventId: described('Only for a webhook, and an event of the keyword itself: the event', ID),
+    statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
+    message: described('Reason of the failure, or what happened to the keyword', TEXT),
+    channelId: described('Only for a message to a channel', ID),
+    channelKind: described('Only for a message to a channel', oneOf(CHANNEL_KINDS)),
+  },
+);
+
+const modelWarnings = described(
+  'Present if the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more',
+  listOf(ref('Fault')),
+);
+
+export const keywordSchemas: Readonly<Record<string, Schema>> = {
+  Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
+  Keyword: object(keyword, { warnings: modelWarnings }),
+  CreatedKeyword: object({
+    ...keyword,
+    warnings: described('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
+  }),
+  ChangedKeyword: object(
+    { ...keyword, resetSearches: listOf(ref('ResetSearch')) },
+    { warnings: modelWarnings },
+  ),
+  KeywordWatch: object({
+    id: ID,
+    source: SOURCE,
+    searchId: nullable(ID),
+    criteriaHash: TEXT,
+    refreshIntervalSeconds: INTEGER,
+    isActive: BOOLEAN,
+    pausedReason,
+    lastCheckedAt: nullable(INSTANT),
+    lastStatus: nullable(TEXT),
+  }),
+  ResetSearch: described(
+    'A search that started again because its criteria changed',
+    object({
+      source: SOURCE,
+      searchId: nullable(ID),
+      label: nullable(TEXT),
+      previousWatchId: ID,
+      watchId: ID,
+    }),
+  ),
+  Activity: activity,
+};

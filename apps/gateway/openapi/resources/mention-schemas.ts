@@ -1,0 +1,164 @@
+import { MATCH_MODES } from '#contracts';
+import { LABELS } from '../../reads/mention-filter.js';
+import {
+  BOOLEAN,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  described,
+  type Schema,
+  SOURCE,
+} from '../schema.js';
+
+const count = nullable(INTEGER);
+const dropped = nullable(
+  object({
+    reason: described('`muted`, `language`, `irrelevant`, `rule`', TEXT),
+    rule: described('The mute, the language, or the relevance and its limit', TEXT),
+  }),
+);
+const itemObject = nullable(ref('ItemObject'));
+
+export const mentionSchemas: Readonly<Record<string, Schema>> = {
+  Mention: object(
+    {
+      id: ID,
+      keywordId: nullable(ID),
+      watchId: described('Null for an item that an Explore found', nullable(ID)),
+      exploreId: described('The Explore that found the item; null for a mention of a watch', nullable(ID)),
+      searchId: nullable(ID),
+      source: SOURCE,
+      type: described('Type of the event', TEXT),
+      kind: described('`post`, `comment`, `video`, …', TEXT),
+      url: TEXT,
+      title: nullable(TEXT),
+      text: TEXT,
+      excerpt: described('The text around the first match', TEXT),
+      author: described('Handle in the spelling of the source', nullable(TEXT)),
+      authorName: nullable(TEXT),
+      authorUrl: nullable(TEXT),
+      vip: BOOLEAN,
+      community: nullable(TEXT),
+      lang: described('Language as it was read, or as the source declares it', nullable(TEXT)),
+      publishedAt: nullable(INSTANT),
+      occurredAt: described('Time at which Earshot found the item', INSTANT),
+      backfilled: BOOLEAN,
+      matchedTerms: listOf(TEXT),
+      engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
+      media: listOf(object({ url: TEXT, type: TEXT })),
+      truncated: described(
+        'True if something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of the event has the same key',
+        BOOLEAN,
+      ),
+      labels: listOf(oneOf(LABELS)),
+      bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
+      coBrands: described('Brands that are named beside the subject', listOf(TEXT)),
+      ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
+      storyId: described('The same for mentions of the same story, across sources', nullable(TEXT)),
+      listing: described('Only for vinted', itemObject),
+      dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
+    },
+    {
+      analysis: described('Absent if nothing classified the mention', ref('Analysis')),
+      score: described('Only with `mode=semantic`: how near the mention is to the question, 0 to 1', {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+      }),
+      corrected: described(
+        'Values that a person has corrected; absent if there are none',
+        listOf(oneOf(['sentiment', 'intent', 'relevance'])),
+      ),
+    },
+  ),
+  MentionSeries: object({
+    data: listOf(
+      object({
+        at: described('Beginning of the bucket in UTC', INSTANT),
+        group: described('Null without `group`, and for mentions without a value', nullable(TEXT)),
+        count: INTEGER,
+      }),
+    ),
+    bucket: oneOf(['hour', 'day']),
+    since: INSTANT,
+    until: INSTANT,
+  }),
+  MentionPage: object(
+    {
+      data: listOf(ref('Mention')),
+      since: described('Beginning of the window that was used', INSTANT),
+      until: nullable(INSTANT),
+      meta: object({ credits_used: INTEGER }),
+    },
+    {
+      nextCursor: TEXT,
+      lastEventId: described(
+        'Only in a first page, newest first, without `until` and `mode=semantic`: `Last-Event-ID` of `GET /v1/stream` for every mention that this page could not contain yet. Absent while NATS does not answer',
+        TEXT,
+      ),
+    },
+  ),
+  Why: object({
+    id: ID,
+    matchMode: described(
+      'How the item was matched. `word` if the search has `platform` but the source has no search of its own',
+      oneOf(MATCH_MODES),
+    ),
+    matchedTerms: listOf(
+      described(
+        'A term and the field in which it was found',
+        object({ term: TEXT, field: oneOf(['title', 'text']) }),
+      ),
+    ),
+    matches: listOf(
+      described(
+        'Offsets in UTF-16 code units',
+        object({ term: TEXT, field: oneOf(['title', 'text']), start: INTEGER, end: INTEGER }),
+      ),
+    ),
+    mutes: listOf(object({ value: TEXT, hit: BOOLEAN, detail: TEXT })),
+    vips: listOf(object({ handle: TEXT, hit: BOOLEAN, detail: TEXT })),
+    rules: described(
+      'The item rules that were checked, in order, up to the one that stopped',
+      listOf(ref('RuleOutcome')),
+    ),
+    readings: described('How each reading was made', listOf(ref('Reading'))),
+    dropped,
+    itemId: TEXT,
+    checkId: ID,
+    eventIds: listOf(ID),
+  }),
+  RuleOutcome: object({
+    ruleId: TEXT,
+    name: TEXT,
+    fired: described('True if all clauses hold', BOOLEAN),
+    clauses: listOf(
+      object({
+        field: TEXT,
+        op: TEXT,
+        value: described('The value of the clause; long ones are cut', {}),
+        seen: described('What the mention has in the field; null if it has nothing', {}),
+        holds: BOOLEAN,
+      }),
+    ),
+    actions: listOf(TEXT),
+  }),
+  ItemObject: described('Item of a source, with additional keys of that source.', {
+    type: 'object',
+    properties: {
+      id: TEXT,
+      source: SOURCE,
+      url: nullable(TEXT),
+      author: nullable(TEXT),
+      publishedAt: nullable(INSTANT),
+    },
+    required: ['id', 'source'],
+    additionalProperties: true,
+  }),
+};
