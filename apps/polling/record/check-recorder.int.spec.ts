@@ -3,13 +3,13 @@ import { CheckSchema, ItemSchema, type Check } from '#contracts';
 import { reserve } from '#credits';
 import { chargeIdOf, checkIdOf, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
-import { until } from '#testing';
 import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import { checkHoldOf } from '../read/check-hold.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
-import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { claimDue, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
+import { dueWorkTasks } from './../testing/due-work-tasks.js';
 
 let stores: PollingStores;
 let recorder: CheckRecorder;
@@ -280,107 +280,9 @@ describe('recording checks', () => {
   });
 });
 
-describe('due work', () => {
-  it('is claimed up to the limit, for every query plan of Postgres', async () => {
-    const ids: string[] = [];
-    for (const query of ['a', 'b', 'c']) ids.push(await stores.watch({ query }));
-    await stores.due(...ids);
-    const claimed = await stores.database.transaction(async (tx) => {
-      // With the other plans disabled, a nested loop remains, which runs a subquery for every row.
-      for (const way of ['hashjoin', 'mergejoin', 'hashagg', 'sort', 'material', 'indexscan', 'bitmapscan'])
-        await tx.query(`SET LOCAL enable_${way} = off`);
-      return claimDue(tx, 'hackernews:0', 2);
-    });
-    expect(claimed.length).toBe(2);
-  });
-
-  it('is claimed once, the longest due first, and again after its release', async () => {
-    const ids = [
-      await stores.watch({ query: 'a' }),
-      await stores.watch({ query: 'b' }),
-      await stores.watch({ query: 'c' }),
-    ];
-    await stores.due(...ids);
-    await stores.database.query(
-      `UPDATE upstream_searches s SET next_due_at = now() - interval '1 hour' FROM watch_schedule w
-       WHERE w.search_key = s.search_key AND w.watch_id = $1`,
-      [ids[2]],
-    );
-    const first = await claimDue(stores.database, 'hackernews:0', 1);
-    expect(first.map(({ watches }) => watches[0]?.watchId)).toEqual([ids[2]]);
-    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(2);
-    expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
-    expect(await claimDue(stores.database, 'rss:0', 10)).toEqual([]);
-    await releaseSearches(stores.database, first);
-    expect((await claimDue(stores.database, 'hackernews:0', 10)).map(({ searchKey }) => searchKey)).toEqual(
-      first.map(({ searchKey }) => searchKey),
-    );
-  });
-
-  it('of one search is never claimed twice at the same time', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => stores.watch({ query: `q${n}` })));
-    await stores.due(...ids);
-    const claims = await Promise.all(
-      Array.from({ length: 6 }, () => claimDue(stores.database, 'hackernews:0', 7)),
-    );
-    const keys = claims.flat().map(({ searchKey }) => searchKey);
-    expect(new Set(keys).size).toBe(keys.length);
-  });
-
-  it('returns the due watches, and not those of the same search that are paused or not due', async () => {
-    const due = await stores.watch();
-    await stores.watch();
-    const paused = await stores.watch();
-    await stores.change(paused, { isActive: false });
-    await stores.due(due, paused);
-    const [search] = await claimDue(stores.database, 'hackernews:0', 10);
-    expect(search?.watches.map(({ watchId }) => watchId)).toEqual([due]);
-  });
-
-  it.each([
-    ['is settled', (_: string, { search }: { search: DueSearch }) => settleIdle(stores.database, [search])],
-    [
-      'fails without a request',
-      async (_: string, { search, watch }: { search: DueSearch; watch: DueWatch }) => {
-        const parts = [
-          failedCheck(search, watch, new UpstreamError('timeout', 'late'), undefined, new Date()),
-        ];
-        await recorder.record([{ search, watch, parts: () => parts }], [], true);
-      },
-    ],
-  ])('of a watch that joins while its search %s is not lost', async (_, settling) => {
-    const claimed = await claim(await begun());
-    const key = claimed.search.searchKey;
-    await stores.database.query('UPDATE watch_schedule SET is_active = false WHERE watch_id = $1', [
-      claimed.watch.watchId,
-    ]);
-    const runner = stores.database.createQueryRunner();
-    await runner.startTransaction();
-    await runner.query('UPDATE upstream_searches SET next_due_at = now() WHERE search_key = $1', [key]);
-    const settled = settling(key, claimed);
-    await until('a transaction waits for the search', async () => {
-      const rows: unknown[] = await stores.database.query('SELECT 1 FROM pg_locks WHERE NOT granted');
-      return rows.length > 0;
-    });
-    await runner.query(
-      `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, next_due_at)
-       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 600, false, now())`,
-      [key],
-    );
-    await runner.commitTransaction();
-    await runner.release();
-    await settled;
-    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);
-  });
-
-  it('of a search without due watches is set to the next time at which one is due', async () => {
-    const id = await stores.watch();
-    await stores.change(id, { isActive: false });
-    await stores.due(id);
-    const [idle] = await claimDue(stores.database, 'hackernews:0', 10);
-    await settleIdle(stores.database, idle ? [idle] : []);
-    expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
-    await stores.change(id, { isActive: true });
-    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);
-  });
-});
+dueWorkTasks(
+  () => stores,
+  () => recorder,
+  claim,
+  begun,
+);

@@ -1,0 +1,102 @@
+import { newId } from '#kernel';
+import { keywordBody, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+/** Warnings about a keyword, and refusals of a search that exists already. */
+export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () => Tenant): void {
+  describe('warnings', () => {
+    const body = () =>
+      keywordBody({
+        global_criteria: {
+          market: 'global',
+          query: `acme ${newId()}`,
+          filters: { subreddit: 'x', feed_urls: [] },
+        },
+        webhook_events: ['keyword.paused'],
+      });
+
+    it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
+      const sent = body();
+      const wanted = [
+        { path: 'webhook_events', message: 'there is no webhookUrl to which they could be sent' },
+        {
+          path: 'global_criteria.filters.subreddit',
+          message: 'hackernews does not read this filter; it has none',
+        },
+        {
+          path: 'global_criteria.filters.feed_urls',
+          message: 'hackernews does not read this filter; it has none',
+        },
+      ];
+      const estimate = await ada().api.post('/v1/keywords/estimate', sent);
+      expect(estimate.body.warnings).toEqual(wanted);
+      const made = await ada().api.post('/v1/keywords', sent);
+      expect([made.status, made.body.warnings]).toEqual([201, wanted]);
+      // A keyword that was read can be sent back with its warnings.
+      expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
+    });
+
+    it('are empty for a body without such parts', async () => {
+      const { body: made } = await ada().api.post(
+        '/v1/keywords',
+        keywordBody({ global_criteria: { market: 'global', query: newId() } }),
+      );
+      expect(made.warnings).toEqual([]);
+    });
+
+    it('do not name a filter that another source of the keyword uses', async () => {
+      const { body: made } = await ada().api.post(
+        '/v1/keywords',
+        keywordBody({
+          global_criteria: { market: 'global', query: newId(), filters: { community: 'news' } },
+          sources: [
+            { source: 'hackernews', enabled: true },
+            { source: 'lemmy', enabled: true },
+          ],
+        }),
+      );
+      expect(made.warnings).toEqual([]);
+    });
+
+    it('name an identical keyword, and never one of another account', async () => {
+      const sent = keywordBody({ name: 'First', global_criteria: { market: 'global', query: newId() } });
+      const first = (await ada().api.post('/v1/keywords', sent)).body;
+      const message = `the keyword "First" (${first.id}) has the same searches: each match is reported and charged twice`;
+      expect((await ada().api.post('/v1/keywords/estimate', sent)).body.warnings).toEqual([
+        { path: '', message },
+      ]);
+      expect((await ada().api.post('/v1/keywords', sent)).body.warnings).toEqual([{ path: '', message }]);
+      const bob = await service().tenant();
+      expect((await bob.api.post('/v1/keywords', sent)).body.warnings).toEqual([]);
+    });
+  });
+
+  describe('DUPLICATE_SEARCH', () => {
+    it('names the watch and its keyword', async () => {
+      const query = newId();
+      const keyword = (
+        await ada().api.post(
+          '/v1/keywords',
+          keywordBody({ name: 'Mine', global_criteria: { market: 'global', query } }),
+        )
+      ).body;
+      const { status, body } = await ada().api.post('/v1/hackernews/watches', {
+        criteria: { query, market: 'global' },
+        refresh_interval_seconds: 600,
+      });
+      const [watch] = keyword.watches;
+      const error = `the active watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search`;
+      expect([status, body.code, body.error]).toEqual([409, 'DUPLICATE_SEARCH', error]);
+    });
+
+    it('names the two searches of one keyword', async () => {
+      const search = { overrides: { query: 'twice' } };
+      const sources = [
+        { source: 'hackernews', enabled: true, searches: [{ overrides: { query: 'once' } }, search, search] },
+      ];
+      const { body } = await ada().api.post('/v1/keywords', keywordBody({ sources }));
+      expect(body.details).toEqual([
+        { path: 'sources', message: 'searches 1 and 2 on hackernews have the same criteria' },
+      ]);
+    });
+  });
+}
