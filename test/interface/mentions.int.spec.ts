@@ -1,5 +1,5 @@
 import { insertRows, type EventRow, type MentionRow } from '#clickhouse';
-import { derivedId, newId } from '#kernel';
+import { derivedId } from '#kernel';
 import type { Json } from '#testing';
 import {
   keywordBody,
@@ -8,6 +8,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
+import { oneMentionTasks } from './one-mention-tasks.js';
 
 let service: InterfaceUnderTest;
 
@@ -223,75 +224,6 @@ describe('the filters of mentions', () => {
   });
 });
 
-describe('one mention', () => {
-  it('contains the item and why it matched', async () => {
-    const { accountId, api } = await service.tenant();
-    const row = mentionRow(accountId, {
-      keyword_id: newId(),
-      occurred_at: '2026-03-04T05:06:07.089Z',
-      published_at: '2026-03-04T05:00:00.000Z',
-      likes: 0,
-      dropped_reason: 'muted',
-      dropped_rule: 'casino',
-      verdicts: JSON.stringify([
-        { step: 'mute', value: 'casino', hit: true, detail: 'word in text' },
-        { step: 'vip', value: 'Ada', hit: false, detail: 'author' },
-      ]),
-    });
-    await write([row]);
-    const { body } = await api.get(`/v1/mentions/${row.event_id}`);
-    expect(body).toEqual({
-      id: row.event_id,
-      keywordId: row.keyword_id,
-      watchId: row.watch_id,
-      exploreId: null,
-      searchId: null,
-      source: 'hackernews',
-      type: 'hn_item.created',
-      kind: 'story',
-      url: 'https://example.org/1',
-      title: 'Acme is here',
-      text: 'All about acme.',
-      excerpt: 'All about acme.',
-      author: 'Ada',
-      authorName: null,
-      authorUrl: null,
-      vip: false,
-      community: null,
-      lang: 'en',
-      publishedAt: '2026-03-04T05:00:00.000Z',
-      occurredAt: '2026-03-04T05:06:07.089Z',
-      backfilled: false,
-      matchedTerms: ['acme'],
-      engagement: { likes: 0, replies: null, shares: null, views: null, score: null },
-      media: [],
-      truncated: false,
-      labels: [],
-      bucket: null,
-      coBrands: [],
-      ai: null,
-      storyId: null,
-      listing: null,
-      dropped: { reason: 'muted', rule: 'casino' },
-    });
-    const why = await api.get(`/v1/mentions/${row.event_id}/why`);
-    expect(why.body).toEqual({
-      id: row.event_id,
-      matchMode: 'word',
-      matchedTerms: [{ term: 'acme', field: 'text' }],
-      matches: [{ term: 'acme', field: 'text', start: 10, end: 14 }],
-      mutes: [{ value: 'casino', hit: true, detail: 'word in text' }],
-      vips: [{ handle: 'Ada', hit: false, detail: 'author' }],
-      rules: [],
-      readings: [],
-      dropped: { reason: 'muted', rule: 'casino' },
-      itemId: row.item_id,
-      checkId: row.check_id,
-      eventIds: [row.event_id],
-    });
-  });
-});
-
 describe('the events of a watch', () => {
   it('are the stored bytes, oldest first, each once', async () => {
     const { accountId, api } = await service.tenant();
@@ -325,3 +257,5 @@ describe('the events of a watch', () => {
     expect((await api.get(`/v1/hackernews/watches/${watchId}/events`)).body.data.length).toBe(5);
   });
 });
+
+oneMentionTasks(() => service, write);
