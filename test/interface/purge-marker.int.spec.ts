@@ -204,8 +204,8 @@ it('a purged keyword leaves no trace in any store, raw files included [keywords.
       if (files.length > 0) throw new Error(files.join(', '));
       return true;
     },
-    60_000,
+    100_000,
   );
   // Data that is not the user's text stays: the ledger still has the charges.
   expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
-}, 120_000);
+}, 200_000);
