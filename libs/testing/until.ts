@@ -1,7 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
 /**
- * Waits until `ask` returns a value that is neither undefined nor false.
+ * Waits until `ask` returns a value that is neither undefined nor false. It asks less often the longer a question takes
+ * and the longer it has waited, because questions take processor time from what it waits for.
  * @throws Error with the description if that does not happen in time
  */
 export async function until<T>(
@@ -9,9 +13,9 @@ export async function until<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   withinMs = 15_000,
 ): Promise<T> {
-  const end = Date.now() + withinMs;
+  const began = performance.now();
   let last: unknown;
-  while (Date.now() < end) {
+  for (let asked = began; asked < began + withinMs; asked = performance.now()) {
     const answer = await Promise.resolve()
       .then(ask)
       .catch((error: unknown) => {
@@ -19,7 +23,9 @@ export async function until<T>(
         return undefined;
       });
     if (answer !== undefined && answer !== false) return answer;
-    await wait(50);
+    const now = performance.now();
+    const pause = Math.max(SHORTEST_PAUSE_MS, 2 * (now - asked), (now - began) / 10);
+    await wait(Math.min(pause, LONGEST_PAUSE_MS));
   }
   throw new Error(`not within ${withinMs} ms: ${what}${last instanceof Error ? ` (${last.message})` : ''}`);
 }
