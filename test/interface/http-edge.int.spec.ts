@@ -168,7 +168,7 @@ describe('requests without a valid key', () => {
 
   it('do not reach Postgres once their address is refused', async () => {
     const from = (key: string) => get('/v1/keywords', { 'x-forwarded-for': '2001:db8::1', 'x-api-key': key });
-    await until('the address is refused', async () => (await from(newApiKey())).status === 429, 60_000);
+    for (let status = 0; status !== 429;) ({ status } = await from(newApiKey()));
     // A query would fail now, and give a 500.
     await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
     const answers = await Promise.all(Array.from({ length: 20 }, () => from(newApiKey())));
