@@ -17,17 +17,14 @@ export async function startSharedStores(): Promise<SharedStores> {
     clickhouseUrl: process.env.CLICKHOUSE_URL,
     log: { info: () => {}, warn: (line) => process.stderr.write(`${line}\n`) },
   });
-  stop = async () => {
+  const stopServers = async () => {
     await stores.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  const stopServers = stop;
+  stop = stopServers;
   const { databaseUrl, clickhouseUrl } = stores;
   const shared = await createTemplate({ databaseUrl, clickhouseUrl });
-  stop = async () => {
-    await dropTemplate(shared);
-    await stopServers();
-  };
+  stop = () => dropTemplate(shared).finally(stopServers);
   return shared;
 }
 

@@ -11,7 +11,7 @@ const MOST_TOKENS = 128;
 
 /**
  * Computes what a sentence or post means: Universal Sentence Encoder lite, for English. Runs in the calling thread's
- * process on one core, at about a millisecond a text, so services call it in a worker thread. The same text always gets
+ * process on one core, at one to three milliseconds a text, so services call it in a worker thread. The same text always gets
  * the same numbers on one machine.
  */
 export class SentenceEncoder {
