@@ -23,7 +23,11 @@ export type Theme = 'light' | 'dark';
 
 /** Starts the browser. A page that does not do what a test expects fails it after 30 s. */
 export const startChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+  // With handlers for signals, the process of the tests would only close its browsers when it is asked to end.
+  chromium.launch({
+    ...{ executablePath: EXECUTABLE, args: FLAGS },
+    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+  });
 
 /** A page in a session of its own, and what its console reported as wrong. */
 export interface BrowserPage {
