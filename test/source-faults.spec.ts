@@ -145,7 +145,9 @@ describe.each(SIMULATED_SOURCES)('%s', (source) => {
     expect(error.retryAfterMs).toBe(300_000);
     if (lane.connector.budget.backoff === 'search' || error.reach === 'search') {
       // Each search has a separate upstream: the search waits, by the next tick of its watches.
-      expect([lane.blockedForMs, waitAfter(error.kind, 1, error.retryAfterMs, 0)]).toEqual([0, 300_000]);
+      expect([lane.budget.blockedForMs, waitAfter(error.kind, 1, error.retryAfterMs, 0)]).toEqual([
+        0, 300_000,
+      ]);
       return;
     }
     const before = requestsTo(source);

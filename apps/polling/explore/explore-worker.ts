@@ -14,7 +14,8 @@ import { compile } from '#matching';
 import type { Database } from '#postgres';
 import { UpstreamError, type Fetched } from '#sources';
 import type { Logger } from '#telemetry';
-import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import type { Lane } from '../lanes/lane.js';
+import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
 import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
 
@@ -74,7 +75,7 @@ export class ExploreWorker {
     if (!job) return false;
     const waitedMs = systemClock.now().getTime() - job.createdAt.getTime();
     if (waitedMs > PATIENCE_MS) await this.fail(job, 'the source did not answer within 30 minutes');
-    else if (this.lane.blockedForMs > 0) await this.blocked(job);
+    else if (this.lane.budget.blockedForMs > 0) await this.blocked(job);
     else if (!this.isIdle() && waitedMs < BEHIND_CHECKS_MS) await giveJobBack(this.database, job, NOT_YET_MS);
     else await this.ask(job);
     return true;
@@ -82,9 +83,9 @@ export class ExploreWorker {
 
   /** A short wait of the lane delays the answer, a long one fails it: people wait for it. */
   private async blocked(job: ExploreJob): Promise<void> {
-    if (this.lane.blockedForMs < BEHIND_CHECKS_MS)
-      await giveJobBack(this.database, job, this.lane.blockedForMs);
-    else await this.fail(job, this.lane.blockedBy.message);
+    if (this.lane.budget.blockedForMs < BEHIND_CHECKS_MS)
+      await giveJobBack(this.database, job, this.lane.budget.blockedForMs);
+    else await this.fail(job, this.lane.budget.blockedBy.message);
   }
 
   private async ask(job: ExploreJob): Promise<void> {

@@ -108,7 +108,7 @@ describe('the work on a lane', () => {
     scene.worker = worker;
     for (const isBlocked of [false, true]) {
       if (isBlocked) await lane.failed(new UpstreamError('server_error', 'down', 503), 'any');
-      expect(lane.blockedForMs > 0).toBe(isBlocked);
+      expect(lane.budget.blockedForMs > 0).toBe(isBlocked);
       const transactions = jest.spyOn(database, 'transaction');
       const looks = jest.spyOn(database, 'query');
       const before = looks.mock.calls.length;

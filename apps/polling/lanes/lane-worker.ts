@@ -131,9 +131,9 @@ export class LaneWorker {
 
   /** Maximum number of separate reads that may be claimed and not started. */
   private get backlog(): number {
-    const { concurrency, requestsPerMinute } = this.lane;
+    const { concurrency, budget } = this.lane;
     return this.together
-      ? Math.max(concurrency, Math.ceil(requestsPerMinute * BACKLOG_MINUTES))
+      ? Math.max(concurrency, Math.ceil(budget.requestsPerMinute * BACKLOG_MINUTES))
       : concurrency;
   }
 
@@ -144,9 +144,9 @@ export class LaneWorker {
   /** @returns the number of searches that it has claimed */
   private async claimDue(): Promise<number> {
     const { lane } = this;
-    if (lane.blockedForMs === 0 && lane.heldForMs > 0) return 0;
+    if (lane.budget.blockedForMs === 0 && lane.budget.heldForMs > 0) return 0;
     if (!(await this.due.has(lane.name))) return 0;
-    return lane.blockedForMs > 0 ? this.tellBlocked() : this.claim();
+    return lane.budget.blockedForMs > 0 ? this.tellBlocked() : this.claim();
   }
 
   private claim(): Promise<number> {
@@ -230,7 +230,7 @@ export class LaneWorker {
    */
   private tellBlocked(): Promise<number> {
     return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {
-      const { blockedBy: error, blockedUntil } = this.lane;
+      const { blockedBy: error, blockedUntil } = this.lane.budget;
       const now = this.clock.now();
       const due = await this.withoutIdle(claimed);
       const checks = due.flatMap((search) =>

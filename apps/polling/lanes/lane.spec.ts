@@ -38,9 +38,9 @@ describe('a lane whose searches fail', () => {
       for (const key of ['a', 'a', 'a', 'b']) expect(await failed(key)).toBeUndefined();
       await lane.succeeded();
       for (const key of ['c', 'd']) expect(await failed(key)).toBeUndefined();
-      expect(lane.blockedForMs).toBe(0);
+      expect(lane.budget.blockedForMs).toBe(0);
       expect((await failed('e'))?.getTime()).toBeGreaterThan(Date.now());
-      expect([lane.blockedForMs > 0, lane.isProbing]).toEqual([true, true]);
+      expect([lane.budget.blockedForMs > 0, lane.isProbing]).toEqual([true, true]);
     },
   );
 
@@ -79,7 +79,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     const lane = laneOn(upstream);
     const startedAt = Date.now();
     lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
-    expect([lane.blockedForMs, lane.heldForMs > 0]).toEqual([0, true]);
+    expect([lane.budget.blockedForMs, lane.budget.heldForMs > 0]).toEqual([0, true]);
     await lane.http.request(REQUEST);
     // Timers fire a little early on some platforms.
     expect((upstream.requests[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(48);
@@ -91,7 +91,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     const lane = laneOn(upstream, { clock });
     lane.http.holdOff({ waitMs: 600_000, reason: 'its window is used up' });
     await expect(lane.http.request(REQUEST)).rejects.toMatchObject({ name: 'LaneBlocked' });
-    expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
+    expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
       600_000,
       'hackernews gets no requests at the moment: its window is used up',
     ]);
@@ -109,7 +109,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     };
     const lane = laneOn(upstream, { clock: clockAt(0) });
     await lane.http.request(REQUEST);
-    expect(lane.blockedForMs).toBe(900_000);
+    expect(lane.budget.blockedForMs).toBe(900_000);
   });
 });
 
@@ -134,7 +134,7 @@ describe('a wait in the headers of a response', () => {
   it.each([429, 503])('is kept after a %i, also if the connector ignores the response', async (status) => {
     const lane = await laneAnswered(status, { 'retry-after': '600' });
     await lane.succeeded();
-    expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
+    expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
       600_000,
       `hackernews gets no requests at the moment: hackernews answered ${status} and asked to wait`,
     ]);
@@ -142,10 +142,12 @@ describe('a wait in the headers of a response', () => {
 
   it('does not concern the lane if only one search names the server, or if each search has a separate server', async () => {
     const nothingLeft = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
-    expect((await laneAnswered(200, nothingLeft, { foreign: true })).blockedForMs).toBe(0);
-    expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).blockedForMs).toBe(0);
-    expect((await laneAnswered(429, { 'retry-after': '600' }, {}, 'search')).blockedForMs).toBe(0);
-    expect((await laneAnswered(200, nothingLeft)).blockedForMs).toBe(86_400_000);
+    expect((await laneAnswered(200, nothingLeft, { foreign: true })).budget.blockedForMs).toBe(0);
+    expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).budget.blockedForMs).toBe(
+      0,
+    );
+    expect((await laneAnswered(429, { 'retry-after': '600' }, {}, 'search')).budget.blockedForMs).toBe(0);
+    expect((await laneAnswered(200, nothingLeft)).budget.blockedForMs).toBe(86_400_000);
   });
 });
 
@@ -168,7 +170,7 @@ describe('a lane with a daily quota', () => {
       retryAfterMs: 86_400_000,
     });
     await lane.http.request(REQUEST);
-    expect([upstream.requests.length, lane.blockedForMs]).toEqual([2, 0]);
+    expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
   it('keeps a quota as used up when the upstream says so, also after the lane moves', async () => {

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { SourceId } from '#contracts';
-import { systemClock, TokenBucket, type Clock } from '#kernel';
+import { systemClock, type Clock } from '#kernel';
 import {
   createUpstreamHttp,
   UpstreamError,
@@ -9,32 +8,14 @@ import {
   type SourceItem,
   type UpstreamBudget,
   type UpstreamHttp,
-  type UpstreamRequest,
 } from '#sources';
-import { readRateHeaders, type OutboundHttp } from '#http-out';
+import type { OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
-import { ClockSkew } from '../domain/clock-skew.js';
 import { FeedWatch } from '../domain/feed-watch.js';
 import { Health } from '../domain/health.js';
-import { Quotas } from '../domain/quotas.js';
 import type { LaneMemory } from './lane-memory.js';
-
-/** The lane sends no requests now. The search stays due, unchanged. */
-export class LaneBlocked extends Error {
-  override readonly name = 'LaneBlocked';
-}
-
-/** The pace of requests. */
-export interface Pace {
-  /**
-   * Maximum time in ms that a request may wait for its turn, because a caller waits for the result. If its turn comes
-   * later, the request is refused.
-   */
-  patienceMs?: number;
-  /** A separate budget of requests, if the upstream counts them separately; absent: the lane's budget. */
-  bucket?: TokenBucket | undefined;
-}
+import { RequestBudget } from './request-budget.js';
 
 /** The parts of a lane. */
 export interface LaneParts {
@@ -51,32 +32,25 @@ export interface LaneParts {
   clock?: Clock;
 }
 
-/** If the upstream asks for a shorter wait, the request waits; after a longer one, the check fails. */
-const PATIENCE_MS = 60_000;
 /** Minimum time between two writes of what successful reads taught. */
 const REMEMBER_MS = 2_000;
+
 /** A share of a source's upstream budget. Requests are sent only as the lane allows. */
 export class Lane {
   readonly name: string;
   readonly source: SourceId;
   readonly connector: SourceConnector;
+  /** Limits the lane's requests, and makes the lane wait. */
+  readonly budget: RequestBudget;
   readonly http: UpstreamHttp;
   /**
    * In memory: access tokens, and data about servers that searches name. All lanes of a source in one process share it.
    */
   readonly session: Map<string, unknown>;
-  private readonly bucket: TokenBucket;
   private readonly clock: Clock;
-  private readonly quotas: Quotas;
   private readonly feed: FeedWatch;
   private readonly health: Health;
-  private blockedUntilMs: number;
-  private blockedReason: string;
-  /** The upstream asked for a wait in a successful response. */
-  private heldUntilMs = 0;
   private rememberedAt = 0;
-  private readonly clockSkew = new ClockSkew();
-  private readonly sentAt = new WeakMap<UpstreamRequest, number>();
   private readonly abort = new AbortController();
 
   constructor(private readonly parts: LaneParts) {
@@ -86,17 +60,21 @@ export class Lane {
     this.source = connector.id;
     this.clock = parts.clock ?? systemClock;
     this.session = parts.session ?? new Map();
-    this.blockedUntilMs = memory.blockedUntil.getTime();
-    this.blockedReason = memory.blockedReason;
     const { failures, trouble, lastSuccessAt } = memory;
     this.health = new Health(connector.budget.backoff, { failures, trouble, lastSuccessAt });
-    this.quotas = new Quotas(connector.budget.quotas ?? {}, parts.lanes, memory.quotas);
     this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
-    const perMinute = this.requestsPerMinute;
-    this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.nowMs);
     // Any number of requests may wait for their turn.
     setMaxListeners(0, this.abort.signal);
-    this.http = this.httpWith(this.budget());
+    this.budget = new RequestBudget({
+      source: connector.id,
+      budget: connector.budget,
+      lanes: parts.lanes,
+      memory,
+      clock: this.clock,
+      stopped: this.abort.signal,
+      changed: (now) => void this.remember(now).catch(() => {}),
+    });
+    this.http = this.httpWith(this.budget.limits());
     this.publish();
   }
 
@@ -114,42 +92,9 @@ export class Lane {
     return this.health.state.failures > 0;
   }
 
-  /** This lane's share of the upstream's limit. */
-  get requestsPerMinute(): number {
-    return this.connector.budget.requestsPerMinute / this.parts.lanes;
-  }
-
-  /** How long the lane still waits, in ms; 0 if it does not wait. */
-  get blockedForMs(): number {
-    return Math.max(0, this.blockedUntilMs - this.nowMs);
-  }
-
   /** True while the feed responds but has shown nothing new for longer than it is ever quiet. */
   get isFrozen(): boolean {
     return this.feed.frozenForMs !== undefined;
-  }
-
-  /** How long the wait that the upstream asked for still lasts, in ms. */
-  get heldForMs(): number {
-    return Math.max(0, this.heldUntilMs - this.nowMs);
-  }
-
-  /**
-   * Minimum difference between the upstream's clock and ours by its responses, in ms; positive if its clock is ahead.
-   */
-  get clockAheadMs(): number {
-    return this.clockSkew.aheadMs;
-  }
-
-  /** The error of every search on the lane while it waits. */
-  get blockedBy(): UpstreamError {
-    const reason = this.blockedReason || 'an earlier request failed';
-    return new UpstreamError('rate_limited', `${this.source} gets no requests at the moment: ${reason}`);
-  }
-
-  /** The time of the lane's next request. */
-  get blockedUntil(): Date {
-    return new Date(this.blockedUntilMs);
   }
 
   /** True after `stop`. */
@@ -208,91 +153,9 @@ export class Lane {
       return undefined;
     }
     const { failures } = this.health.state;
-    this.block(waitAfter(error.kind, failures, error.retryAfterMs, Math.random()), error.message);
+    this.budget.block(waitAfter(error.kind, failures, error.retryAfterMs, Math.random()), error.message);
     await this.remember(true);
-    return this.blockedUntil;
-  }
-
-  /**
-   * The limits of every request of the lane. A request with a separate pace has only the lane's stop and quotas in
-   * common.
-   */
-  budget(pace: Pace = {}): UpstreamBudget {
-    return {
-      before: async (request) => {
-        await this.admit(request, pace);
-        this.sentAt.set(request, this.nowMs);
-      },
-      after: (answer, request) => this.noteAnswer(answer, request),
-      holdOff: (wait) => this.holdOff(wait),
-    };
-  }
-
-  /**
-   * A wait that the upstream asks for applies whatever the connector does with the response. A wait of another server
-   * does not concern the lane.
-   */
-  private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
-    const { foreign } = request;
-    metrics.upstreamRequests.add(1, { source: this.source, status: status === 0 ? 'none' : String(status) });
-    if (!foreign) this.clockSkew.read(headers, this.sentAt.get(request) ?? this.nowMs, this.nowMs);
-    if (foreign || this.connector.budget.backoff !== 'lane') return;
-    const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
-    const isFine = status >= 200 && status < 300;
-    if (isFine && remaining !== undefined && remaining < 1 && resetAfterMs !== undefined)
-      this.holdOff({ waitMs: resetAfterMs, reason: `the limit of ${this.source} is used up` });
-    else if ((status === 429 || status >= 500) && retryAfterMs !== undefined)
-      this.holdOff({ waitMs: retryAfterMs, reason: `${this.source} answered ${status} and asked to wait` });
-  }
-
-  /**
-   * Admits a request when the budget allows it.
-   * @throws LaneBlocked if the lane waits or stops, or has no budget in time; UpstreamError `quota_spent` if the daily
-   * quota is used up
-   */
-  private async admit({ spends }: UpstreamRequest, { patienceMs = Infinity, bucket }: Pace): Promise<void> {
-    const refuse = () => this.refuseBlocked(bucket !== undefined);
-    const heldForMs = () => (bucket ? 0 : this.heldForMs);
-    const paced = bucket ?? this.bucket;
-    refuse();
-    if (Math.max(paced.waitMs(this.nowMs), heldForMs()) > patienceMs) throw new LaneBlocked();
-    if (spends)
-      this.refuseSpent(spends.quota, this.quotas.fullUntil(spends.quota, spends.points, this.clock.now()));
-    let waitMs = paced.take(this.nowMs);
-    for (;;) {
-      waitMs = Math.max(waitMs, heldForMs());
-      if (waitMs <= 0) break;
-      await wait(waitMs, undefined, { signal: this.abort.signal }).catch(() => {});
-      refuse();
-      waitMs = 0;
-    }
-    if (!spends) return;
-    this.refuseSpent(spends.quota, this.quotas.take(spends.quota, spends.points, this.clock.now()));
-    void this.remember(false).catch(() => {});
-  }
-
-  private refuseSpent(quota: string, until: Date | undefined): void {
-    if (!until) return;
-    const trouble = `${this.source}: its daily quota ("${quota}") is used up until ${until.toISOString()}; use fewer searches or longer intervals`;
-    throw new UpstreamError('quota_spent', trouble, 0, until.getTime() - this.nowMs);
-  }
-
-  private refuseBlocked(isApart: boolean): void {
-    if (this.stopped || (!isApart && this.blockedForMs > 0)) throw new LaneBlocked();
-  }
-
-  private holdOff({ waitMs, reason, quota }: Parameters<UpstreamHttp['holdOff']>[0]): void {
-    if (quota) this.quotas.exhaust(quota, new Date(this.nowMs + waitMs));
-    else if (waitMs <= PATIENCE_MS) this.heldUntilMs = Math.max(this.heldUntilMs, this.nowMs + waitMs);
-    else this.block(waitMs, reason);
-    void this.remember(true).catch(() => {});
-  }
-
-  private block(waitMs: number, reason: string): void {
-    const until = this.nowMs + waitMs;
-    if (until < this.blockedUntilMs) return;
-    this.blockedUntilMs = until;
-    this.blockedReason = reason;
+    return this.budget.blockedUntil;
   }
 
   private async remember(now: boolean): Promise<void> {
@@ -300,11 +163,9 @@ export class Lane {
     if (!now && this.nowMs - this.rememberedAt < REMEMBER_MS) return;
     this.rememberedAt = this.nowMs;
     await this.parts.remember({
-      blockedUntil: this.blockedUntil,
-      blockedReason: this.blockedReason,
+      ...this.budget.state,
       ...this.health.state,
       feed: this.feed.state,
-      quotas: this.quotas.state,
     });
   }
 
@@ -321,7 +182,8 @@ export class Lane {
       metrics.sourceHealthy.remove(labels);
       return;
     }
-    metrics.laneBlockedUntil.set(labels, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
+    const { blockedForMs, blockedUntil } = this.budget;
+    metrics.laneBlockedUntil.set(labels, blockedForMs > 0 ? blockedUntil.getTime() / 1000 : 0);
     metrics.sourceHealthy.set(labels, this.health.state.trouble === '' ? 1 : 0);
   }
 }

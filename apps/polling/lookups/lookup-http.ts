@@ -2,7 +2,8 @@ import { readRateHeaders } from '#http-out';
 import { systemClock, TokenBucket, type Clock } from '#kernel';
 import type { UpstreamBudget, UpstreamError, UpstreamHttp } from '#sources';
 import { waitAfter } from '../domain/backoff.js';
-import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import type { Lane } from '../lanes/lane.js';
+import { LaneBlocked } from '../lanes/request-budget.js';
 
 /** A caller waits for the result, so a request that waits longer than this for its turn is refused. */
 const TURN_MS = 10_000;
@@ -43,7 +44,7 @@ export class LookupHttp {
   private budget(): UpstreamBudget {
     const { lookupsApart: apart } = this.lane.connector;
     const bucket = apart && new TokenBucket(apart.requestsPerMinute, apart.burst, this.clock.now().getTime());
-    const lane = this.lane.budget({ patienceMs: TURN_MS, bucket });
+    const lane = this.lane.budget.limits({ patienceMs: TURN_MS, bucket });
     return {
       before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();

@@ -166,7 +166,7 @@ describe('a direct lookup', () => {
       upstream.failure = undefined;
       const requestsBefore = upstream.requests.length;
       expect((await refusalOf(ask('user')))?.message).toMatch(/try again in \d+ s; nothing was charged$/);
-      expect([upstream.requests.length, lane.blockedForMs]).toEqual([requestsBefore, 0]);
+      expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([requestsBefore, 0]);
       expect((await ask('tweets')).found).toBe(2);
     },
   );
@@ -196,7 +196,7 @@ describe('a direct lookup', () => {
     lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
     open = workerOn(lane);
     lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
-    expect(lane.blockedForMs).toBeGreaterThan(500_000);
+    expect(lane.budget.blockedForMs).toBeGreaterThan(500_000);
     expect((await ask()).found).toBe(2);
   });
 
@@ -204,7 +204,7 @@ describe('a direct lookup', () => {
     upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
     expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
     upstream.failure = undefined;
-    expect(lane.blockedForMs).toBeGreaterThan(590_000);
+    expect(lane.budget.blockedForMs).toBeGreaterThan(590_000);
     expect(await refusalOf(ask('tweets'))).toMatchObject({
       message: expect.stringContaining('x answered 429 and asked to wait'),
     });

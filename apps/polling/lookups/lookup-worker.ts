@@ -15,7 +15,8 @@ import type { Database } from '#postgres';
 import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sources';
 import { metrics } from '#telemetry';
 import type { NatsStrategy, Stoppable } from '#transport';
-import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import type { Lane } from '../lanes/lane.js';
+import { LaneBlocked } from '../lanes/request-budget.js';
 import { LookupHttp } from './lookup-http.js';
 import { costOfEarlierLookup } from './earlier-lookup.js';
 
@@ -152,10 +153,11 @@ function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
       `${error.message}; nothing was charged`,
     );
   if (error instanceof LaneBlocked) {
-    const laneMs = lane.connector.lookupsApart ? 0 : lane.blockedForMs;
+    const laneMs = lane.connector.lookupsApart ? 0 : lane.budget.blockedForMs;
     const waitMs = Math.max(laneMs, client.heldForMs);
     if (waitMs === 0) return unavailable(`${lane.source} is too busy at the moment; try again later`);
-    const reason = laneMs > 0 ? lane.blockedBy.message : `${lane.source} accepts no more of these requests`;
+    const reason =
+      laneMs > 0 ? lane.budget.blockedBy.message : `${lane.source} accepts no more of these requests`;
     return unavailable(`${reason}; try again in ${Math.ceil(waitMs / 1000)} s`);
   }
   return error;

@@ -1,7 +1,8 @@
 import { UpstreamError, type FetchContext, type Fetched } from '#sources';
 import type { Clock } from '#kernel';
 import { planFetch } from '../domain/fetch-plan.js';
-import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import type { Lane } from '../lanes/lane.js';
+import { LaneBlocked } from '../lanes/request-budget.js';
 import type { DueSearch } from '../due/due-work.js';
 
 /** The result of one search's read. */
@@ -182,7 +183,7 @@ async function read(
   clock: Clock,
   ask: () => Promise<Fetched>,
 ): Promise<Answer> {
-  if (lane.stopped || lane.blockedForMs > 0) return { kind: 'blocked' };
+  if (lane.stopped || lane.budget.blockedForMs > 0) return { kind: 'blocked' };
   try {
     const fetched = await ask();
     await lane.follow(fetched.items, searchKey === FEED);
@@ -193,7 +194,7 @@ async function read(
       state: context.state,
       readAt: context.now,
       windowFrom: context.since,
-      clockAheadMs: lane.clockAheadMs,
+      clockAheadMs: lane.budget.clockAheadMs,
     };
   } catch (error) {
     // We cancel the requests of a lane that stops: that is not a fault of the upstream.

@@ -69,7 +69,7 @@ describe('the maximum cost of a check', () => {
         creditsNeeded: 1,
       },
     });
-    expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
+    expect([upstream.requests, lane.isProbing, lane.budget.blockedForMs]).toEqual([[], false, 0]);
     expect(await stores.holds()).toEqual({});
     const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
       'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
