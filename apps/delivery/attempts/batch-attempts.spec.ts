@@ -76,7 +76,7 @@ describe('the attempts of a batch', () => {
   it('are rejected when they are cancelled', () => {
     const deliveries = Array.from({ length: 20 }, () => deliveryTo('a'));
     const batch = new BatchAttempts(deliveries, queues);
-    queues.callBack(batch.open);
+    queues.cancelWaiting(batch.open);
     const { refused, underWay } = batch.close();
     expect([refused.length, underWay.length]).toEqual([16, 4]);
   });

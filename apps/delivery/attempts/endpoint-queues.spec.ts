@@ -101,7 +101,7 @@ describe('the queues of endpoints', () => {
   it('cancel requests that have not started, and do not end running requests', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
-    queues.callBack(new Set(deliveries.slice(0, 3)));
+    queues.cancelWaiting(new Set(deliveries.slice(0, 3)));
     expect(await results[2]).toBeUndefined();
     for (const delivery of deliveries.slice(0, 2)) receiver.answer(delivery);
     await turn();

@@ -78,7 +78,7 @@ export class EndpointQueues {
   }
 
   /** Cancels those deliveries that have not started. Their callbacks get no attempt. */
-  callBack(deliveries: ReadonlySet<Delivery>): void {
+  cancelWaiting(deliveries: ReadonlySet<Delivery>): void {
     for (const queue of this.queues.values()) {
       const taken = queue.waiting.filter(({ delivery }) => deliveries.has(delivery));
       if (taken.length === 0) continue;

@@ -76,7 +76,7 @@ export class EventsHandler {
     while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open)) return;
       // Cancelled deliveries get no attempt at once.
-      if (Date.now() >= patientUntil) return this.queues.callBack(open);
+      if (Date.now() >= patientUntil) return this.queues.cancelWaiting(open);
     }
   }
 

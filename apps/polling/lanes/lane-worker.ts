@@ -146,7 +146,7 @@ export class LaneWorker {
     const { lane } = this;
     if (lane.budget.blockedForMs === 0 && lane.budget.heldForMs > 0) return 0;
     if (!(await this.due.has(lane.name))) return 0;
-    return lane.budget.blockedForMs > 0 ? this.tellBlocked() : this.claim();
+    return lane.budget.blockedForMs > 0 ? this.failDueSearches() : this.claim();
   }
 
   private claim(): Promise<number> {
@@ -228,7 +228,7 @@ export class LaneWorker {
    * Searches that are due while the lane waits get a failed check without a request. Otherwise users would take the
    * silence for "no mentions".
    */
-  private tellBlocked(): Promise<number> {
+  private failDueSearches(): Promise<number> {
     return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {
       const { blockedBy: error, blockedUntil } = this.lane.budget;
       const now = this.clock.now();
