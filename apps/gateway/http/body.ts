@@ -2,7 +2,7 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
 import { asItCame, toCamelCase, type CasedBody } from './casing.js';
-import { refuseUnfit } from './unfit.js';
+import { refuseUnstorableValues } from './unstorable-values.js';
 import { MEANT, unknownKey } from './unknown-key.js';
 
 /**
@@ -30,7 +30,7 @@ export function readBody<T extends object>(
 ): T {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw Refusal.validation([{ path: '', message: 'must be a JSON object' }]);
-  refuseUnfit(raw);
+  refuseUnstorableValues(raw);
   const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
   const named = (fault: Fault) => ({
     ...fault,

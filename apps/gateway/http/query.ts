@@ -1,5 +1,5 @@
 import { isId, Refusal, type Fault } from '#kernel';
-import { NOT_STORABLE } from './unfit.js';
+import { NOT_STORABLE } from './unstorable-values.js';
 import { unknownKey } from './unknown-key.js';
 import { dateTimeFault } from './validators.js';
 

@@ -10,7 +10,7 @@ import type { Logger } from '#telemetry';
 import type { Caller } from '../auth/api-keys.js';
 import { callerOf } from '../auth/caller.js';
 import { commandIdOf, setCommandId } from '../http/command-id.js';
-import { refuseUnfit } from '../http/unfit.js';
+import { refuseUnstorableValues } from '../http/unstorable-values.js';
 import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
 
 /** Injection token of the clock for the expiry of records; tests use their own. */
@@ -77,7 +77,7 @@ export class Idempotency {
   private async begin(request: FastifyRequest, reply: FastifyReply, { accountId, by }: Caller, key: string) {
     if (key.length < 1 || key.length > 255)
       throw Refusal.validation([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
-    refuseUnfit(request.body);
+    refuseUnstorableValues(request.body);
     const keyed = { accountId, key, hash: hashOf(request, isSecret(request) ? by.id : ''), runner: newId() };
     const claim = await this.records.claim(keyed, commandIdOf(request), this.now());
     switch (claim.kind) {

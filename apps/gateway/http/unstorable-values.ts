@@ -9,7 +9,7 @@ export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
  * Refuses a parsed body that cannot become a DTO or cannot be stored.
  * @throws Refusal `invalid` `VALIDATION`; paths are in the sender's spelling
  */
-export function refuseUnfit(body: unknown): void {
+export function refuseUnstorableValues(body: unknown): void {
   const faults: Fault[] = [];
   visit(body, '', false, faults);
   if (faults.length > 0) throw Refusal.validation(faults);
