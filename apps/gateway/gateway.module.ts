@@ -98,7 +98,7 @@ import { AccuracyReads } from './reads/accuracy-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
-import { PeopleReads } from './reads/people-reads.js';
+import { AccessReads } from './reads/access-reads.js';
 import { ReportReads } from './reads/report-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
 import { SemanticReads } from './reads/semantic-reads.js';
@@ -225,7 +225,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           BrowserSessions,
           SignUps,
           MemberReads,
-          PeopleReads,
+          AccessReads,
           AuditLog,
           AccountMails,
           AccountLetters,

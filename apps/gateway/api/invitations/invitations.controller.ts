@@ -12,7 +12,7 @@ import { Cursors } from '../../http/cursor.js';
 import { pageOf } from '../../http/newest-first.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { PeopleReads, type InvitationRow } from '../../reads/people-reads.js';
+import { AccessReads, type InvitationRow } from '../../reads/access-reads.js';
 import { AccountLinks } from '../../sessions/account-links.js';
 import { SignUps } from '../../sessions/sign-ups.js';
 import { InvitationBodyDto } from './invitation-body.dto.js';
@@ -22,7 +22,7 @@ import { InvitationBodyDto } from './invitation-body.dto.js';
 export class InvitationsController {
   constructor(
     private readonly commands: CommandClient,
-    private readonly reads: PeopleReads,
+    private readonly reads: AccessReads,
     private readonly cursors: Cursors,
     private readonly links: AccountLinks,
     private readonly signUps: SignUps,

@@ -12,7 +12,7 @@ import { Cursors } from '../../http/cursor.js';
 import { pageOf } from '../../http/newest-first.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { PeopleReads, type KeyRow } from '../../reads/people-reads.js';
+import { AccessReads, type KeyRow } from '../../reads/access-reads.js';
 import { KeyBodyDto, KeyChangeDto } from './key-body.dto.js';
 
 /** The API keys of an account. An owner sees and changes all of them, an editor his own. */
@@ -20,7 +20,7 @@ import { KeyBodyDto, KeyChangeDto } from './key-body.dto.js';
 export class KeysController {
   constructor(
     private readonly commands: CommandClient,
-    private readonly reads: PeopleReads,
+    private readonly reads: AccessReads,
     private readonly cursors: Cursors,
   ) {}
 

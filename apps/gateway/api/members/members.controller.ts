@@ -12,7 +12,7 @@ import { Cursors } from '../../http/cursor.js';
 import { pageOf } from '../../http/newest-first.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { PeopleReads, type MemberRow } from '../../reads/people-reads.js';
+import { AccessReads, type MemberRow } from '../../reads/access-reads.js';
 import { MemberChangeDto } from './member-change.dto.js';
 
 /** The people of an account. It keeps at least one owner. */
@@ -20,7 +20,7 @@ import { MemberChangeDto } from './member-change.dto.js';
 export class MembersController {
   constructor(
     private readonly commands: CommandClient,
-    private readonly reads: PeopleReads,
+    private readonly reads: AccessReads,
     private readonly cursors: Cursors,
   ) {}
 

@@ -47,7 +47,7 @@ const MEMBERS = `SELECT m.member_id, m.email, m.role, m.joined_at,
 
 /** Reads the keys, the members and the invitations of an account. */
 @Injectable()
-export class PeopleReads {
+export class AccessReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Keys that were not revoked. @param ofMember null: the keys of everybody */
