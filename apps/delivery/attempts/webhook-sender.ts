@@ -1,6 +1,6 @@
 import { OutboundError, type OutboundDispatcher } from '#http-out';
 import { continueTrace } from '#telemetry';
-import { waitOf } from '../channels/verdict.js';
+import { retryAfterMsOf } from '../channels/chat-response.js';
 import { signatureHeaders } from './signature.js';
 import type { AttemptCallback, Delivery } from './delivery.js';
 
@@ -46,7 +46,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
         const { status, headers: answered } = answer;
         const delivered = status >= 200 && status < 300;
         // A webhook of a keyword has its fixed schedule; a channel also follows Retry-After.
-        const wait = delivery.destination ? waitOf(status, answered) : undefined;
+        const wait = delivery.destination ? retryAfterMsOf(status, answered) : undefined;
         ended(status, delivered, delivered ? '' : refusalOf(status), wait);
       } else if (error instanceof OutboundError) ended(0, false, error.message);
       else callback(error ?? new Error('neither a response nor an error'));

@@ -6,7 +6,7 @@ import type { AttemptCallback, AttemptResult, Delivery } from '../attempts/deliv
 import { sendWebhook } from '../attempts/webhook-sender.js';
 import type { Channel } from './channel.js';
 import { digestMessage } from './digest-message.js';
-import { discordUrl, discordVerdict } from './discord/discord.js';
+import { discordUrl, discordResult } from './discord/discord.js';
 import { renderDiscord } from './discord/render.js';
 import { renderMail, type RenderedMail } from './email/render.js';
 import { verificationMail } from './email/verification-mail.js';
@@ -14,12 +14,12 @@ import { eventMessage } from './event-message.js';
 import type { Message } from './message.js';
 import type { ChannelPace } from './pace.js';
 import { renderSlack } from './slack/render.js';
-import { slackVerdict } from './slack/slack.js';
+import { slackResult } from './slack/slack.js';
 import { renderTeams } from './teams/render.js';
-import { teamsVerdict } from './teams/teams.js';
+import { teamsResult } from './teams/teams.js';
 import { renderTelegram } from './telegram/render.js';
-import { telegramUrl, telegramVerdict } from './telegram/telegram.js';
-import type { ChatAnswer, Verdict } from './verdict.js';
+import { telegramUrl, telegramResult } from './telegram/telegram.js';
+import type { ChatResponse, ChatResult } from './chat-response.js';
 
 type ChatChannel = Extract<Channel, { kind: 'slack' | 'discord' | 'teams' | 'telegram' }>;
 type MailChannel = Extract<Channel, { kind: 'email' }>;
@@ -92,18 +92,18 @@ export class ChannelSender {
   }
 
   private async sendChat(delivery: Delivery, channel: ChatChannel): Promise<AttemptResult> {
-    const { url, body, verdictOf } = chatRequest(channel, messageOf(delivery));
+    const { url, body, readResponse } = chatRequest(channel, messageOf(delivery));
     const base = this.addresses[channel.kind];
     const at = Date.now();
-    const resultOf = (statusCode: number, verdict: Omit<Verdict, 'isGone'> & { isGone?: boolean }) => ({
+    const resultOf = (statusCode: number, result: Omit<ChatResult, 'isGone'> & { isGone?: boolean }) => ({
       delivery,
       at,
       durationMs: Date.now() - at,
       statusCode,
-      delivered: verdict.delivered,
-      message: verdict.message,
-      retryAfterMs: verdict.retryAfterMs,
-      ...(verdict.isGone && { gone: verdict.message }),
+      delivered: result.delivered,
+      message: result.message,
+      retryAfterMs: result.retryAfterMs,
+      ...(result.isGone && { gone: result.message }),
     });
     try {
       const answer = await this.http.request({
@@ -118,7 +118,7 @@ export class ChannelSender {
         ...(base !== '' && { reroute: rerouteTo(base), trusted: true }),
       });
       const { status, headers, bytes } = answer;
-      return resultOf(status, verdictOf({ status, headers, body: Buffer.from(bytes).toString() }));
+      return resultOf(status, readResponse({ status, headers, body: Buffer.from(bytes).toString() }));
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       return resultOf(0, { delivered: false, message: error.message, retryAfterMs: undefined });
@@ -181,19 +181,23 @@ const GONE_WEBHOOK = 'the webhook answered 410 Gone';
 function chatRequest(
   channel: ChatChannel,
   message: Message,
-): { url: string; body: unknown; verdictOf(answer: ChatAnswer): Verdict } {
+): { url: string; body: unknown; readResponse(answer: ChatResponse): ChatResult } {
   switch (channel.kind) {
     case 'slack':
-      return { url: channel.webhookUrl, body: renderSlack(message), verdictOf: slackVerdict };
+      return { url: channel.webhookUrl, body: renderSlack(message), readResponse: slackResult };
     case 'discord':
-      return { url: discordUrl(channel.webhookUrl), body: renderDiscord(message), verdictOf: discordVerdict };
+      return {
+        url: discordUrl(channel.webhookUrl),
+        body: renderDiscord(message),
+        readResponse: discordResult,
+      };
     case 'teams':
-      return { url: channel.webhookUrl, body: renderTeams(message), verdictOf: teamsVerdict };
+      return { url: channel.webhookUrl, body: renderTeams(message), readResponse: teamsResult };
     case 'telegram':
       return {
         url: telegramUrl(channel.botToken),
         body: renderTelegram(message, channel.chatId),
-        verdictOf: telegramVerdict,
+        readResponse: telegramResult,
       };
   }
 }

@@ -1,4 +1,4 @@
-import { errorCode, jsonOf, verdictOf, type ChatAnswer } from '../verdict.js';
+import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-response.js';
 
 /** The webhook was deleted, or its token was replaced. */
 const GONE = [401, 404];
@@ -11,8 +11,8 @@ export function discordUrl(webhookUrl: string): string {
 }
 
 /** Discord's errors are JSON `{code, message, retry_after?}`; its `retry_after` is more exact than the header. */
-export function discordVerdict(answer: ChatAnswer) {
+export function discordResult(answer: ChatResponse) {
   const { code, retry_after: retryAfter } = jsonOf(answer.body);
   const seconds = typeof retryAfter === 'number' ? retryAfter : undefined;
-  return verdictOf('Discord', answer, GONE, errorCode(code), seconds);
+  return chatResultOf('Discord', answer, GONE, errorCode(code), seconds);
 }

@@ -1,9 +1,9 @@
-import { errorCode, verdictOf, type ChatAnswer } from '../verdict.js';
+import { errorCode, chatResultOf, type ChatResponse } from '../chat-response.js';
 
 /** 403: not allowed any more; 404: the webhook was removed; 410: the Slack channel was archived. */
 const GONE = [403, 404, 410];
 
 /** Slack answers `ok`, or the name of the error as text. */
-export function slackVerdict(answer: ChatAnswer) {
-  return verdictOf('Slack', answer, GONE, errorCode(answer.body.trim()));
+export function slackResult(answer: ChatResponse) {
+  return chatResultOf('Slack', answer, GONE, errorCode(answer.body.trim()));
 }

@@ -1,10 +1,10 @@
-import { errorCode, jsonOf, verdictOf, type ChatAnswer } from '../verdict.js';
+import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-response.js';
 
 /** The workflow was deleted. */
 const GONE = [404, 410];
 
 /** A workflow answers 202; its errors are JSON `{error: {code, message}}`. */
-export function teamsVerdict(answer: ChatAnswer) {
+export function teamsResult(answer: ChatResponse) {
   const { error } = jsonOf(answer.body) as { error?: { code?: unknown } | null };
-  return verdictOf('Teams', answer, GONE, errorCode(error?.code));
+  return chatResultOf('Teams', answer, GONE, errorCode(error?.code));
 }

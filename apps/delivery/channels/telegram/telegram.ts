@@ -1,4 +1,4 @@
-import { jsonOf, verdictOf, type ChatAnswer, type Verdict } from '../verdict.js';
+import { jsonOf, chatResultOf, type ChatResponse, type ChatResult } from '../chat-response.js';
 
 /** The token is not valid, the bot was removed from the chat, or there is no such bot. */
 const GONE = [401, 403, 404];
@@ -11,7 +11,7 @@ export function telegramUrl(botToken: string): string {
 }
 
 /** The Bot API answers `{ok, error_code?, description?, parameters?: {retry_after?}}`. */
-export function telegramVerdict(answer: ChatAnswer): Verdict {
+export function telegramResult(answer: ChatResponse): ChatResult {
   const { ok, description, parameters } = jsonOf(answer.body) as {
     ok?: unknown;
     description?: unknown;
@@ -20,14 +20,14 @@ export function telegramVerdict(answer: ChatAnswer): Verdict {
   const isLost =
     answer.status === BAD_REQUEST && typeof description === 'string' && /chat not found/i.test(description);
   const seconds = parameters?.retry_after;
-  const verdict = verdictOf(
+  const result = chatResultOf(
     'Telegram',
     answer,
     isLost ? [...GONE, BAD_REQUEST] : GONE,
     isLost ? 'chat not found' : '',
     typeof seconds === 'number' ? seconds : undefined,
   );
-  return verdict.delivered && ok === false
-    ? { ...verdict, delivered: false, message: 'Telegram answered that it did not send the message' }
-    : verdict;
+  return result.delivered && ok === false
+    ? { ...result, delivered: false, message: 'Telegram answered that it did not send the message' }
+    : result;
 }

@@ -1,62 +1,62 @@
 import { readRateHeaders } from '#http-out';
 
-/** The answer of a chat service. */
-export interface ChatAnswer {
+/** The response of a chat service. */
+export interface ChatResponse {
   status: number;
   headers: Record<string, string>;
   /** The beginning of the body. */
   body: string;
 }
 
-/** What an answer means. */
-export interface Verdict {
+/** What a response means for the delivery. */
+export interface ChatResult {
   delivered: boolean;
-  /** For people; empty if it was delivered. */
+  /** A text for people; empty if it was delivered. */
   message: string;
-  /** True if the destination is gone for good: the channel is disabled. */
+  /** True if the destination no longer exists: the channel is disabled. */
   isGone: boolean;
-  /** How long the destination accepts nothing, in ms; undefined if it does not say so. */
+  /** The time for which the destination accepts nothing, in ms; undefined if it states none. */
   retryAfterMs: number | undefined;
 }
 
 const TOO_MANY = 429;
 const UNAVAILABLE = 503;
-/** For an answer 429 that names no time. */
+/** For a response 429 that states no time. */
 const USUAL_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /**
- * The verdict of a chat service that answers with HTTP statuses.
- * @param name of the service, for the message
- * @param gone the statuses with which it says that the destination does not exist any more
- * @param detail an error code of the service from the body, if there is one
- * @param retryAfterSeconds from the body, if it is there
+ * Reads the result of a delivery from the response of a chat service.
+ * @param name the name of the service, for the message
+ * @param gone the statuses that mean that the destination no longer exists
+ * @param detail the error code in the body, if there is one
+ * @param retryAfterSeconds the wait that the body states, if it states one
  */
-export function verdictOf(
+export function chatResultOf(
   name: string,
-  { status, headers }: ChatAnswer,
+  { status, headers }: ChatResponse,
   gone: readonly number[],
   detail = '',
   retryAfterSeconds?: number,
-): Verdict {
+): ChatResult {
   const delivered = status >= 200 && status < 300;
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
   return {
     delivered,
     message: delivered ? '' : `${name} answered ${status}${detail && ` (${detail})`}${redirect}`,
     isGone: gone.includes(status),
-    retryAfterMs: waitOf(status, headers, retryAfterSeconds),
+    retryAfterMs: retryAfterMsOf(status, headers, retryAfterSeconds),
   };
 }
 
-/** The service's own name of an error, if it is one word: nothing else of a body is repeated. */
+/** An error code from a body, if it is one word. No other part of a body is shown. */
 export function errorCode(value: unknown): string {
   return (typeof value === 'string' && /^[\w.-]{1,60}$/.test(value)) || typeof value === 'number'
     ? String(value)
     : '';
 }
 
-/** The body as an object of JSON; empty if it is something else. */
+/** The JSON object in a body; empty if the body is anything else. */
 export function jsonOf(body: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body);
@@ -67,11 +67,15 @@ export function jsonOf(body: string): Record<string, unknown> {
 }
 
 /**
- * How long a destination accepts nothing, in ms; undefined if it does not say so. Also a success can say that the
- * window is used up.
- * @param inBody seconds, if the body names them
+ * The time for which a destination accepts nothing, in ms; undefined if it states none. A successful response can state
+ * one too, when it uses up the limit of the destination.
+ * @param inBody the seconds that the body states, if it states them
  */
-export function waitOf(status: number, headers: Record<string, string>, inBody?: number): number | undefined {
+export function retryAfterMsOf(
+  status: number,
+  headers: Record<string, string>,
+  inBody?: number,
+): number | undefined {
   const { retryAfterMs } = readRateHeaders(headers, new Date());
   const named =
     inBody !== undefined && inBody >= 0 ? Math.min(Math.ceil(inBody * 1000), LONGEST_WAIT_MS) : retryAfterMs;
