@@ -1,6 +1,6 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
-import { described, type Described } from './described.js';
+import { errorText, type ErrorText } from './error-text.js';
 import { words } from './format.js';
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
 
 /** An error as the API states it, with every fault of the request. A failure of Earshot has the id for its operator. */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
-  const { message, faults, requestId } = described(error);
+  const { message, faults, requestId } = errorText(error);
   const others = faults.filter(({ path }) => !shownPaths.includes(path));
   return (
     <Alert
@@ -54,7 +54,7 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
   );
 }
 
-type Fault = Described['faults'][number];
+type Fault = ErrorText['faults'][number];
 
 /** The text above the list of faults. A single fault is the text itself, without a list. */
 function summaryOf(message: string, faults: readonly Fault[], others: readonly Fault[]): string {

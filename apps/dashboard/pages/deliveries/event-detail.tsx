@@ -2,7 +2,7 @@ import { Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RowOf } from '../../../../clients/typescript/src/index.js';
 import { channelIdOf, type Channel } from '../../api/channels.js';
-import { described } from '../../parts/described.js';
+import { errorText } from '../../parts/error-text.js';
 import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 import { count } from '../../parts/format.js';
 import { LoadingRows } from '../../parts/states.js';
@@ -54,7 +54,7 @@ function SentEvent({ delivery, channel }: Props) {
       <Text size="sm" c="dimmed">
         {WITHOUT_EVENT[target.kind] ??
           (query.error
-            ? `The event is not shown here: ${described(query.error).message}.`
+            ? `The event is not shown here: ${errorText(query.error).message}.`
             : 'The event is not shown here: it is not a mention, and it is not among the events of the keyword of the five minutes before the first attempt.')}
       </Text>
     );

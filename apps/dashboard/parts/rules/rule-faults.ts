@@ -1,4 +1,4 @@
-import { described } from '../described.js';
+import { errorText } from '../error-text.js';
 import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
 
 /** Faults by the path of the field in the request (`rules[0].name`), in words for people. */
@@ -48,12 +48,12 @@ const SHOWN = /^rules\[\d+\]\.(name|when\.(all\[\d+\]|min|multiple)|then)/;
 
 /** The faults of a refused request, by the paths of the form. */
 export function faultsOfRefusal(error: unknown): Faults {
-  return new Map(described(error).faults.map(({ path, message }) => [camel(path), message]));
+  return new Map(errorText(error).faults.map(({ path, message }) => [camel(path), message]));
 }
 
 /** The paths of a refused request that the form shows beside fields. */
 export const shownPathsOf = (error: unknown): string[] =>
-  described(error)
+  errorText(error)
     .faults.map(({ path }) => path)
     .filter((path) => SHOWN.test(path));
 

@@ -1,4 +1,4 @@
-import { described } from '../../apps/dashboard/parts/described.js';
+import { errorText } from '../../apps/dashboard/parts/error-text.js';
 import { EarshotConnectionError, EarshotError } from '#client';
 
 const failed = (status: number, code: 'VALIDATION' | 'INTERNAL') =>
@@ -6,11 +6,11 @@ const failed = (status: number, code: 'VALIDATION' | 'INTERNAL') =>
 
 describe('an error in the words for people', () => {
   it('has the id of the request where Earshot has failed, and not where the request was refused', () => {
-    expect(described(failed(500, 'INTERNAL'))).toMatchObject({ requestId: 'r1' });
-    expect(described(failed(400, 'VALIDATION'))).toEqual({ message: 'the code is wrong', faults: [] });
+    expect(errorText(failed(500, 'INTERNAL'))).toMatchObject({ requestId: 'r1' });
+    expect(errorText(failed(400, 'VALIDATION'))).toEqual({ message: 'the code is wrong', faults: [] });
   });
 
   it('says what to do when there is no answer', () => {
-    expect(described(new EarshotConnectionError('fetch failed')).message).toContain('try again');
+    expect(errorText(new EarshotConnectionError('fetch failed')).message).toContain('try again');
   });
 });

@@ -1,15 +1,15 @@
 import { EarshotConnectionError, EarshotError, type Fault } from '../../../clients/typescript/src/index.js';
 
-/** An error in the words for people. */
-export interface Described {
+/** The texts that the page shows for an error. */
+export interface ErrorText {
   message: string;
   faults: readonly Fault[];
-  /** Under which the operator finds the error; undefined where the message already says what to do. */
+  /** The id with which the operator finds the error in the log; undefined if the message already says what to do. */
   requestId?: string | undefined;
 }
 
-/** A refusal says itself what is wrong; only a failure of Earshot needs the id of its request. */
-export function described(error: unknown): Described {
+/** The texts for an error. A refusal explains itself; only a failure of Earshot needs the id of its request. */
+export function errorText(error: unknown): ErrorText {
   if (error instanceof EarshotError) {
     const { message, details, status, requestId } = error;
     return { message, faults: details, ...(status >= 500 && { requestId }) };
