@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
  * Lets two upstreams share a path: a route with `constraints: { contentType: 'application/json' }` receives only such
  * bodies.
  */
-export function tellByContentType(app: FastifyInstance): void {
+export function routeByContentType(app: FastifyInstance): void {
   app.addConstraintStrategy({
     name: 'contentType',
     storage: () => {

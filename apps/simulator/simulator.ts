@@ -7,7 +7,7 @@ import { chatRoutes } from './channels/chat-service.js';
 import { Inbox, type ReceivedMessage } from './channels/inbox.js';
 import { CHAT_SERVICES } from './channels/index.js';
 import { startMail } from './channels/smtp.js';
-import { tellByContentType } from './content-types.js';
+import { routeByContentType } from './content-types.js';
 import type { RequestLimits, SimContext } from './context.js';
 import { controlRoutes } from './control.js';
 import { llmVoice } from './llm/routes.js';
@@ -100,7 +100,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const context: SimContext = { world, clock, limits, baseUrl: () => url };
 
   readForms(app);
-  tellByContentType(app);
+  routeByContentType(app);
   keepLog(app, requests, faults);
   for (const voice of [...Object.values(VOICES), llmVoice]) voice.routes(app, context);
   const inbox = new Inbox(clock, log && ((message) => log(messageLine(message))));

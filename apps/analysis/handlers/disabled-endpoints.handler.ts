@@ -38,13 +38,13 @@ export class DisabledEndpointsHandler {
       for (const record of attemptsIn(message.data))
         if (record.endpointDisabled)
           await continueTrace(causeOf(message), () =>
-            tell(record, this.store, this.database, this.clickhouse),
+            publishDisabled(record, this.store, this.database, this.clickhouse),
           );
     return batch.map(() => done);
   }
 }
 
-async function tell(
+async function publishDisabled(
   record: Attempt,
   store: EventStore,
   database: Database,

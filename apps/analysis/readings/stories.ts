@@ -12,8 +12,8 @@ export interface Story {
   isRepeated: boolean;
 }
 
-/** An item with the keys of its story. */
-interface Telling {
+/** An item with its story keys. */
+interface KeyedItem {
   eventId: string;
   accountId: string;
   /** The keyword, or the lone watch. */
@@ -29,14 +29,14 @@ interface Row {
   story_id: string;
 }
 
-/** Finds the stories that items of an account tell, across sources and keywords. */
+/** Assigns the items of an account to stories, across sources and keywords. */
 @Injectable()
 export class Stories {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @returns stories by event id, without items that tell none */
+  /** @returns the stories by event id; items without a story key are left out */
   async of(items: readonly Readable[]): Promise<Map<string, Story>> {
-    const telling: Telling[] = items
+    const keyed: KeyedItem[] = items
       .map(({ eventId, item, check }) => ({
         eventId,
         accountId: check.accountId,
@@ -44,15 +44,15 @@ export class Stories {
         keys: storyKeys(item),
       }))
       .filter(({ keys }) => keys.length > 0);
-    if (telling.length === 0) return new Map();
-    const known = new KnownKeys(await this.rows(telling));
-    const stories = new Map(telling.map((one) => [one.eventId, known.tell(one)]));
+    if (keyed.length === 0) return new Map();
+    const known = new KnownKeys(await this.rows(keyed));
+    const stories = new Map(keyed.map((one) => [one.eventId, known.assign(one)]));
     await this.add(known.added);
     return stories;
   }
 
-  private rows(telling: readonly Telling[]): Promise<Row[]> {
-    const pairs = telling.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
+  private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
+    const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
       `SELECT account_id, key, owner_id, event_id, story_id
        FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])) AS f (account_id, key)
@@ -89,7 +89,7 @@ class KnownKeys {
     for (const row of rows) this.remember(row);
   }
 
-  tell({ eventId, accountId, ownerId, keys }: Telling): Story {
+  assign({ eventId, accountId, ownerId, keys }: KeyedItem): Story {
     const storyId =
       keys.map((key) => this.stories.get(`${accountId} ${key}`)).find((id) => id !== undefined) ??
       derivedId('story', accountId, keys[0] ?? '');

@@ -89,7 +89,7 @@ export async function backfillEmbeddings(
   clickhouse: ClickHouseClient,
   database: Database,
   embedder: Embedder,
-  tell: (progress: BackfillProgress) => void,
+  report: (progress: BackfillProgress) => void,
 ): Promise<BackfillProgress> {
   const days = await missingDays(clickhouse, embedder.model);
   const total = days.reduce((sum, { missing }) => sum + missing, 0);
@@ -100,7 +100,7 @@ export async function backfillEmbeddings(
       await embedBatch(clickhouse, database, embedder, batch);
       embedded += batch.length;
       const left = ((Date.now() - began) / embedded) * Math.max(0, total - embedded);
-      tell({ phase: 'embed', embedded, total, secondsLeft: Math.round(left / 1000) });
+      report({ phase: 'embed', embedded, total, secondsLeft: Math.round(left / 1000) });
     }
   await clickhouse.command({
     query: 'ALTER TABLE mention_vectors DELETE WHERE model != {model: String} SETTINGS mutations_sync = 2',

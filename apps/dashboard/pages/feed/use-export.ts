@@ -16,7 +16,7 @@ const NEWLINE = 10;
 /** The page is drawn at most this often while an export arrives. */
 const REPORT_EVERY_MS = 150;
 
-/** Loads all mentions of the filters into a file, and tells how far it is. */
+/** Loads all mentions of the filters into a file, and reports its progress. */
 export function useExport(filters: ApiFilters) {
   const [progress, setProgress] = useState(BEGINNING);
   const running = useRef<AbortController>(undefined);
@@ -42,7 +42,7 @@ async function load(
   { mode: _mode, ...filters }: ApiFilters,
   format: ExportFormat,
   signal: AbortSignal,
-  tell: (bytes: number, rows: number) => void,
+  report: (bytes: number, rows: number) => void,
 ): Promise<Blob> {
   const response = await api.download('/v1/mentions/export', { query: { ...filters, format }, signal });
   const reader = response.body?.getReader();
@@ -62,9 +62,9 @@ async function load(
     }
     if (performance.now() - reportedAt < REPORT_EVERY_MS) continue;
     reportedAt = performance.now();
-    tell(bytes, Math.max(0, rows));
+    report(bytes, Math.max(0, rows));
   }
-  tell(bytes, Math.max(0, rows));
+  report(bytes, Math.max(0, rows));
   return new Blob(chunks, { type: response.headers.get('content-type') ?? 'text/plain' });
 }
 
