@@ -6,7 +6,7 @@ import { isoOf, Refusal } from '#kernel';
 export type KeysState = ReadonlyMap<string, KeyState>;
 
 interface KeyState {
-  standing: 'active' | 'revoked';
+  status: 'active' | 'revoked';
   name: string;
   keyHash: Uint8Array;
   /** The member who created it; empty if the command line did. */
@@ -61,7 +61,7 @@ const MOST_DAILY_CREDITS = 1_000_000_000;
 export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[] {
   switch (command.kind) {
     case 'create-key': {
-      if ([...keys.values()].filter(({ standing }) => standing === 'active').length >= MOST_KEYS)
+      if ([...keys.values()].filter(({ status }) => status === 'active').length >= MOST_KEYS)
         throw Refusal.conflict(`the account has ${MOST_KEYS} active keys; revoke one first`);
       return [createKey({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })];
     }
@@ -80,8 +80,8 @@ export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[]
       return [event({ case: 'apiKeyLimited', value: { keyId, ...limit } })];
     }
     case 'revoke-key': {
-      const { standing } = keyOf(keys, command.keyId, command.ofMember);
-      return standing === 'revoked' ? [] : [keyRevoked(command.keyId)];
+      const { status } = keyOf(keys, command.keyId, command.ofMember);
+      return status === 'revoked' ? [] : [keyRevoked(command.keyId)];
     }
   }
 }
@@ -91,14 +91,14 @@ export function evolveKeys(keys: KeysState, event: KeyEvent): KeysState {
   switch (event.case) {
     case 'apiKeyCreated': {
       const { keyId, name, keyHash, memberId, mcpDailyCredits } = event.value;
-      return withKey(keys, keyId, { standing: 'active', name, keyHash, memberId, mcpDailyCredits });
+      return withKey(keys, keyId, { status: 'active', name, keyHash, memberId, mcpDailyCredits });
     }
     case 'apiKeyLimited':
       return withKey(keys, event.value.keyId, { mcpDailyCredits: event.value.mcpDailyCredits });
     case 'apiKeyRenamed':
       return withKey(keys, event.value.keyId, { name: event.value.name });
     case 'apiKeyRevoked':
-      return withKey(keys, event.value.keyId, { standing: 'revoked' });
+      return withKey(keys, event.value.keyId, { status: 'revoked' });
   }
 }
 
@@ -109,7 +109,7 @@ type KeyEvent = Extract<
 
 function withKey(keys: KeysState, keyId: string, change: Partial<KeyState>): KeysState {
   const key = keys.get(keyId) ?? {
-    standing: 'active',
+    status: 'active',
     name: '',
     keyHash: new Uint8Array(),
     memberId: '',
@@ -121,7 +121,7 @@ function withKey(keys: KeysState, keyId: string, change: Partial<KeyState>): Key
 /** Revokes the active keys of a member. */
 export function revokeKeysOf(memberId: string, keys: KeysState): AccountEvent[] {
   return [...keys]
-    .filter(([, key]) => key.memberId === memberId && key.standing === 'active')
+    .filter(([, key]) => key.memberId === memberId && key.status === 'active')
     .map(([keyId]) => keyRevoked(keyId));
 }
 

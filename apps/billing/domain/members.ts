@@ -30,7 +30,7 @@ interface Invitation {
   codeHash: Uint8Array;
   /** ISO 8601 */
   expiresAt: string;
-  standing: 'open' | 'accepted' | 'revoked';
+  status: 'open' | 'accepted' | 'revoked';
 }
 
 export const noMembers: MembersState = { members: new Map(), invitations: new Map() };
@@ -91,8 +91,8 @@ export function decideMembers(command: MemberCommand, state: MembersState): Acco
     case 'revoke-invitation': {
       const { invitationId } = command;
       const invitation = state.invitations.get(invitationId);
-      if (!invitation || invitation.standing === 'accepted') throw Refusal.notFound('invitation');
-      return invitation.standing === 'revoked' ? [] : [invitationRevoked(invitationId)];
+      if (!invitation || invitation.status === 'accepted') throw Refusal.notFound('invitation');
+      return invitation.status === 'revoked' ? [] : [invitationRevoked(invitationId)];
     }
     case 'accept-invitation':
       return accepted(command, state);
@@ -130,13 +130,13 @@ export function evolveMembers(state: MembersState, event: AccountEvent['event'])
         role: roleOf(role),
         codeHash,
         expiresAt,
-        standing: 'open',
+        status: 'open',
       });
     }
     case 'invitationRevoked': {
       const invitation = state.invitations.get(event.value.invitationId);
       return invitation
-        ? withInvitation(state, event.value.invitationId, { ...invitation, standing: 'revoked' })
+        ? withInvitation(state, event.value.invitationId, { ...invitation, status: 'revoked' })
         : state;
     }
     case 'memberJoined': {
@@ -149,7 +149,7 @@ export function evolveMembers(state: MembersState, event: AccountEvent['event'])
       });
       const invitation = state.invitations.get(invitationId);
       return invitation
-        ? withInvitation(joined, invitationId, { ...invitation, standing: 'accepted' })
+        ? withInvitation(joined, invitationId, { ...invitation, status: 'accepted' })
         : joined;
     }
     case 'memberRoleChanged':
@@ -186,7 +186,7 @@ function invited(
   if ([...members.values()].some((member) => isSameAddress(member.email, email)))
     throw Refusal.conflict('this address belongs to a member already');
   const open = [...invitations].filter(
-    ([, invitation]) => invitation.standing === 'open' && invitation.expiresAt > now,
+    ([, invitation]) => invitation.status === 'open' && invitation.expiresAt > now,
   );
   const earlier = open.filter(([, invitation]) => isSameAddress(invitation.email, email));
   if (members.size + open.length - earlier.length >= MOST_MEMBERS)
@@ -205,7 +205,7 @@ function accepted(
   { invitations }: MembersState,
 ): AccountEvent[] {
   const invitation = invitations.get(invitationId);
-  const isOpen = invitation?.standing === 'open' && invitation.expiresAt > now;
+  const isOpen = invitation?.status === 'open' && invitation.expiresAt > now;
   if (!invitation || !isOpen || !isSameAddress(invitation.email, email)) throw refusedCode();
   const { role } = invitation;
   return [

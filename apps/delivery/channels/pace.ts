@@ -14,7 +14,7 @@ const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> 
   telegram: { perMinute: 20, burst: 5 },
 };
 
-interface Standing {
+interface EndpointState {
   bucket: TokenBucket | undefined;
   /** In ms since the epoch. */
   pausedUntil: number;
@@ -32,47 +32,46 @@ const MOST_REMEMBERED = 20_000;
  * `pending_deliveries`.
  */
 export class ChannelPace {
-  private readonly standings = new LRUCache<string, Standing>({ max: MOST_REMEMBERED });
+  private readonly states = new LRUCache<string, EndpointState>({ max: MOST_REMEMBERED });
 
   /** Whether a message may be sent to the endpoint now; true uses up one message of its rate. */
   take(endpoint: string, kind: ChannelKind, now: number): boolean {
-    const standing = this.standingOf(endpoint, kind, now);
-    if (!mayStart(standing, now)) return false;
-    standing.bucket?.take(now);
+    const state = this.stateOf(endpoint, kind, now);
+    if (!mayStart(state, now)) return false;
+    state.bucket?.take(now);
     return true;
   }
 
   /** Nothing is sent to the endpoint for this time, but at most until the other replicas know of the pause, too. */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
-    const standing = this.standingOf(endpoint, kind, now);
-    standing.pausedUntil = Math.max(standing.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));
+    const state = this.stateOf(endpoint, kind, now);
+    state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));
   }
 
   /** Whether the endpoint has just asked this replica for a pause. */
   isPaused(endpoint: string, now: number): boolean {
-    return now < (this.standings.peek(endpoint)?.pausedUntil ?? 0);
+    return now < (this.states.peek(endpoint)?.pausedUntil ?? 0);
   }
 
   /** The endpoints that accept nothing now. */
   full(now: number): string[] {
     const full: string[] = [];
-    for (const [endpoint, standing] of this.standings.entries())
-      if (!mayStart(standing, now)) full.push(endpoint);
+    for (const [endpoint, state] of this.states.entries()) if (!mayStart(state, now)) full.push(endpoint);
     return full;
   }
 
-  private standingOf(endpoint: string, kind: ChannelKind, now: number): Standing {
-    let standing = this.standings.get(endpoint);
-    if (!standing) {
+  private stateOf(endpoint: string, kind: ChannelKind, now: number): EndpointState {
+    let state = this.states.get(endpoint);
+    if (!state) {
       const rate = RATES[kind];
       const bucket = rate && new TokenBucket(rate.perMinute, rate.burst, now);
-      standing = { bucket, pausedUntil: 0 };
-      this.standings.set(endpoint, standing);
+      state = { bucket, pausedUntil: 0 };
+      this.states.set(endpoint, state);
     }
-    return standing;
+    return state;
   }
 }
 
-function mayStart({ bucket, pausedUntil }: Standing, now: number): boolean {
+function mayStart({ bucket, pausedUntil }: EndpointState, now: number): boolean {
   return now >= pausedUntil && (bucket?.waitMs(now) ?? 0) === 0;
 }

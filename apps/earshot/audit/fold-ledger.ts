@@ -4,8 +4,8 @@ import type { AuditInput } from './audit-input.js';
 import { judge } from './movement-faults.js';
 import type { Origins } from './origins.js';
 
-/** The state of a ledger after a message. In credits, except `movements`. */
-export interface Standing {
+/** The state and the totals of a ledger after a message. Numbers are credits, except `movements`. */
+export interface LedgerTotals {
   state: LedgerState;
   balance: number;
   movements: number;
@@ -17,7 +17,7 @@ export interface Standing {
 export interface FoldedLedger {
   balance: number;
   /** By the message's sequence; 0: before the first message. */
-  after: Map<number, Standing>;
+  after: Map<number, LedgerTotals>;
   movementIds: Set<string>;
   faults: string[];
 }
@@ -27,8 +27,8 @@ const LATEST_TURN_MS = 86_400_000;
 
 /** Goes through a ledger movement by movement, and computes each again from the state before it. */
 export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
-  let standing: Standing = { state: noLedger, balance: 0, movements: 0, charged: 0 };
-  const after = new Map<number, Standing>([[0, standing]]);
+  let totals: LedgerTotals = { state: noLedger, balance: 0, movements: 0, charged: 0 };
+  const after = new Map<number, LedgerTotals>([[0, totals]]);
   const movementIds = new Set<string>();
   const faults: string[] = [];
   for (const { seq, decision } of input.decisions) {
@@ -39,27 +39,27 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       movementIds.add(movementId);
       const judgement = judge(movement, {
         accountId: input.accountId,
-        before: standing.state,
+        before: totals.state,
         decidedAt: decision.decidedAt,
         origins,
         isLater: seq > input.chargedBefore,
       });
       faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
-      const stored = evolve(standing.state, movement);
+      const stored = evolve(totals.state, movement);
       // A movement that contradicts itself is replaced by the expected one. Otherwise every later movement would be a
       // fault too.
       const isSound = stored.status === 'open' && creditsOf(stored) === balanceAfter;
-      standing = {
-        state: isSound ? stored : evolve(standing.state, judgement.expected ?? movement),
+      totals = {
+        state: isSound ? stored : evolve(totals.state, judgement.expected ?? movement),
         balance: balanceAfter,
-        movements: standing.movements + 1,
-        charged: standing.charged + (cause.case === 'charge' ? 0 - amount : 0),
+        movements: totals.movements + 1,
+        charged: totals.charged + (cause.case === 'charge' ? 0 - amount : 0),
       };
     }
-    after.set(seq, standing);
+    after.set(seq, totals);
   }
-  faults.push(...lateTurn(standing.state, input.now));
-  return { balance: standing.balance, after, movementIds, faults };
+  faults.push(...lateTurn(totals.state, input.now));
+  return { balance: totals.balance, after, movementIds, faults };
 }
 
 function lateTurn(state: LedgerState, now: number): string[] {
