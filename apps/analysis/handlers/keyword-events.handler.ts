@@ -34,10 +34,10 @@ export class KeywordEventsHandler {
     const eventsOf = new Map(
       batch.map((message) => [message, keywordEventsOf(fromBinary(KeywordDecisionSchema, message.data))]),
     );
-    const telling = batch.filter((message) => eventsOf.get(message)?.length);
-    const early = await earlyOf(this.database, telling);
+    const withEvents = batch.filter((message) => eventsOf.get(message)?.length);
+    const early = await earlyOf(this.database, withEvents);
     await this.store.publishAll(
-      telling
+      withEvents
         .filter((message) => !early.has(message))
         .flatMap((message) =>
           (eventsOf.get(message) ?? []).map((event) => messageOf(event, causeOf(message))),
