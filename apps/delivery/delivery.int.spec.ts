@@ -1,12 +1,10 @@
-import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { createHmac } from 'node:crypto';
-import { KeywordDecisionSchema, type KeywordEventSchema } from '#contracts';
-import { isoOf, newId, systemClock } from '#kernel';
+import { newId } from '#kernel';
 import { newSigningSecret, SecretBox } from '#secrets';
 import { savePending } from './attempts/pending-deliveries.js';
-import { subjectOf } from '#messaging';
 import type { RunningService } from '#platform';
 import { until } from '#testing';
+import { endpointTasks } from './testing/endpoint-tasks.js';
 import {
   gotten,
   openDelivery,
@@ -31,24 +29,7 @@ afterAll(async () => {
   await delivery?.drop();
 });
 
-/** Waits until the event waits for another attempt after this number of attempts. */
-const waiting = (eventId: string, attempts: number) =>
-  until(`attempt ${attempts} was recorded`, async () => {
-    const row = await delivery.pending(eventId);
-    return row?.attempts === attempts && row;
-  });
-
-const attempts = (eventId: string, count: number) =>
-  until(`${count} attempts on record`, async () => {
-    const rows = await delivery.attemptsOf(eventId);
-    return rows.length >= count && rows;
-  });
-
-const endpointOf = async (url: string) => {
-  const rows: { disabled_at: Date | null; disabled_reason: string | null; failing_since: Date | null }[] =
-    await delivery.database.query('SELECT * FROM webhook_endpoints WHERE endpoint = $1', [url]);
-  return rows[0];
-};
+endpointTasks(() => ({ delivery, receiver }));
 
 describe('a delivery', () => {
   it('sends the stored bytes once, signed at that moment, and records the attempt [limits.signature]', async () => {
@@ -61,7 +42,7 @@ describe('a delivery', () => {
     const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
     expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
     expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
-    const [record] = await attempts(eventId, 1);
+    const [record] = await delivery.attempts(eventId, 1);
     expect(record).toMatchObject({
       delivered: true,
       number: 1,
@@ -105,11 +86,11 @@ describe('a delivery', () => {
   it('is retried after 30 s, then after 120 s, with the same bytes and a new signature each time [limits.retries, limits.signature, states.attempt-retried]', async () => {
     receiver.answers.set('/shaky', { status: 500 });
     const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
-    const first = await waiting(eventId, 1);
+    const first = await delivery.waiting(eventId, 1);
     expect(first.dueInMs).toBeGreaterThan(25_000);
     expect(first.dueInMs).toBeLessThanOrEqual(30_000);
     await delivery.makeDue();
-    const second = await waiting(eventId, 2);
+    const second = await delivery.waiting(eventId, 2);
     expect(second.dueInMs).toBeGreaterThan(115_000);
     expect(second.dueInMs).toBeLessThanOrEqual(120_000);
     receiver.answers.delete('/shaky');
@@ -117,7 +98,7 @@ describe('a delivery', () => {
     await until('the event is delivered', async () => (await delivery.pending(eventId)) === undefined);
     const requests = await gotten(receiver, '/shaky', 3);
     expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
-    const records = await attempts(eventId, 3);
+    const records = await delivery.attempts(eventId, 3);
     expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
       [false, 500],
       [false, 500],
@@ -127,128 +108,10 @@ describe('a delivery', () => {
     expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
   });
 
-  it.each<[string, (webhookUrl: string) => MessageInitShape<typeof KeywordEventSchema>['event']]>([
-    ['watch', (webhookUrl) => ({ case: 'watchChanged', value: { webhookUrl } })],
-    [
-      'keyword',
-      (webhookUrl) => ({
-        case: 'keywordChanged',
-        value: { definition: { webhookUrl }, webhookChanged: true },
-      }),
-    ],
-  ])(
-    'to an endpoint that answers 410 is given up, and the endpoint disabled until a %s names it again',
-    async (who, naming) => {
-      const path = `/gone-${who}`;
-      const url = `${receiver.url}${path}`;
-      receiver.answers.set(path, { status: 500 });
-      const watchId = await delivery.watch(url);
-      const { eventId: queued } = await delivery.event(watchId);
-      await waiting(queued, 1);
-      receiver.answers.set(path, { status: 410 });
-      const { eventId } = await delivery.event(watchId);
-      await until('the endpoint is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
-      expect((await endpointOf(url))?.disabled_reason).toBe('the endpoint answered 410 Gone');
-      expect([await delivery.pending(eventId), await delivery.pending(queued)]).toEqual([
-        undefined,
-        undefined,
-      ]);
-      // The pending delivery is given up with a record, and the disabled endpoint has one too.
-      const [, givenUp] = await attempts(queued, 2);
-      expect([givenUp?.number, givenUp?.message]).toEqual([
-        0,
-        expect.stringMatching(/^not sent: the endpoint/),
-      ]);
-      const records = await attempts(eventId, 2);
-      expect(records.find(({ endpointDisabled }) => endpointDisabled)?.endpointDisabled).toMatchObject({
-        url,
-        reason: 'the endpoint answered 410 Gone',
-        failures: 2,
-        lastStatusCode: 410,
-      });
-      const requestsBefore = receiver.received.filter((one) => one.path === path).length;
-
-      receiver.answers.delete(path);
-      const { eventId: unsent } = await delivery.event(watchId);
-      const other = await delivery.watch(`${receiver.url}/after${path}`);
-      await delivery.event(other);
-      await gotten(receiver, `/after${path}`, 1);
-      expect(receiver.received.filter((one) => one.path === path).length).toBe(requestsBefore);
-      expect(await delivery.pending(unsent)).toBeUndefined();
-      const [skipped] = await attempts(unsent, 1);
-      expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
-      expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
-
-      const decision = create(KeywordDecisionSchema, {
-        commandId: newId(),
-        accountId: delivery.accountId,
-        subjectId: watchId,
-        decidedAt: isoOf(systemClock.now()),
-        events: [{ event: naming(url) }],
-      });
-      await delivery.store.publish(
-        subjectOf('KEYWORDS', delivery.accountId, watchId),
-        toBinary(KeywordDecisionSchema, decision),
-        newId(),
-      );
-      await until('the record of the endpoint is deleted', async () => (await endpointOf(url)) === undefined);
-      const { eventId: again } = await delivery.event(watchId);
-      expect((await gotten(receiver, path, requestsBefore + 1)).at(-1)?.headers['webhook-id']).toBe(again);
-    },
-  );
-
-  it('is not retried once its endpoint is disabled', async () => {
-    const url = `${receiver.url}/disabled`;
-    receiver.answers.set('/disabled', { status: 500 });
-    const { eventId } = await delivery.event(await delivery.watch(url));
-    await waiting(eventId, 1);
-    await delivery.database.query(
-      `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'spec' WHERE endpoint = $1`,
-      [url],
-    );
-    await delivery.makeDue();
-    await until('the delivery is given up', async () => (await delivery.pending(eventId)) === undefined);
-    expect(receiver.received.filter(({ path }) => path === '/disabled').length).toBe(1);
-  });
-
-  it('disables its endpoint after 5 days with only failures', async () => {
-    const url = `${receiver.url}/dead`;
-    receiver.answers.set('/dead', { status: 503 });
-    const { eventId } = await delivery.event(await delivery.watch(url));
-    await waiting(eventId, 1);
-    expect((await endpointOf(url))?.disabled_at).toBeNull();
-    await delivery.database.query(
-      `UPDATE webhook_endpoints SET failing_since = now() - interval '5 days 1 minute' WHERE endpoint = $1`,
-      [url],
-    );
-    await delivery.makeDue();
-    await until('the endpoint is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
-    expect((await endpointOf(url))?.disabled_reason).toBe('only failures for 5 days');
-    // The record from which `channel.disabled` is built.
-    const record = (await delivery.attemptsOf(eventId)).find(({ endpointDisabled }) => endpointDisabled);
-    expect(record?.endpointDisabled).toMatchObject({
-      url,
-      reason: 'only failures for 5 days',
-      failures: 2,
-      lastStatusCode: 503,
-    });
-  });
-
-  it('resets the time of failures when it succeeds', async () => {
-    const url = `${receiver.url}/heals`;
-    receiver.answers.set('/heals', { status: 503 });
-    const { eventId } = await delivery.event(await delivery.watch(url));
-    await waiting(eventId, 1);
-    expect((await endpointOf(url))?.failing_since).toBeTruthy();
-    receiver.answers.delete('/heals');
-    await delivery.makeDue();
-    await until('the endpoint works again', async () => (await endpointOf(url))?.failing_since === null);
-  });
-
   it('does not follow a redirect', async () => {
     receiver.answers.set('/moved', { status: 302, headers: { location: `${receiver.url}/elsewhere` } });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/moved`));
-    const [record] = await attempts(eventId, 1);
+    const [record] = await delivery.attempts(eventId, 1);
     expect(record).toMatchObject({ delivered: false, statusCode: 302 });
     expect(record?.message).toContain('the endpoint answered 302; redirects are not followed');
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
@@ -304,7 +167,7 @@ describe('a delivery', () => {
     receiver.answers.set('/other-target', { status: 503 });
     const watchId = await delivery.watch(`${receiver.url}/one-target`);
     const { eventId, bytes } = await delivery.event(watchId);
-    await waiting(eventId, 1);
+    await delivery.waiting(eventId, 1);
     const resendId = newId();
     await savePending(delivery.database.manager, [
       {
@@ -324,7 +187,7 @@ describe('a delivery', () => {
     ]);
     await gotten(receiver, '/other-target', 1);
     receiver.answers.delete('/other-target');
-    await until('both wait', async () => (await attempts(eventId, 2)).length === 2);
+    await until('both wait', async () => (await delivery.attempts(eventId, 2)).length === 2);
     await until('each has one attempt', async () => {
       const rows: { target_kind: string; attempts: number }[] = await delivery.database.query(
         'SELECT target_kind, attempts FROM pending_deliveries WHERE event_id = $1 ORDER BY 1',
@@ -338,7 +201,7 @@ describe('a delivery', () => {
       `UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1 AND target_kind = 'resend'`,
       [eventId],
     );
-    const records = await attempts(eventId, 3);
+    const records = await delivery.attempts(eventId, 3);
     expect(records.map(({ targetKind, number, delivered }) => [targetKind, number, delivered])).toEqual([
       ['webhook', 1, false],
       ['resend', 1, false],
@@ -358,7 +221,7 @@ describe('a delivery', () => {
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/beside`));
     await gotten(receiver, '/beside', 1);
     expect(Date.now() - began).toBeLessThan(2500);
-    await attempts(eventId, 1);
+    await delivery.attempts(eventId, 1);
     expect(receiver.received.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(16);
     await delivery.database.query('DELETE FROM watches WHERE watch_id = $1', [hanging]);
   });

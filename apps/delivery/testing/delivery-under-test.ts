@@ -59,6 +59,12 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
+/** A delivery that waits for another attempt. */
+interface Pending {
+  attempts: number;
+  dueInMs: number;
+}
+
 /** The service and its environment. */
 export interface DeliveryUnderTest {
   database: Database;
@@ -74,11 +80,15 @@ export interface DeliveryUnderTest {
   event(watchId: string, push?: boolean, ruleWebhook?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
   /** Appends an event of the watch for each `traceparent`, all at once. @returns their ids */
   events(watchId: string, causes: readonly string[]): Promise<string[]>;
-  pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
+  pending(eventId: string): Promise<Pending | undefined>;
+  /** Waits until the event waits for another attempt after this number of attempts. */
+  waiting(eventId: string, attempts: number): Promise<Pending>;
   /** Makes all pending deliveries due now. */
   makeDue(): Promise<void>;
   /** The attempts of the event in ATTEMPTS, oldest first. */
   attemptsOf(eventId: string): Promise<Attempt[]>;
+  /** Waits until ATTEMPTS has this number of attempts of the event. */
+  attempts(eventId: string, count: number): Promise<Attempt[]>;
   drop(): Promise<void>;
 }
 
@@ -95,7 +105,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
     `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at) VALUES ($1, 'a@example.org', 'unlimited', $2, now())`,
     [accountId, sealed],
   );
-  return {
+  const delivery: DeliveryUnderTest = {
     database,
     bus,
     store,
@@ -132,6 +142,12 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       );
       return rows[0] && { attempts: rows[0].attempts, dueInMs: rows[0].due_in_ms };
     },
+    waiting(eventId, attempts) {
+      return until(`attempt ${attempts} was recorded`, async () => {
+        const row = await delivery.pending(eventId);
+        return row?.attempts === attempts && row;
+      });
+    },
     async makeDue() {
       await database.query('UPDATE pending_deliveries SET due_at = now()');
     },
@@ -139,12 +155,19 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       const stored = await store.read('ATTEMPTS', 'attempts.>');
       return stored.flatMap(({ data }) => attemptsIn(data)).filter((attempt) => attempt.eventId === eventId);
     },
+    attempts(eventId, count) {
+      return until(`${count} attempts on record`, async () => {
+        const rows = await delivery.attemptsOf(eventId);
+        return rows.length >= count && rows;
+      });
+    },
     async drop() {
       await bus.close();
       await database.destroy();
       await stores.drop();
     },
   };
+  return delivery;
 }
 
 function eventOf(accountId: string, watchId: string, push: boolean, ruleWebhook = false) {
