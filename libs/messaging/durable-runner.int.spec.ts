@@ -1,81 +1,15 @@
-import { setTimeout as takingMs } from 'node:timers/promises';
 import { Outage } from '#kernel';
-import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
-import { connectBus, type Bus } from './bus.js';
-import { runDurable, type RunningDurable } from './durable-runner.js';
-import type { Durable } from './durable.js';
-import { done, park, retry, type Outcome } from './outcome.js';
+import { until } from '#testing';
+import type { RunningDurable } from './durable-runner.js';
+import { done, park, retry } from './outcome.js';
+import { DurableScene, type Seen } from './testing/durable-scene.js';
+import { hangingReplicaTasks } from './testing/hanging-replica-tasks.js';
 
-const log = createLogger('spec', 'silent');
-let stores: IsolatedStores;
-let bus: Bus;
-let specs = 0;
+const scene = new DurableScene();
+const { run, send, settled, parked } = scene;
 
-beforeAll(async () => {
-  stores = await isolateStores();
-  bus = await connectBus(stores.natsUrl, 'spec', log);
-});
-afterAll(async () => {
-  await bus?.close();
-  await stores?.drop();
-});
-
-interface Seen {
-  text: string;
-  deliveries: number;
-}
-
-/** A durable over a stream that is empty at its start; each call of `handle` is one batch. */
-async function run(
-  handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>,
-  batchSize = 10,
-  more: Partial<Durable> = {},
-) {
-  specs += 1;
-  await bus.jsm.streams.purge('CHECKS');
-  const durable: Durable = {
-    stream: 'CHECKS',
-    name: `spec-${specs}`,
-    batchSize,
-    // The messages of a stopped consumer are delivered again after this time.
-    ackWaitMs: 1000,
-    handle: async (batch) =>
-      handle(batch.map((message) => ({ text: message.string(), deliveries: message.info.deliveryCount }))),
-    ...more,
-  };
-  return {
-    name: durable.name,
-    running: await runDurable(bus, durable, log),
-    again: (other: Partial<Durable> = {}) => runDurable(bus, { ...durable, ...other }, log),
-  };
-}
-
-async function send(...texts: string[]): Promise<void> {
-  for (const text of texts) await bus.js.publish(`checks.spec.${specs}`, text);
-}
-
-const settled = (name: string) =>
-  until('everything is settled', async () => {
-    const info = await bus.jsm.consumers.info('CHECKS', name);
-    return info.num_pending + info.num_ack_pending === 0;
-  });
-
-async function parked(name: string) {
-  const found = [];
-  const consumer = await bus.js.consumers.get('PARKED', { filter_subjects: `parked.CHECKS.${name}` });
-  const waiting = (await consumer.info()).num_pending;
-  for (let n = 0; n < waiting; n += 1) {
-    const message = await consumer.next();
-    if (message)
-      found.push({
-        text: message.string(),
-        reason: message.headers?.get('earshot-reason'),
-        subject: message.headers?.get('earshot-subject'),
-      });
-  }
-  return found;
-}
+beforeAll(() => scene.start());
+afterAll(() => scene.stop());
 
 describe('a durable consumer', () => {
   it('does not receive a done message again, and receives a message to retry once more', async () => {
@@ -98,9 +32,7 @@ describe('a durable consumer', () => {
     await send('bad');
     await settled(name);
     await running.stop();
-    expect(await parked(name)).toEqual([
-      { text: 'bad', reason: 'not a check', subject: `checks.spec.${specs}` },
-    ]);
+    expect(await parked(name)).toEqual([{ text: 'bad', reason: 'not a check', subject: scene.subject }]);
   });
 
   it('parks a poison message after the eighth attempt, without delaying the others', async () => {
@@ -118,7 +50,7 @@ describe('a durable consumer', () => {
     await running.stop();
     expect(good.sort()).toEqual(['a', 'b', 'c']);
     expect(await parked(name)).toEqual([
-      { text: 'poison', reason: 'cannot be read', subject: `checks.spec.${specs}` },
+      { text: 'poison', reason: 'cannot be read', subject: scene.subject },
     ]);
   });
 
@@ -133,7 +65,7 @@ describe('a durable consumer', () => {
     await until('the outage was met', () => failed);
     await running.stop();
     expect(await parked(name)).toEqual([]);
-    expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+    expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
 
   it('parks a message whose error only quotes the word timeout', async () => {
@@ -151,13 +83,13 @@ describe('a durable consumer', () => {
 
   it('continues after parking itself has failed', async () => {
     const { name, running } = await run((batch) => batch.map(() => park('bad')));
-    await bus.jsm.streams.delete('PARKED');
+    await scene.bus.jsm.streams.delete('PARKED');
     await send('bad');
     await until(
       'it was tried',
-      async () => (await bus.jsm.consumers.info('CHECKS', name)).num_redelivered > 0,
+      async () => (await scene.bus.jsm.consumers.info('CHECKS', name)).num_redelivered > 0,
     );
-    await bus.jsm.streams.add({ name: 'PARKED', subjects: ['parked.>'] });
+    await scene.bus.jsm.streams.add({ name: 'PARKED', subjects: ['parked.>'] });
     await settled(name);
     await running.stop();
     expect((await parked(name)).map(({ text }) => text)).toEqual(['bad']);
@@ -217,7 +149,7 @@ describe('a durable consumer', () => {
       seen.push(...batch.map(({ text }) => text));
       return batch.map(() => done);
     });
-    await bus.jsm.consumers.delete('CHECKS', name);
+    await scene.bus.jsm.consumers.delete('CHECKS', name);
     await send('later');
     await until('it is handled', () => seen.includes('later'), 30_000);
     await running.stop();
@@ -239,82 +171,11 @@ describe('a durable consumer', () => {
     fail();
     await stopped;
     expect(await parked(name)).toEqual([]);
-    expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+    expect((await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
   });
 });
 
-describe('a replica that hangs', () => {
-  const texts = Array.from({ length: 300 }, (_, n) => `m${n}`);
-
-  /** One that hangs over its first batch of ten, and what a second gets. */
-  async function hanging(more: Partial<Durable> = {}) {
-    let begun = 0;
-    let free = () => {};
-    const gate = new Promise<void>((resolve) => (free = resolve));
-    const { name, running, again } = await run(
-      async (batch) => {
-        begun += batch.length;
-        await gate;
-        return batch.map(() => done);
-      },
-      10,
-      more,
-    );
-    await send(...texts);
-    await until('it hangs', () => begun > 0);
-    const got = new Set<string>();
-    const second = await again({
-      handle: async (batch) => {
-        for (const message of batch) got.add(message.string());
-        return batch.map(() => done);
-      },
-    });
-    return { name, begun: () => begun, free, got, running, second };
-  }
-
-  it('withholds at most its batch and the next one from the others', async () => {
-    const { name, free, got, running, second } = await hanging();
-    await until('the second has the rest', () => got.size >= texts.length - 20);
-    await until(
-      'all but two batches are acknowledged',
-      async () => (await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending <= 20,
-    );
-    free();
-    await settled(name);
-    await Promise.all([running.stop(), second.stop()]);
-  });
-
-  it('loses its messages to the others after its time limit, and receives no more', async () => {
-    const { name, begun, free, got, running, second } = await hanging({ handleWithinMs: 500 });
-    await until('the second has all', () => got.size === texts.length);
-    await settled(name);
-    await send('later');
-    await until('the second has that, too', () => got.has('later'));
-    expect(begun()).toBeLessThanOrEqual(10);
-    free();
-    await Promise.all([running.stop(), second.stop()]);
-  });
-
-  it('is distinguished from a replica that retries its messages one by one', async () => {
-    const alone: Seen[] = [];
-    const { name, running, again } = await run(
-      async (batch) => {
-        if (batch.length > 1) throw new Error('not all at once');
-        alone.push(...batch);
-        await takingMs(500);
-        return batch.map(() => done);
-      },
-      10,
-      { handleWithinMs: 800, lingerMs: 500 },
-    );
-    await send('a', 'b', 'c', 'd', 'e');
-    await until('it has begun', () => alone.length > 0);
-    const second = await again();
-    await settled(name);
-    await Promise.all([running.stop(), second.stop()]);
-    expect(alone.map(({ deliveries }) => deliveries)).toEqual([1, 1, 1, 1, 1]);
-  });
-});
+hangingReplicaTasks(scene);
 
 it('a consumer with a shortest time between batches handles a single message at once, and the next ones together', async () => {
   const batches: string[][] = [];
@@ -345,16 +206,16 @@ it('a consumer of some subjects gets only their messages, and others do not coun
     10,
     { subjects: `checks.part.*.*` },
   );
-  await bus.js.publish('checks.part.a.1', 'first');
-  applied = (await bus.js.publish('checks.part.a.2', 'second')).seq;
+  await scene.bus.js.publish('checks.part.a.1', 'first');
+  applied = (await scene.bus.js.publish('checks.part.a.2', 'second')).seq;
   await send('another subject');
   // A message of the consumer was applied, acknowledged and purged: the last applied one is now older than other subjects'.
-  const purged = await bus.js.publish('checks.part.b.1', 'purged');
+  const purged = await scene.bus.js.publish('checks.part.b.1', 'purged');
   await settled(consumer.name);
   await consumer.running.stop();
-  await bus.jsm.streams.deleteMessage('CHECKS', purged.seq);
+  await scene.bus.jsm.streams.deleteMessage('CHECKS', purged.seq);
   const again = await consumer.again({ appliedUpTo: () => Promise.resolve(applied) });
-  await bus.js.publish('checks.part.a.3', 'third');
+  await scene.bus.js.publish('checks.part.a.3', 'third');
   await settled(consumer.name);
   await again.stop();
   expect(seen).toEqual(['first', 'second', 'purged', 'third']);
