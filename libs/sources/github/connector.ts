@@ -15,7 +15,7 @@ export interface GithubSettings {
 const PAGE_SIZE = 100;
 // One query returns at most 1,000 results.
 const LAST_PAGE = 10;
-// Things enter the index with a delay.
+// GitHub adds new entries to its search index with a delay.
 const INDEX_LAG_MS = 600_000;
 // Repositories cannot be sorted by creation, so a first poll reads those of this period.
 const FIRST_LOOK_MS = 30 * 86_400_000;

@@ -12,7 +12,7 @@ const discussionItem = (more: Record<string, unknown> = {}) =>
 const bodyOf = (item: ReturnType<typeof issueItem>) =>
   JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-describe('things of GitHub', () => {
+describe('issues, pull requests and repositories of GitHub', () => {
   it('an issue', () => {
     expect(issueItem()).toMatchObject({
       itemId: 'I_2999999',

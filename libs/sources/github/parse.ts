@@ -18,7 +18,7 @@ import type { Kind } from './query.js';
 export interface SearchPage {
   items: SourceItem[];
   warnings: string[];
-  /** Number of things on the page, whether they could be read or not. */
+  /** Number of entries on the page, including those that could not be read. */
   count: number;
 }
 
@@ -118,7 +118,7 @@ function readRepository(entry: unknown): Reading {
   });
 }
 
-/** The author of a thing. */
+/** The author of an entry. */
 export interface Author {
   login: string | undefined;
   url: string | undefined;
@@ -126,7 +126,7 @@ export interface Author {
 }
 
 /** An issue, pull request, discussion or repository before it becomes an item. */
-export interface GithubThing {
+export interface GithubEntry {
   id: string;
   url: string;
   publishedAt: string;
@@ -170,9 +170,9 @@ const DETAILS = {
   upvotes: null,
 };
 
-/** The item of a thing. */
-export function githubItem({ details, author, repository, ...thing }: GithubThing): Reading {
-  const { id, kind, url, title, text, publishedAt, engagement } = thing;
+/** Makes the item from an entry. */
+export function githubItem({ details, author, repository, ...entry }: GithubEntry): Reading {
+  const { id, kind, url, title, text, publishedAt, engagement } = entry;
   const item: SourceItem = buildItem('github', {
     itemId: id,
     eventType: 'github_item.created',
@@ -205,15 +205,15 @@ export function plainText(value: unknown): string {
   return (textOf(value) ?? '').replace(/\r\n?/g, '\n').trim();
 }
 
-/** The common fields of every thing, or a text that names the missing one. */
-function commonOf(thing: JsonRecord, kind: Kind): { id: string; url: string; publishedAt: string } | string {
+/** The fields that all entries have, or a text that names the missing one. */
+function commonOf(entry: JsonRecord, kind: Kind): { id: string; url: string; publishedAt: string } | string {
   // Responses from before 2018 have no node_id.
-  const number = numberOf(thing['id']);
-  const id = textOf(thing['node_id']) ?? (number === undefined ? undefined : `${kind}:${number}`);
+  const number = numberOf(entry['id']);
+  const id = textOf(entry['node_id']) ?? (number === undefined ? undefined : `${kind}:${number}`);
   if (id === undefined) return 'no node_id';
-  const url = textOf(thing['html_url']);
+  const url = textOf(entry['html_url']);
   if (url === undefined) return 'no html_url';
-  const publishedAt = isoOfText(thing['created_at']);
+  const publishedAt = isoOfText(entry['created_at']);
   return publishedAt === undefined ? 'no created_at' : { id, url, publishedAt };
 }
 

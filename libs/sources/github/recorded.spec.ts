@@ -82,7 +82,7 @@ function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
   return connector.search(criteriaOf({ query: 'lamp', filters: { kinds } }), fakeContext(upstream.http));
 }
 
-describe('recorded things of GitHub', () => {
+describe('recorded responses of GitHub', () => {
   it('one discussion is read with what the recording has', () => {
     const recorded = recordedAnswer('github', 'graphql-discussion-1.json');
     if (!recorded) return;
