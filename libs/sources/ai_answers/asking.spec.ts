@@ -82,7 +82,7 @@ describe('asking the engines', () => {
     expect(await turns(0)).toEqual(['Done.', 1]);
     expect(await turns(3)).toEqual(['So far. So far. So far. Done.', 4]);
     expect(await turns(4)).toEqual([
-      'ai_answers: anthropic broke its answer off (pause_turn); it counts as none',
+      'ai_answers: anthropic stopped before the end of its answer (pause_turn); the answer is not counted',
       4,
     ]);
   });

@@ -113,19 +113,19 @@ describe('answers of OpenAI', () => {
   it.each([
     [
       { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
-      'truncated: ai_answers: openai broke its answer off (max_output_tokens); it counts as none',
+      'truncated: ai_answers: openai stopped before the end of its answer (max_output_tokens); the answer is not counted',
     ],
     [
       { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
-      'forbidden: ai_answers: openai would not answer this prompt (content_filter); word it differently',
+      'forbidden: ai_answers: openai refused to answer this prompt (content_filter); change the prompt',
     ],
     [
       { status: 'failed', error: { code: 'server_error', message: 'Oh <no>' } },
-      'truncated: ai_answers: openai broke its answer off (server_error); it counts as none',
+      'truncated: ai_answers: openai stopped before the end of its answer (server_error); the answer is not counted',
     ],
     [
       { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
-      'truncated: ai_answers: openai broke its answer off (it does not say why); it counts as none',
+      'truncated: ai_answers: openai stopped before the end of its answer (it does not say why); the answer is not counted',
     ],
   ])('that were cut off are failures: %j', (more, fault) => {
     expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
@@ -169,10 +169,13 @@ describe('answers of Anthropic', () => {
   });
 
   it.each([
-    ['max_tokens', 'truncated: ai_answers: anthropic broke its answer off (max_tokens); it counts as none'],
+    [
+      'max_tokens',
+      'truncated: ai_answers: anthropic stopped before the end of its answer (max_tokens); the answer is not counted',
+    ],
     [
       'refusal',
-      'forbidden: ai_answers: anthropic would not answer this prompt (refusal); word it differently',
+      'forbidden: ai_answers: anthropic refused to answer this prompt (refusal); change the prompt',
     ],
   ])('that end with %s are failures', (stop_reason, fault) => {
     expect(faultOf('anthropic', { ...anthropicAnswer({}), stop_reason })).toBe(fault);
@@ -205,7 +208,7 @@ describe('answers of Perplexity', () => {
   it('that are cut off are failures', () => {
     const choices = [{ index: 0, message: { content: 'Ac' }, finish_reason: 'length' }];
     expect(faultOf('perplexity', { ...perplexityAnswer({}), choices })).toBe(
-      'truncated: ai_answers: perplexity broke its answer off (length); it counts as none',
+      'truncated: ai_answers: perplexity stopped before the end of its answer (length); the answer is not counted',
     );
   });
 });
@@ -237,15 +240,15 @@ describe('answers of Gemini', () => {
   it.each([
     [
       { promptFeedback: { blockReason: 'SAFETY' }, candidates: undefined },
-      'forbidden: ai_answers: gemini would not answer this prompt (SAFETY); word it differently',
+      'forbidden: ai_answers: gemini refused to answer this prompt (SAFETY); change the prompt',
     ],
     [
       { candidates: [{ finishReason: 'RECITATION' }] },
-      'forbidden: ai_answers: gemini would not answer this prompt (RECITATION); word it differently',
+      'forbidden: ai_answers: gemini refused to answer this prompt (RECITATION); change the prompt',
     ],
     [
       { candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: [{ text: 'Ac' }] } }] },
-      'truncated: ai_answers: gemini broke its answer off (MAX_TOKENS); it counts as none',
+      'truncated: ai_answers: gemini stopped before the end of its answer (MAX_TOKENS); the answer is not counted',
     ],
   ])('that were cut off are failures: %j', (more, fault) => {
     expect(faultOf('gemini', { ...geminiAnswer({}), ...more })).toBe(fault);

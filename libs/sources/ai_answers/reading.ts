@@ -12,13 +12,13 @@ export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
  * the rest.
  */
 export function brokenOff(engine: Engine, reason: string): UpstreamError {
-  const text = `ai_answers: ${engine} broke its answer off (${named(reason)}); it counts as none`;
+  const text = `ai_answers: ${engine} stopped before the end of its answer (${named(reason)}); the answer is not counted`;
   return new UpstreamError('truncated', text, 200);
 }
 
 /** The fault of a prompt that the engine refuses to answer. */
 export function declined(engine: Engine, reason: string): UpstreamError {
-  const text = `ai_answers: ${engine} would not answer this prompt (${named(reason)}); word it differently`;
+  const text = `ai_answers: ${engine} refused to answer this prompt (${named(reason)}); change the prompt`;
   return new UpstreamError('forbidden', text, 200);
 }
 
