@@ -22,7 +22,7 @@ export function addTailCommand(program: Command): void {
     .option('--source <id>', 'only this source; can be repeated', collected(String))
     .option('--q <words>', 'only mentions with these words; can be repeated', collected(String))
     .option('--json', 'print one line of JSON for each mention: {id, mention}')
-    .option('--after <id>', 'continue behind the mention with this id in the output of --json')
+    .option('--after <id>', 'continue after the mention with this id; --json prints the ids')
     .action(tail);
 }
 
