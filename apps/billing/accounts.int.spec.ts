@@ -137,7 +137,7 @@ describe('members', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('belong to one account: an address that is taken accepts no invitation of another', async () => {
+  it('belong to one account: a member of one account cannot accept the invitation of another account', async () => {
     const commands = new CommandClient(billing.bus);
     const email = 'one@example.org';
     const codes = await Promise.all(
@@ -157,7 +157,7 @@ describe('members', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('and keys have answers with secrets that a repetition of the command does not invent', async () => {
+  it('get no second secret from a repeated command: the same key is refused, and a rotation returns the same secret', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

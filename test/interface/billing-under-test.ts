@@ -13,7 +13,7 @@ export interface BillingUnderTest {
   /** @returns the id of the pack */
   grant(accountId: string, amount: number, expiresAt?: string): Promise<string>;
   changePlan(accountId: string, plan: string): Promise<void>;
-  /** Publishes a completed check with this cost, like polling. @returns its id */
+  /** Publishes a completed check with this cost, as polling does. @returns the id of the check */
   spend(accountId: string, credits: number, more?: CheckInit): Promise<string>;
   /** Publishes a check that failed because it needed more credits than available. */
   refuse(accountId: string, keywordId: string, watchId: string, creditsNeeded: number): Promise<void>;

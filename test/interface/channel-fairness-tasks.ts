@@ -14,14 +14,14 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       return () => event({ keywordId: body.id, watchId: body.watches[0].id }, {}, text, tenant);
     };
     const sendBob = (channelId: string) => sendTo(scene.bob, 'For Bob', channelId);
-    /** Whether a request with an event for these channels has ended. */
+    /** True if an attempt to send to one of these channels has ended. */
     const hasEnded = async (...ids: string[]) =>
       (await scene.on.attempts()).some(
         ({ channelId, targetKind, number }) =>
           number > 0 && targetKind === 'channel' && ids.includes(channelId),
       );
 
-    /** An email channel of which each address is verified. */
+    /** Creates an email channel and verifies all its addresses. @returns its id */
     async function verified({ api, accountId }: Tenant, ...to: string[]): Promise<string> {
       const { body } = await api.post('/v1/channels', { kind: 'email', name: 'Mail', config: { to } });
       const links = new AddressLinks('5e'.repeat(32), scene.on.service.url);
@@ -35,7 +35,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       return body.id;
     }
 
-    it('do not wait behind the many mails of another account, of which none is lost or sent twice [channels.fair]', async () => {
+    it('do not wait for the many mails of another account, and none of those mails is lost or sent twice [channels.fair]', async () => {
       const [mails, events] = [5, 30];
       const sendToBob = await sendBob(await verified(scene.bob, 'bob@example.org'));
       const channels: string[] = [];
@@ -54,7 +54,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       expect(all.findIndex(({ to }) => to === 'bob@example.org')).toBeLessThan((mails * events) / 2);
     }, 90_000);
 
-    it('do not wait for mails of another account that the mail server does not answer [channels.fair]', async () => {
+    it('do not wait while the mail server does not answer the mails of another account [channels.fair]', async () => {
       const sendToBob = await sendBob(await verified(scene.bob, 'bobs@example.org'));
       const hanging: string[] = [];
       // Two accounts at the same moment, each with more mails than there are connections.
@@ -81,12 +81,12 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       await until('it arrives', () =>
         scene.sim.inbox.messages('smtp', 'bobs@example.org').some(({ text }) => text.includes('For Bob')),
       );
-      // They end after 10 s.
+      // The attempts to send the mails end after 10 s.
       expect(await hasEnded(...hanging)).toBe(false);
       for (const { api } of tenants) for (const id of hanging) await api.delete(`/v1/channels/${id}`);
     }, 30_000);
 
-    it('do not wait for a chat of another account that does not answer, nor behind its many messages [channels.fair]', async () => {
+    it('do not wait for a chat of another account that does not answer or gets many messages [channels.fair]', async () => {
       const [hangs, floods] = [await chat('slack', 'hangs00001'), await chat('slack', 'floods0001')];
       scene.sim.faults.add({ source: 'slack', kind: 'hang', times: 0, path: 'hangs00001' });
       const made = await scene.bob.api.post('/v1/channels', {

@@ -85,7 +85,7 @@ describe('creating a keyword', () => {
     });
   });
 
-  it('accepts a keyword that was read as a body of /v1/queries, with its read-only keys [requests.read-only-keys]', async () => {
+  it('accepts the response of a read, with its read-only keys, as the body of POST /v1/queries [requests.read-only-keys]', async () => {
     const read = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
     const again = await ada.api.post('/v1/queries', read);
     expect(again.status).toBe(201);

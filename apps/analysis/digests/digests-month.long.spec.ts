@@ -18,10 +18,10 @@ const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 2, 7);
 const END = Date.UTC(2026, 3, 7);
 const KEYWORDS = 1_000;
-/** A claim of a replica that has died has ended by then. */
+/** After this time, the claims of a dead replica have ended. */
 const CLAIM_ENDS_MS = 121_000;
 
-/** The zones, and for those that change their clocks in the month: that day, and its hours. */
+/** The time zones. `from`, `hours`: the beginning and the length of the day on which the clocks change in this month. */
 const ZONES: readonly { name: string; from?: string; hours?: number }[] = [
   { name: 'UTC' },
   { name: 'Asia/Kathmandu' },
@@ -30,7 +30,7 @@ const ZONES: readonly { name: string; from?: string; hours?: number }[] = [
   { name: 'America/Santiago', from: '2026-04-04T03:00:00Z', hours: 25 },
   { name: 'Australia/Sydney', from: '2026-04-04T13:00:00Z', hours: 25 },
 ];
-/** Keywords of each zone that have a mention in each hour of the day on which its clocks change. */
+/** Number of keywords in each zone that have a mention in every hour of the day on which the clocks change. */
 const HOURLY_KEYWORDS = 5;
 
 let stores: IsolatedStores;
@@ -63,7 +63,7 @@ const keywords = Array.from({ length: KEYWORDS }, (_, n) => ({
   zone: ZONES[n % ZONES.length]!,
 }));
 
-/** The mentions of the month, the earliest first: of some days, and of each hour of the days that are longer or shorter. */
+/** The mentions of the month, the earliest first: some at random, and one in every hour of the days of 23 or 25 hours. */
 function itemsOfMonth(): Item[] {
   const items: Item[] = [];
   const add = (keyword: number, at: number) =>
@@ -78,7 +78,7 @@ function itemsOfMonth(): Item[] {
   return items.sort((a, b) => a.at - b.at);
 }
 
-/** Dies in one of fifty digests: after the fact is stored, and before its turn is. */
+/** Fails in one of fifty digests, between storing the fact and storing the digest's turn. */
 class DyingStore extends EventStore {
   deaths = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {
@@ -89,7 +89,7 @@ class DyingStore extends EventStore {
   }
 }
 
-it('a month with 23 and 25 hours on some days, of 1,000 keywords in all modes: each mention is in exactly one digest of each mode, at its time, beside another replica and however often one dies [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
+it('puts each mention of a month into exactly one digest of each mode, at its due time, for 1,000 keywords, with two replicas that die often and days of 23 and 25 hours [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
   await insertKeywords();
   const items = itemsOfMonth();
   const store = new DyingStore(bus);
@@ -101,7 +101,7 @@ it('a month with 23 and 25 hours on some days, of 1,000 keywords in all modes: e
   const expected = expectedDigests(items);
   const times = [...items.map(({ at }) => at), ...[...expected.values()].map(({ due }) => due)];
   let stored = 0;
-  // Between these times nothing is due that has mentions, and no mention arrives.
+  // Between these times no mention arrives, and no digest with mentions is due.
   for (const now of [...new Set(times)].sort((a, b) => a - b)) {
     const found = items.slice(stored, items.findIndex(({ at }, n) => n >= stored && at >= now) >>> 0);
     await insertItems(found, stored);
@@ -135,7 +135,7 @@ function assembly(store: EventStore): DigestAssembly {
   return new DigestAssembly(database, store, sentences, figures, createLogger('spec', 'silent'));
 }
 
-/** The digests of the month by their text: of each mode of a keyword one for each time at which mentions are due. */
+/** The expected digests of the month, by `textOf`: for each keyword and mode, one for each due time that has mentions. */
 function expectedDigests(items: readonly Item[]): Map<string, { due: number }> {
   const groups = new Map<string, { keyword: number; mode: DigestMode; due: number; mentionIds: string[] }>();
   for (const { keyword, eventId, at } of items)

@@ -1,6 +1,6 @@
 import { countedAtOf } from './counted-at.js';
 
-describe('the time at which an item counts', () => {
+describe('the time at which an item is counted', () => {
   const check = {
     windowFrom: '2026-01-05T10:00:00.000Z',
     windowTo: '2026-01-05T10:05:00.000Z',
@@ -10,12 +10,12 @@ describe('the time at which an item counts', () => {
   const at = (publishedAt?: string, more = {}) =>
     countedAtOf({ ...check, ...more }, { publishedAt } as never);
 
-  it('is its publication, but not a time in the future [alerts.own-time]', () => {
+  it('is its publication, or its collection if the publication is in the future [alerts.own-time]', () => {
     expect(at('2026-01-05T08:00:00.000Z')).toBe('2026-01-05T08:00:00.000Z');
     expect(at('2027-01-05T08:00:00.000Z')).toBe(check.finishedAt);
   });
 
-  it('is its collection without a date, but not after a gap [alerts.own-time]', () => {
+  it('is its collection if it has no date, and unknown if the check covers a gap or a long time [alerts.own-time]', () => {
     expect(at()).toBe(check.finishedAt);
     expect(at(undefined, { gap: true })).toBe('');
     expect(at(undefined, { windowFrom: '2026-01-05T01:00:00.000Z' })).toBe('');

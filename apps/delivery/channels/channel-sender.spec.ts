@@ -10,7 +10,7 @@ import { ChannelPace } from './pace.js';
 const PUBLIC_URL = 'https://earshot.example.org';
 const accepted: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
 
-/** A mail server that takes few mails at once. The spec ends them. */
+/** A mail server that accepts few mails at the same time. It answers when the spec calls `answer`. */
 class SlowMail implements OutboundMail {
   readonly sent: string[] = [];
   private readonly running: (() => void)[] = [];
@@ -60,7 +60,7 @@ function deliveryTo(n: number): Delivery {
   };
 }
 
-it('mails of many channels for which the mail server has no room are not attempted, and delivered later without a failed attempt', async () => {
+it('does not attempt mails while the mail server is busy, and delivers them later without a failed attempt', async () => {
   const mail = new SlowMail(8);
   const links = new AddressLinks('5e'.repeat(32), PUBLIC_URL);
   const settings = { mail, links, publicUrl: PUBLIC_URL };
@@ -83,10 +83,10 @@ it('mails of many channels for which the mail server has no room are not attempt
   expect(mail.sent.length).toBe(60);
 });
 
-it('keeps a long pause for a moment only, because the table of endpoints says it to all replicas from then on', () => {
+it('remembers a pause for at most 10 s, because after that all replicas read it from the table of endpoints', () => {
   const pace = new ChannelPace();
   pace.pause('channel:a', 'slack', 3_600_000, 0);
   expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);
-  // Meanwhile the channel can have got another address, and its row is deleted.
+  // By then the channel may have a new address, which deletes its row and so ends the pause.
   expect([pace.isPaused('channel:a', 10_000), pace.full(10_000)]).toEqual([false, []]);
 });

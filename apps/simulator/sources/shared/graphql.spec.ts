@@ -13,7 +13,7 @@ const LAMP: GraphqlObject = {
 };
 
 describe('a GraphQL query', () => {
-  it('is read with its arguments, variables and other names', () => {
+  it('is read with its arguments, variables and aliases', () => {
     const query = `
       # The lamps of a room.
       query Lamps($room: String!, $most: Int = 3) {
