@@ -3,9 +3,9 @@ import type { Database } from './database.js';
 const ROWS_OF_A_PART = 5000;
 
 /**
- * Deletes rows that nobody needs any more. Each statement deletes a part, so that none takes longer than statements may,
- * and a failure keeps what is deleted already. Several services can do it at the same time.
- * @param condition SQL on the table, whose name there is `s`
+ * Deletes rows in several statements, so that none exceeds the statement timeout. Rows that were deleted before a failure
+ * stay deleted. Several services can run it at the same time.
+ * @param condition an SQL condition; the alias of the table is `s`
  */
 export async function deleteInParts(
   database: Database,

@@ -17,13 +17,13 @@ export const OWNER = { email: 'ada@example.org', password: 'four words in a row'
 
 /**
  * All services in one process, on a simulated world.
- * @param options `hasModel`: with a language model, which the simulator plays
+ * @param options `hasModel`: with a language model, which the simulator provides
  */
 export async function openBrowserStage({ hasModel = false } = {}): Promise<BrowserStage> {
   const [stage, browser] = await Promise.all([setStage(), startChromium()]);
   const program = await startProgram('earshot', {
     ...stage.env,
-    // Less often than usual: a look at what is due costs processor time, of which the browser needs most.
+    // Longer than the default: each query for due searches costs processor time, and the browser needs most of that.
     POLL_TICK_MS: '500',
     ...simulatedChannels(stage.simulator),
     ...(hasModel && simulatedLlm(stage.simulator.url)),

@@ -1,14 +1,14 @@
 import type { AlertCondition, SpikeLevel } from './alert-rules.js';
 
-/** Standard deviations over the baseline. */
+/** The threshold of a spike at each level, in standard deviations above the baseline. */
 const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, high: 1.5 };
 /** A spike has at least this many mentions. */
 export const LEAST_OF_SPIKE = 5;
-/** The square root of a Poisson count (with this added) has a standard deviation of one half, whatever its mean. */
+/** Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half for all means. */
 const ROOT_SHIFT = 3 / 8;
 const POISSON_DEVIATION = 0.5;
 
-/** The number of mentions at which a condition fires, and what it was made of. */
+/** The number of mentions at which a condition fires, and the values from which it was computed. */
 export interface Level {
   /** The number of mentions that is expected. */
   baseline: number;
@@ -22,10 +22,10 @@ export interface Level {
 export type Counts = readonly (number | undefined)[];
 
 /**
- * The level of a condition, from the counts of earlier windows. What a search did not cover is unknown, and not 0: its
- * own mean takes the place. A search without any history is not counted at all.
+ * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, its mean is
+ * used for that window, not 0. A search without any history is not counted at all.
  * @param windows the counts of each earlier window; empty if the keyword began later
- * @param needed a search with fewer known windows has no history
+ * @param needed a search has a history if it covered at least this number of windows
  * @param searches number of searches
  * @returns undefined if there is not enough history, so that nothing can fire
  */
@@ -53,7 +53,7 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   const centre = mean(roots);
   const squares = sum(roots.map((root) => (root - centre) ** 2));
   const deviation = Math.max(POISSON_DEVIATION, Math.sqrt(squares / (roots.length - 1)));
-  // The centre itself is an estimate from few windows.
+  // The last factor is there because the centre, too, is estimated from few windows.
   const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
   const reached = (centre + width) ** 2 - ROOT_SHIFT;
   return { baseline: mean(totals), least: Math.max(LEAST_OF_SPIKE, Math.ceil(reached)) };

@@ -3,8 +3,8 @@ import type { LlmReading } from '#llm';
 const MOST_CHARACTERS = 400;
 
 /**
- * Asks a language model to say in one sentence what several sentences say. Which mentions say it is known before, so that
- * a model cannot cite what nobody wrote.
+ * Asks a language model for one sentence that summarises several similar sentences. The mentions that it cites are chosen
+ * before the model is asked, so the model cannot cite a mention that does not support the sentence.
  * @param instruction what the summary is about; empty: everything
  */
 export function pointReading(instruction: string): LlmReading<string> {

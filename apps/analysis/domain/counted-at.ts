@@ -1,6 +1,6 @@
 import type { Check, Event, Item } from '#contracts';
 
-/** Without a date of the source, an item appeared at some time in the period of its check. Longer ones tell too little. */
+/** An item without a date appeared at some time in the period of its check. A longer period does not locate it well enough. */
 const LONGEST_UNDATED_MS = 2 * 3_600_000;
 /** Older history is in no baseline. */
 export const COUNTED_DAYS = 90;
@@ -31,7 +31,7 @@ export function countsAt(
 ): number | undefined {
   const item = event.matched?.item;
   if (!item || event.dropped || event.labels.includes('hidden')) return undefined;
-  // Events of versions without alerts do not say it.
+  // Events that were stored before Earshot had alerts have no `countedAt`.
   const at = event.countedAt ?? item.publishedAt ?? event.occurredAt;
   const occurred = Date.parse(event.occurredAt);
   const ms = Math.min(Date.parse(at), occurred);

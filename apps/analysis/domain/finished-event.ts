@@ -3,10 +3,10 @@ import { EventSchema, type Analysis, type Bucket, type Event, type ReadingRecord
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
-/** What was read while an event waited. An absent key leaves what the draft contains. */
+/** The answers for which an event waited. If a key is absent, the value of the draft stays. */
 export interface Answers {
   analysis?: Analysis;
-  /** Null: it belongs to none, or the model gave no valid answer. */
+  /** Null: the item belongs to no bucket, or the model gave no valid answer. */
   bucket?: Bucket | null;
   /** The envelope's `ai`: `{status, output, model, version}`. */
   ai?: {
@@ -15,7 +15,7 @@ export interface Answers {
     model: string | null;
     version: string | null;
   };
-  /** How each of them was made; they replace records of the same kind. */
+  /** How each answer was made. These records replace the draft's records of the same kind. */
   records: readonly ReadingRecord[];
 }
 

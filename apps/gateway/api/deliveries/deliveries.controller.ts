@@ -44,7 +44,7 @@ export class DeliveriesController {
     const shown = endpoint && shownEndpoint(endpoint);
     const target = readTarget(query);
     if (target.endpoint !== undefined && endpoint !== undefined)
-      query.fault('target', 'cannot be a channel beside endpoint');
+      query.fault('target', 'cannot be the id of a channel if endpoint is set');
     if (shown === '') query.fault('endpoint', 'must be an address, or channel:<id>');
     const state = query.one('state', DELIVERY_STATES);
     const requestedSince = query.instant('since');
