@@ -1,0 +1,63 @@
+import { until } from '#testing';
+import type { LookupScene } from './lookup-scene.js';
+
+/** Lookups that the upstream counts separately from the searches, or with them. */
+export function lookupBudgetTasks(scene: LookupScene): void {
+  const { ask, refusalOf } = scene;
+
+  describe('a direct lookup', () => {
+    it.each([
+      [429, { 'retry-after': '600' }],
+      [503, { 'retry-after': '600' }],
+      [429, {}],
+    ] as const)(
+      'counted separately: after a %i with %j this kind waits; other kinds and the searches continue',
+      async (status, headers) => {
+        await scene.restart({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
+        scene.upstream.failure = { status, headers };
+        expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
+        scene.upstream.failure = undefined;
+        const requestsBefore = scene.upstream.requests.length;
+        expect((await refusalOf(ask('user')))?.message).toMatch(/try again in \d+ s; nothing was charged$/);
+        expect([scene.upstream.requests.length, scene.lane.budget.blockedForMs]).toEqual([requestsBefore, 0]);
+        expect((await ask('tweets')).found).toBe(2);
+      },
+    );
+
+    it('counted separately: eight are sent at the same time, however busy the checks are', async () => {
+      scene.upstream.requestsPerMinute = 30;
+      await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
+      let answer = () => {};
+      scene.upstream.gate = new Promise((resolve) => (answer = resolve));
+      // The checks have used up the requests that they may send at once.
+      const checks = Array.from({ length: 20 }, () =>
+        scene.lane.http.request({ url: 'https://upstream.example.org/' }),
+      );
+      void Promise.allSettled(checks);
+      await until('the checks wait for their turn', () => scene.upstream.requests.length === 5);
+      const asking = Array.from({ length: 8 }, () => ask());
+      await until('all eight are sent', () => scene.upstream.requests.length >= 13, 1_500);
+      answer();
+      expect((await Promise.all(asking)).map(({ found }) => found)).toEqual(Array(8).fill(2));
+      scene.lane.stop();
+    });
+
+    it('counted separately: continues while the searches wait', async () => {
+      await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
+      scene.lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
+      expect(scene.lane.budget.blockedForMs).toBeGreaterThan(500_000);
+      expect((await ask()).found).toBe(2);
+    });
+
+    it('counted with the searches: a 429 makes the whole lane wait', async () => {
+      scene.upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
+      expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
+      scene.upstream.failure = undefined;
+      expect(scene.lane.budget.blockedForMs).toBeGreaterThan(590_000);
+      expect(await refusalOf(ask('tweets'))).toMatchObject({
+        message: expect.stringContaining('x answered 429 and asked to wait'),
+      });
+      expect(scene.upstream.requests.length).toBe(1);
+    });
+  });
+}
