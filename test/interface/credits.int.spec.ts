@@ -1,12 +1,13 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChangePlanSchema, CheckSchema, EventSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { EventStore } from '#event-store';
-import { derivedId, newId } from '#kernel';
+import { newId } from '#kernel';
 import { COMMANDS, connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { CommandClient } from '#transport';
+import { creditLedgerTasks } from './credit-ledger-tasks.js';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -253,97 +254,4 @@ describe('a change of plan', () => {
   });
 });
 
-describe('GET /v1/credits/ledger', () => {
-  it('returns every movement, newest first, with its origin [credits.ledger]', async () => {
-    const tenant = await service.tenant('free');
-    const { accountId, api } = tenant;
-    const keywordId = newId();
-    const check = await checked(accountId, { keywordId });
-    await used(tenant, 2);
-    const { packId } = await grant(accountId, 10);
-    const { body } = await api.get('/v1/credits/ledger');
-    const nothing = {
-      operation: null,
-      source: null,
-      keywordId: null,
-      watchId: null,
-      checkId: null,
-      rate: null,
-      units: null,
-      priceBookVersion: null,
-    };
-    const opening = body.data[2];
-    expect(body).toEqual({
-      data: [
-        {
-          ...nothing,
-          id: derivedId('grant', accountId, packId),
-          at: expect.any(String),
-          kind: 'grant',
-          amount: 10,
-          balanceAfter: 3008,
-          reference: packId,
-        },
-        {
-          id: derivedId('charge', check.checkId),
-          at: expect.any(String),
-          kind: 'charge',
-          amount: -2,
-          balanceAfter: 2998,
-          operation: 'check',
-          source: 'reddit',
-          keywordId,
-          watchId: check.watchId,
-          checkId: check.checkId,
-          rate: 2,
-          units: 1,
-          priceBookVersion: '2026-11-20',
-          reference: check.checkId,
-        },
-        {
-          ...nothing,
-          id: derivedId('renewal', accountId, opening.reference),
-          at: expect.any(String),
-          kind: 'renewal',
-          amount: 3000,
-          balanceAfter: 3000,
-          reference: (await api.get('/v1/credits')).body.periodStart,
-        },
-      ],
-    });
-  });
-
-  it('pages, and filters by kind, source, keyword and time', async () => {
-    const tenant = await service.tenant('free');
-    const { accountId, api } = tenant;
-    const keywordId = newId();
-    for (let n = 0; n < 5; n += 1) await checked(accountId, { costCredits: n + 1, keywordId });
-    await checked(accountId, { source: 'x', costCredits: 100 });
-    await used(tenant, 115);
-    const all = (query: string) => api.all(`/v1/credits/ledger?limit=2${query}`);
-    const balances = (await all('')).map((one) => one.balanceAfter);
-    expect(balances.length).toBe(7);
-    expect(balances).toEqual([...balances].sort((a, b) => a - b));
-    expect((await all(`&keyword=${keywordId.toUpperCase()}`)).length).toBe(5);
-    expect((await all('&source=x')).map((one) => one.amount)).toEqual([-100]);
-    expect((await all('&source=x&source=reddit')).length).toBe(6);
-    expect((await all('&kind=renewal')).length).toBe(1);
-    expect(await all('&until=2026-01-01')).toEqual([]);
-    expect((await all('&since=2026-01-01')).length).toBe(7);
-  });
-
-  it('has cursors that are valid for one account and filter only, and refuses unknown parameters', async () => {
-    const [{ api, accountId }, other] = [await service.tenant('free'), await service.tenant('free')];
-    await grant(accountId, 1);
-    await grant(other.accountId, 1);
-    const { nextCursor } = (await api.get('/v1/credits/ledger?limit=1')).body;
-    const cursor = encodeURIComponent(nextCursor);
-    const status = async (client: typeof api, query: string) =>
-      (await client.get(`/v1/credits/ledger?${query}`)).status;
-    expect(await status(api, `limit=1&cursor=${cursor}`)).toBe(200);
-    expect(await status(other.api, `limit=1&cursor=${cursor}`)).toBe(400);
-    expect(await status(api, `limit=1&kind=grant&cursor=${cursor}`)).toBe(400);
-    for (const query of ['kind=gift', 'source=usenet', 'keyword=acme', 'since=yesterday', 'limit=201', 'q=1'])
-      expect([query, await status(api, query)]).toEqual([query, 400]);
-  });
-});
+creditLedgerTasks({ tenant: () => service.tenant('free'), checked, grant, used });
