@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Controller, mixin, UseInterceptors, type Type } from '@nestjs/common';
+import { Controller, UseInterceptors, type Type } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import {
   DoneSchema,
@@ -11,7 +11,6 @@ import {
   RetireKeywordSchema,
   type Done,
   type EstimateKeyword,
-  type RetireKeyword,
 } from '#contracts';
 import { Refusal } from '#kernel';
 import { COMMANDS, connectBus, lookupCommand, type Bus } from '#messaging';
@@ -20,6 +19,8 @@ import { isolateStores, type IsolatedStores } from '#testing';
 import { CommandClient } from './command-client.js';
 import { NatsStrategy } from './nats-strategy.js';
 import { CommandPattern } from './patterns.js';
+import { command, done, gatedHandler, retiring } from './testing/retiring.js';
+import { stopTasks } from './testing/stop-tasks.js';
 import { startReplica } from './testing/strategy-under-test.js';
 
 const log = createLogger('spec', 'silent');
@@ -38,22 +39,8 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-const command = create(RetireKeywordSchema, { commandId: 'c', accountId: 'a', keywordId: 'k', purge: true });
-const done = create(DoneSchema);
 const ask = () => client.request(retireKeyword, command);
 const traceparent = `00-${'a'.repeat(32)}-${'1'.repeat(16)}-00`;
-
-/** A controller that executes the command to retire a keyword with the function. */
-function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
-  @Controller()
-  class Retiring {
-    @CommandPattern(retireKeyword)
-    retire(input: RetireKeyword) {
-      return handle(input);
-    }
-  }
-  return mixin(Retiring);
-}
 
 /** Runs the function while a replica with the controller runs. */
 async function served<T>(controller: Type, question: () => Promise<T>): Promise<T> {
@@ -73,20 +60,6 @@ const refusalOf = (question: Promise<unknown>) =>
         ? { kind: error.kind, code: error.code, message: error.message, details: error.details }
         : error,
   );
-
-/** A handler that begins, and then waits until it is allowed to continue. */
-function gatedHandler() {
-  let begin = () => {};
-  const begun = new Promise<void>((resolve) => (begin = resolve));
-  let goOn = () => {};
-  const gate = new Promise<void>((resolve) => (goOn = resolve));
-  const controller = retiring(async () => {
-    begin();
-    await gate;
-    return done;
-  });
-  return { begun, goOn, controller };
-}
 
 describe('a command', () => {
   it('reaches the controller as it was sent, and its answer reaches the caller', async () => {
@@ -308,40 +281,4 @@ describe('a command that is served at run time', () => {
   });
 });
 
-describe('a stop', () => {
-  it('answers the command that is under way first', async () => {
-    const { begun, goOn, controller } = gatedHandler();
-    const replica = await startReplica(bus, controller);
-    const asked = ask();
-    await begun;
-    let stopped = false;
-    const stop = replica.stop().then(() => (stopped = true));
-    // A stop without accepted commands ends when the server has confirmed that no more commands follow.
-    await bus.nc.flush();
-    await bus.nc.flush();
-    expect(stopped).toBe(false);
-    goOn();
-    expect(await asked).toEqual(done);
-    await stop;
-  });
-
-  it('answers every command that the server has handed out, and leaves the others to the next replica', async () => {
-    const controller = retiring(async () => done);
-    const [leaving, staying] = [await startReplica(bus, controller), await startReplica(bus, controller)];
-    const asked = Array.from({ length: 200 }, ask);
-    await leaving.stop();
-    expect(await Promise.all(asked)).toEqual(asked.map(() => done));
-    await staying.stop();
-  });
-
-  it('waits for a hanging command only until its time limit', async () => {
-    const { begun, goOn, controller } = gatedHandler();
-    const { strategy, stop } = await startReplica(bus, controller);
-    const asked = ask();
-    await begun;
-    expect(await strategy.stop(20)).toEqual(['commands']);
-    goOn();
-    await asked;
-    await stop();
-  });
-});
+stopTasks(() => bus);

@@ -1,0 +1,41 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller, mixin, type Type } from '@nestjs/common';
+import { DoneSchema, RetireKeywordSchema, type Done, type RetireKeyword } from '#contracts';
+import { COMMANDS } from '#messaging';
+import { CommandPattern } from '../patterns.js';
+
+// Only for specs: a command, its answer, and controllers that answer it.
+
+export const command = create(RetireKeywordSchema, {
+  commandId: 'c',
+  accountId: 'a',
+  keywordId: 'k',
+  purge: true,
+});
+export const done = create(DoneSchema);
+
+/** A controller that executes the command to retire a keyword with the function. */
+export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
+  @Controller()
+  class Retiring {
+    @CommandPattern(COMMANDS.retireKeyword)
+    retire(input: RetireKeyword) {
+      return handle(input);
+    }
+  }
+  return mixin(Retiring);
+}
+
+/** A handler that begins, and then waits until it is allowed to continue. */
+export function gatedHandler() {
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => (goOn = resolve));
+  const controller = retiring(async () => {
+    begin();
+    await gate;
+    return done;
+  });
+  return { begun, goOn, controller };
+}

@@ -1,0 +1,50 @@
+import { COMMANDS, type Bus } from '#messaging';
+import { CommandClient } from '../command-client.js';
+import { command, done, gatedHandler, retiring } from './retiring.js';
+import { startReplica } from './strategy-under-test.js';
+
+/** The commands of a service that stops. */
+export function stopTasks(bus: () => Bus): void {
+  const ask = () => new CommandClient(bus()).request(COMMANDS.retireKeyword, command);
+
+  describe('a stop', () => {
+    it('answers the command that is under way first', async () => {
+      const { begun, goOn, controller } = gatedHandler();
+      const replica = await startReplica(bus(), controller);
+      const asked = ask();
+      await begun;
+      let stopped = false;
+      const stop = replica.stop().then(() => (stopped = true));
+      // A stop without accepted commands ends when the server has confirmed that no more commands follow.
+      await bus().nc.flush();
+      await bus().nc.flush();
+      expect(stopped).toBe(false);
+      goOn();
+      expect(await asked).toEqual(done);
+      await stop;
+    });
+
+    it('answers every command that the server has handed out, and leaves the others to the next replica', async () => {
+      const controller = retiring(async () => done);
+      const [leaving, staying] = [
+        await startReplica(bus(), controller),
+        await startReplica(bus(), controller),
+      ];
+      const asked = Array.from({ length: 200 }, ask);
+      await leaving.stop();
+      expect(await Promise.all(asked)).toEqual(asked.map(() => done));
+      await staying.stop();
+    });
+
+    it('waits for a hanging command only until its time limit', async () => {
+      const { begun, goOn, controller } = gatedHandler();
+      const { strategy, stop } = await startReplica(bus(), controller);
+      const asked = ask();
+      await begun;
+      expect(await strategy.stop(20)).toEqual(['commands']);
+      goOn();
+      await asked;
+      await stop();
+    });
+  });
+}
