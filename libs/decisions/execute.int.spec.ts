@@ -1,123 +1,19 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import { EventStore } from '#event-store';
 import { newId, Refusal } from '#kernel';
-import { connectBus, runDurable, subjectOf, type Bus } from '#messaging';
-import { openDatabase, type Database } from '#postgres';
+import { runDurable } from '#messaging';
 import { applyBatch, consumerOf, type Projection } from '#projections';
 import { createLogger } from '#telemetry';
-import { isolateStores, until, type IsolatedStores } from '#testing';
-import { execute, type Aggregate } from './execute.js';
+import { until } from '#testing';
+import { execute } from './execute.js';
+import { tallies, tally, type Added } from './testing/tallies.js';
+import { TallyScene } from './testing/tally-scene.js';
 
-const log = createLogger('spec', 'silent');
-let stores: IsolatedStores;
-let bus: Bus;
-let store: EventStore;
-let database: Database;
+const scene = new TallyScene();
+const { add, stored, row, appendAndDie, messages } = scene;
 
-beforeAll(async () => {
-  stores = await isolateStores();
-  bus = await connectBus(stores.natsUrl, 'spec', log);
-  store = new EventStore(bus);
-  database = await openDatabase(stores.databaseUrl, 'spec');
-  await database.query(
-    'CREATE TABLE tallies (id text PRIMARY KEY, total integer NOT NULL, notes text NOT NULL)',
-  );
-});
-afterAll(async () => {
-  await bus?.close();
-  await database?.destroy();
-  await stores?.drop();
-});
-
-interface Added {
-  amount: number;
-}
-interface Adding {
-  commandId: string;
-  id: string;
-  events: Added[];
-}
-
-/** A tally. Commands add amounts of at most 100. */
-const tally: Aggregate<number, Added, Adding> = {
-  stream: 'KEYWORDS',
-  initial: 0,
-  evolve: (total, { amount }) => total + amount,
-  decode: (data) => JSON.parse(new TextDecoder().decode(data)) as Adding,
-  encode: (decision) => new TextEncoder().encode(JSON.stringify(decision)),
-};
-
-const tallies: Projection = {
-  name: 'tallies-v1',
-  stream: 'KEYWORDS',
-  async apply(tx, messages) {
-    expect(new Set(messages.map((message) => message.subject)).size).toBe(messages.length);
-    for (const { data } of messages) {
-      const { id, events } = tally.decode(data);
-      for (const { amount } of events)
-        await tx.query(
-          `INSERT INTO tallies VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
-           SET total = tallies.total + $2, notes = tallies.notes || ' ' || $3`,
-          [id, amount, String(amount)],
-        );
-    }
-  },
-};
-
-let accountId: string;
-let id: string;
-
-beforeEach(() => {
-  accountId = newId();
-  id = newId();
-});
-
-function add(amount: number, commandId = newId(), aggregate = tally): Promise<number> {
-  return execute(database, store, {
-    aggregate,
-    projection: tallies,
-    accountId,
-    subjectTokens: [id],
-    commandId,
-    decide(total) {
-      if (total + amount > 100) throw Refusal.conflict('too much');
-      return amount === 0 ? [] : [{ amount }];
-    },
-    decisionOf: (events) => ({ commandId, id, events }),
-  });
-}
-
-const subject = () => subjectOf('KEYWORDS', accountId, id);
-const stored = async () =>
-  (await store.read('KEYWORDS', subject())).flatMap(({ data }) =>
-    tally.decode(data).events.map(({ amount }) => amount),
-  );
-
-async function row(): Promise<{ total: number; notes: string } | undefined> {
-  const rows: { total: number; notes: string }[] = await database.query(
-    'SELECT total, notes FROM tallies WHERE id = $1',
-    [id],
-  );
-  return rows[0];
-}
-
-/** Appends without updating the tables, like a process that dies in between. */
-async function appendAndDie(amount: number, commandId = newId()): Promise<void> {
-  const last = await store.lastSeq('KEYWORDS', subject());
-  await store.append(subject(), tally.encode({ commandId, id, events: [{ amount }] }), last, commandId);
-}
-
-/** The messages of the subject in the form that a consumer gets. */
-async function messages(): Promise<JsMsg[]> {
-  const consumer = await bus.js.consumers.get('KEYWORDS', { filter_subjects: subject() });
-  const waiting = (await consumer.info()).num_pending;
-  const found: JsMsg[] = [];
-  while (found.length < waiting) {
-    const message = await consumer.next();
-    if (message) found.push(message);
-  }
-  return found;
-}
+beforeAll(() => scene.start());
+afterAll(() => scene.stop());
+beforeEach(() => scene.begin());
 
 describe('executing a command', () => {
   it('stores the decision, makes it visible at once, and returns the new state', async () => {
@@ -159,35 +55,35 @@ describe('executing a command', () => {
   it('decides again when another writer appended without the lock', async () => {
     await add(1);
     let interfered = false;
-    const total = await execute(database, store, {
+    const total = await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: tallies,
-      accountId,
-      subjectTokens: [id],
+      accountId: scene.accountId,
+      subjectTokens: [scene.id],
       commandId: newId(),
       async decide() {
         if (!interfered) await appendAndDie(5);
         interfered = true;
         return [{ amount: 10 }];
       },
-      decisionOf: (events) => ({ commandId: newId(), id, events }),
+      decisionOf: (events) => ({ commandId: newId(), id: scene.id, events }),
     });
     expect(total).toBe(16);
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
   it('is refused as a conflict when other writers keep changing the subject', async () => {
-    const refusal = await execute(database, store, {
+    const refusal = await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: tallies,
-      accountId,
-      subjectTokens: [id],
+      accountId: scene.accountId,
+      subjectTokens: [scene.id],
       commandId: newId(),
       async decide() {
         await appendAndDie(1);
         return [{ amount: 10 }];
       },
-      decisionOf: (events) => ({ commandId: newId(), id, events }),
+      decisionOf: (events) => ({ commandId: newId(), id: scene.id, events }),
     }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ kind: 'conflict', code: 'CONFLICT' });
   });
@@ -208,14 +104,14 @@ describe('executing a command', () => {
     async (_, ofNew) => {
       await appendAndDie(5);
       const commandId = newId();
-      const total = await execute(database, store, {
+      const total = await execute(scene.database, scene.store, {
         aggregate: tally,
         projection: tallies,
-        accountId,
-        subjectTokens: [id],
+        accountId: scene.accountId,
+        subjectTokens: [scene.id],
         commandId,
         decide: (before): Promise<Added[]> => (before === 0 ? ofNew() : Promise.resolve([{ amount: 1 }])),
-        decisionOf: (events) => ({ commandId, id, events }),
+        decisionOf: (events) => ({ commandId, id: scene.id, events }),
       });
       expect([total, await stored(), await row()]).toEqual([6, [5, 1], { total: 6, notes: '5 1' }]);
     },
@@ -230,12 +126,16 @@ describe('executing a command', () => {
 });
 
 describe('a projection', () => {
-  const apply = (batch: readonly JsMsg[]) => applyBatch(database, tallies, batch);
+  const apply = (batch: readonly JsMsg[]) => applyBatch(scene.database, tallies, batch);
 
   it('repairs the table through its durable consumer after a crash between append and table', async () => {
     await add(1);
     await appendAndDie(2);
-    const running = await runDurable(bus, { ...consumerOf(tallies), handle: apply }, log);
+    const running = await runDurable(
+      scene.bus,
+      { ...consumerOf(tallies), handle: apply },
+      createLogger('spec', 'silent'),
+    );
     await until('the table has followed', async () => (await row())?.total === 3);
     await running.stop();
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
@@ -269,7 +169,7 @@ describe('a projection', () => {
   it('applies messages of several subjects together, each subject in its order', async () => {
     const ids = [newId(), newId()];
     const batch: JsMsg[] = [];
-    for (id of ids) {
+    for (scene.id of ids) {
       for (const amount of [1, 2, 3]) await appendAndDie(amount);
       batch.push(...(await messages()));
     }
@@ -278,7 +178,7 @@ describe('a projection', () => {
     expect((await apply([...batch, last as JsMsg])).map(({ kind }) => kind)).toEqual(
       [...batch, last].map(() => 'done'),
     );
-    for (id of ids) expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
+    for (scene.id of ids) expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
   it('waits for a command that has appended and not yet applied', async () => {
@@ -290,7 +190,7 @@ describe('a projection', () => {
         batch = await messages();
         waiting ??= apply(batch);
         await until('the consumer waits', async () => {
-          const rows: unknown[] = await database.query(
+          const rows: unknown[] = await scene.database.query(
             `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-spec' AND wait_event_type = 'Lock'`,
           );
           return rows.length > 0;
@@ -299,14 +199,14 @@ describe('a projection', () => {
       },
     };
     const commandId = newId();
-    await execute(database, store, {
+    await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: slow,
-      accountId,
-      subjectTokens: [id],
+      accountId: scene.accountId,
+      subjectTokens: [scene.id],
       commandId,
       decide: () => [{ amount: 4 }],
-      decisionOf: (events) => ({ commandId, id, events }),
+      decisionOf: (events) => ({ commandId, id: scene.id, events }),
     });
     expect(await waiting).toMatchObject([{ kind: 'done' }]);
     expect([batch.length, await row()]).toEqual([1, { total: 4, notes: '4' }]);
@@ -330,10 +230,11 @@ describe('a projection', () => {
       name: 'tallies-broken',
       apply: () => Promise.reject(new Error('broken')),
     };
-    await expect(applyBatch(database, broken, batch)).rejects.toThrow('broken');
-    const rows: unknown[] = await database.query('SELECT 1 FROM projection_positions WHERE projection = $1', [
-      broken.name,
-    ]);
+    await expect(applyBatch(scene.database, broken, batch)).rejects.toThrow('broken');
+    const rows: unknown[] = await scene.database.query(
+      'SELECT 1 FROM projection_positions WHERE projection = $1',
+      [broken.name],
+    );
     expect(rows).toEqual([]);
   });
 });
