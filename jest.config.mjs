@@ -12,6 +12,6 @@ export default {
   // One more than the cores of a small machine: many specs wait for leases and redeliveries.
   maxWorkers: 3,
   // A worker whose heap is larger than this after a spec file is replaced.
-  workerIdleMemoryLimit: '1GB',
+  workerIdleMemoryLimit: '2GB',
   testTimeout: 20_000,
 };
