@@ -1,5 +1,4 @@
 import { runProgram } from '#platform';
-import { startDemo } from './demo.js';
 import { readInstallationSettings, startInstallation } from './installation.js';
 import { signUpCode } from './sign-up-code.js';
 
@@ -14,6 +13,8 @@ const HELP = `Earshot: all services in one process.
 if (process.argv.includes('--help')) {
   process.stdout.write(HELP);
 } else if (process.argv.includes('--demo')) {
+  // It loads the simulator, which takes a twentieth of the time of a start.
+  const { startDemo } = await import('./demo.js');
   await runProgram(
     () => readInstallationSettings(process.env),
     (_, stopping) => startDemo(process.env, say, stopping),
