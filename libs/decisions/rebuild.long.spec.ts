@@ -13,7 +13,9 @@ import {
 } from '#projections';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { execute, type Aggregate } from './execute.js';
+import { execute } from './execute.js';
+import { REBUILDABLE_TABLES, separatorOf, tallies } from './testing/rebuildable-tallies.js';
+import { tally } from './testing/tallies.js';
 
 const log = createLogger('spec', 'silent');
 let stores: IsolatedStores;
@@ -27,13 +29,7 @@ beforeEach(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', log);
   store = new EventStore(bus);
   database = await openDatabase(stores.databaseUrl, 'spec', 20);
-  await database.query(`
-    CREATE TABLE owners (owner text PRIMARY KEY);
-    CREATE TABLE tallies (id text PRIMARY KEY, owner text NOT NULL REFERENCES owners ON DELETE CASCADE, total integer NOT NULL CHECK (total >= 0),
-      notes text NOT NULL, seen integer NOT NULL DEFAULT 0);
-    CREATE INDEX tallies_total ON tallies (owner, total) WHERE total > 1;
-    CREATE TABLE visits (id text NOT NULL, amount integer NOT NULL);
-    GRANT SELECT ON tallies TO PUBLIC`);
+  await database.query(REBUILDABLE_TABLES);
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.stop()));
@@ -41,60 +37,6 @@ afterEach(async () => {
   await database?.destroy();
   await stores?.drop();
 });
-
-interface Added {
-  amount: number;
-}
-interface Adding {
-  commandId: string;
-  id: string;
-  events: Added[];
-}
-
-const tally: Aggregate<number, Added, Adding> = {
-  stream: 'KEYWORDS',
-  initial: 0,
-  evolve: (total, { amount }) => total + amount,
-  decode: (data) => JSON.parse(new TextDecoder().decode(data)) as Adding,
-  encode: (decision) => new TextEncoder().encode(JSON.stringify(decision)),
-};
-
-/** The separator that a version writes between the amounts of `notes`. */
-const separatorOf = (version: number) => (version === 1 ? ' ' : '+');
-
-function tallies(version: number, poison?: number): RebuildableProjection {
-  return {
-    name: 'tallies-v1',
-    stream: 'KEYWORDS',
-    version,
-    rebuild: {
-      tables: ['tallies', 'owners'],
-      untouched: ['visits'],
-      kept: [{ table: 'tallies', key: 'id', columns: ['seen'] }],
-      async forget(tx, subjects) {
-        await tx.query('DELETE FROM tallies WHERE id = ANY ($1)', [
-          subjects.map((one) => one.split('.').at(-1)),
-        ]);
-      },
-    },
-    async apply(tx, messages) {
-      for (const { data, subject } of messages) {
-        const { id, events } = tally.decode(data);
-        const owner = subject.split('.')[1];
-        for (const { amount } of events) {
-          if (amount === poison) throw new Error('cannot be read');
-          await tx.query('INSERT INTO owners VALUES ($1) ON CONFLICT DO NOTHING', [owner]);
-          await tx.query('INSERT INTO visits VALUES ($1, $2)', [id, amount]);
-          await tx.query(
-            `INSERT INTO tallies VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE
-             SET total = tallies.total + $3, notes = tallies.notes || $5 || $4`,
-            [id, owner, amount, String(amount), separatorOf(version)],
-          );
-        }
-      }
-    },
-  };
-}
 
 const accountId = newId();
 const subjectOfId = (id: string) => subjectOf('KEYWORDS', accountId, id);
