@@ -14,7 +14,7 @@ import { checkIdOf, isoOf } from '#kernel';
 import { cutObservation, cutText, type UpstreamError } from '#sources';
 import { unitsOf, type CheckPrice } from '../read/check-price.js';
 import type { DueWatch, DueSearch } from '../due/due-work.js';
-import { sortItems, type KeptItem, type MatchedAnswer } from './new-items.js';
+import { selectNewItems, type KeptItem, type MatchedSourceItem } from './new-items.js';
 import type { Answer } from '../read/read-upstream.js';
 
 /** Each part of a check stays below this size, so that a message fits well into the server's limit of 1 MiB. */
@@ -39,14 +39,17 @@ export interface PricedCheck {
 export function completedCheck(
   { search, watch, price, matchMode }: PricedCheck,
   answer: Extract<Answer, { kind: 'read' }>,
-  matched: readonly MatchedAnswer[],
+  matched: readonly MatchedSourceItem[],
   seen: ReadonlySet<string>,
   finishedAt: Date,
 ): Check[] {
   const fresh = matched.filter(({ item }) => !seen.has(item.itemId));
   const baseline = watch.baselineAt === undefined;
   const { fetched, clockAheadMs } = answer;
-  const { kept, remembered, beyond } = sortItems(fresh, watch, { outages: fetched.outages, clockAheadMs });
+  const { kept, remembered, overflow } = selectNewItems(fresh, watch, {
+    outages: fetched.outages,
+    clockAheadMs,
+  });
   const units = unitsOf(price, fetched);
   const check = create(CheckSchema, {
     ...identityOf(search, watch, finishedAt),
@@ -60,7 +63,7 @@ export function completedCheck(
     windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
     windowTo: isoOf(answer.readAt),
     gap: fetched.gap && !baseline,
-    warnings: notesOf([...(beyond > 0 ? [beyondNote(kept.length, beyond)] : []), ...fetched.warnings]),
+    warnings: notesOf([...(overflow > 0 ? [overflowNote(kept.length, overflow)] : []), ...fetched.warnings]),
     itemsSeen: fetched.items.length,
     matchMode,
   });
@@ -127,8 +130,8 @@ function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
   };
 }
 
-function beyondNote(kept: number, beyond: number): string {
-  return `${kept + beyond} items matched, more than one check keeps: the newest ${kept} were kept, the others are never reported`;
+function overflowNote(kept: number, overflow: number): string {
+  return `${kept + overflow} items matched, more than one check keeps: the newest ${kept} were kept, the others are never reported`;
 }
 
 function notesOf(notes: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import type { Outage, SourceItem } from '#sources';
 import type { DueWatch } from '../due/due-work.js';
 
 /** An item of the result that matches a search. */
-export interface MatchedAnswer {
+export interface MatchedSourceItem {
   item: SourceItem;
   matches: SearchMatch['matches'];
 }
@@ -15,18 +15,18 @@ const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
 
 /** An item of a check. `backfilled`: published before the watch began; it is kept as a mention, but not sent. */
-export interface KeptItem extends MatchedAnswer {
+export interface KeptItem extends MatchedSourceItem {
   backfilled: boolean;
 }
 
-/** How the items are treated that a watch has not seen before. */
-export interface SortedItems {
+/** The items that a watch has not seen before, by what the check does with them. */
+export interface SelectedItems {
   /** In the order of the result. */
   kept: KeptItem[];
-  /** Never reported. */
+  /** The ids of old items, and of items that were too many: they count as seen and are never reported. */
   remembered: string[];
   /** The number of remembered items that were too many for one check. */
-  beyond: number;
+  overflow: number;
 }
 
 /** Facts of a read, in addition to its items. */
@@ -41,10 +41,14 @@ export interface ReadFacts {
  * first successful check. Items without a date are new unless the baseline has seen them.
  * @param fresh newest first
  */
-export function sortItems(fresh: readonly MatchedAnswer[], watch: DueWatch, facts: ReadFacts): SortedItems {
-  const kept: SortedItems['kept'] = [];
+export function selectNewItems(
+  fresh: readonly MatchedSourceItem[],
+  watch: DueWatch,
+  facts: ReadFacts,
+): SelectedItems {
+  const kept: SelectedItems['kept'] = [];
   const remembered: string[] = [];
-  let beyond = 0;
+  let overflow = 0;
   const { baselineAt } = watch;
   const isBaseline = baselineAt === undefined;
   for (const one of fresh) {
@@ -54,10 +58,10 @@ export function sortItems(fresh: readonly MatchedAnswer[], watch: DueWatch, fact
     else if (kept.length < MOST_KEPT) kept.push({ ...one, backfilled: isOld });
     else {
       remembered.push(one.item.itemId);
-      beyond += 1;
+      overflow += 1;
     }
   }
-  return { kept, remembered, beyond };
+  return { kept, remembered, overflow };
 }
 
 function isBeforeWatch(

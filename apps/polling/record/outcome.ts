@@ -8,7 +8,7 @@ import type { Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck } from './build-checks.js';
-import type { MatchedAnswer } from './new-items.js';
+import type { MatchedSourceItem } from './new-items.js';
 import { unitsOf, type CheckPrice } from '../read/check-price.js';
 import { failedMemory, type SearchMemory, type WatchChecks } from './check-recorder.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
@@ -103,8 +103,8 @@ async function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,
   connector: SourceConnector,
-): Promise<Map<string, MatchedAnswer[]>> {
-  const matched = new Map<string, MatchedAnswer[]>();
+): Promise<Map<string, MatchedSourceItem[]>> {
+  const matched = new Map<string, MatchedSourceItem[]>();
   if (connector.matchesUpstream) {
     for (const [key, answer] of answers)
       if (answer.kind === 'read')

@@ -1,5 +1,5 @@
 import type { Database } from '#postgres';
-import type { MatchedAnswer } from './new-items.js';
+import type { MatchedSourceItem } from './new-items.js';
 import type { DueSearch } from '../due/due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -8,7 +8,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 export async function seenItemsOf(
   database: Database,
   searches: readonly DueSearch[],
-  matched: ReadonlyMap<string, readonly MatchedAnswer[]>,
+  matched: ReadonlyMap<string, readonly MatchedSourceItem[]>,
 ): Promise<(watchId: string) => ReadonlySet<string>> {
   const watchIds = searches.flatMap((search) => search.watches.map((watch) => watch.watchId));
   const itemIds = [

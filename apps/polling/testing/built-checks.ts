@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { CriteriaSchema, ItemSchema, type Check } from '#contracts';
 import type { Fetched } from '#sources';
 import { completedCheck, type PricedCheck } from '../record/build-checks.js';
-import type { MatchedAnswer } from '../record/new-items.js';
+import type { MatchedSourceItem } from '../record/new-items.js';
 import { checkPriceOf } from '../read/check-price.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
@@ -51,14 +51,14 @@ export function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
 export function itemOf(
   itemId: string,
   more: { publishedAt?: string; happenedAt?: string; text?: string; source?: string } = {},
-): MatchedAnswer {
+): MatchedSourceItem {
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
 
 /** The parts of a check of items that matched. */
 export function check(
   watch: DueWatch,
-  matched: readonly MatchedAnswer[],
+  matched: readonly MatchedSourceItem[],
   seen: readonly string[] = [],
   search = searchOf(),
   more: Partial<Fetched> = {},
