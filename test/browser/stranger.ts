@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { openPage } from './chromium.js';
 import { call, openBrowserStage, OWNER, type BrowserStage } from './installation.js';
 
-/** Somebody with a browser and a new installation. The first sign-up makes a member of him. */
+/** A person with a browser and a new installation, who becomes its first member at sign-up. */
 export class Stranger {
   page!: Page;
   faults!: string[];

@@ -4,7 +4,7 @@ import type { CountedSeries } from './counted-series.js';
 import { LEAST_OF_SPIKE, levelOf } from './level.js';
 import { baselinesOf, BIN_MS, isKnown, windowOf, type Window } from './windows.js';
 
-/** Windows that are looked at before other work of the process gets its turn. */
+/** After this number of windows, other work of the process gets its turn. */
 const BINS_IN_A_ROW = 50;
 
 /** A search of a keyword. */
@@ -84,9 +84,9 @@ export async function findLevel(
 }
 
 /**
- * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are looked at: no
- * other has more mentions.
- * @param since ms: windows that end before are not looked at
+ * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are examined,
+ * because every other window has at most as many mentions as one of them.
+ * @param since ms; windows that end before it are not examined
  */
 export async function reachedWindows(
   rule: AlertRule,
@@ -103,11 +103,11 @@ export async function reachedWindows(
   let looked = 0;
   for (const bin of series.binsSince(since, all)) {
     looked += 1;
-    // A backtest looks at tens of thousands of windows, all of them in memory.
+    // A backtest examines tens of thousands of windows in memory, without waiting for any store.
     if (looked % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
-    // Most windows have too few mentions for any baseline, which costs more to find.
+    // Most windows have too few mentions for any baseline. This check is cheaper than computing the baseline.
     if (series.count(window, negative, all) < fewest) continue;
     const level = await levelFor(rule, window);
     if (!level) continue;

@@ -1,8 +1,8 @@
-/** Text in which brands are looked for. */
+/** A text that is searched for brands. */
 export interface BrandText {
   title: string;
   text: string;
-  /** Names of the subject; they are not brands beside it. */
+  /** Names of the subject, which do not count as other brands. */
   names: readonly string[];
   /** Brands that the user has listed, for example `filters.brands` of ai_answers. */
   listed: readonly string[];

@@ -21,7 +21,7 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
     source: SOURCE,
     watchId: described('Null if the search was removed', nullable(ID)),
     windows: described(
-      'Oldest first, each directly after the one before',
+      'Oldest first; each window begins where the previous one ends',
       listOf(
         object({
           from: INSTANT,
@@ -31,7 +31,7 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
             oneOf(['covered', 'gap', 'failed']),
           ),
           reason: described(
-            'The reason; for a covered window, the failure before a later check read it',
+            'Why items may be missing. For a covered window: why an earlier check failed, before a later one read the window',
             nullable(TEXT),
           ),
         }),

@@ -36,7 +36,7 @@ export interface FilterWish {
 
 /**
  * The name of the filter for these parameters. Filters exist forever and never change. The name contains all
- * parameters, so nothing must be stored over a restart. `wrong` names an invalid parameter.
+ * parameters, so filters need not be stored. `wrong` names an invalid parameter.
  */
 export function filterName(wish: FilterWish): { name: string } | { wrong: string } {
   if (!fieldsOf(wish.base)) return { wrong: 'base' };
