@@ -172,7 +172,8 @@ async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>):
       const delivery = await start();
       await deliverOurs(stage, delivery, makeEvents(stage.scene, WARM_UP));
       await stage.receiver.ask('hang', hangs);
-      const { rate } = await deliverOurs(stage, delivery, makeEvents(stage.scene, EVENTS), hangs);
+      const events = makeEvents(stage.scene, EVENTS);
+      const { rate } = await deliverOurs(stage, delivery, events, { onlyHealthy: true, hangs });
       say(
         `hanging, round ${round}: ${hangs ? 'ten hang' : 'none hangs'}: healthy ${whole(rate)}/s, load ${load()}`,
       );

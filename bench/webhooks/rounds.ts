@@ -36,14 +36,15 @@ export interface Round {
 /**
  * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until the
  * receiver has every delivery and the service has acknowledged every event, which it does when the attempts are stored.
- * With `onlyHealthy` the receiver does not wait for deliveries to the hanging endpoints.
+ * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the others hang, so the
+ * receiver does not wait for deliveries to them
  * @throws Error when ATTEMPTS lacks an attempt, or a signature is wrong
  */
 export async function deliverOurs(
   stage: Stage,
   delivery: BenchProgram,
   events: readonly SceneEvent[],
-  onlyHealthy = false,
+  { onlyHealthy = false, hangs = false } = {},
 ): Promise<Round> {
   const { bus, receiver, scene } = stage;
   const healthy = new Set(
@@ -53,7 +54,7 @@ export async function deliverOurs(
   const from = (await bus.jsm.streams.info('ATTEMPTS')).state.last_seq + 1;
   delivery.hold();
   await publish(bus, events);
-  const received = receiver.ask<Received>('expect', onlyHealthy ? counted.length : events.length);
+  const received = receiver.ask<Received>('expect', hangs ? counted.length : events.length);
   await receiver.ask('ready');
   const cpu = cpuTimes();
   const began = performance.now();
