@@ -67,7 +67,10 @@ import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
 
-/** A thread reads some thousand items in a minute; a second one would take memory and processor time of the services. */
+/**
+ * One thread reads some thousand items in a minute. A second one would use memory and processor time that services
+ * need.
+ */
 const READER_THREADS = 1;
 
 @Module({})

@@ -5,15 +5,18 @@ import { consumerOf, type Projection } from '#projections';
 import { digestItemsProjection } from './projections/digest-items.projection.js';
 import { searchCoverageProjection } from './projections/search-coverage.projection.js';
 
-/** Work waits this long for messages that were stored before it began. */
+/** Maximum time that work waits for messages that were stored before it began. */
 const WAIT_MS = 60_000;
 
 /**
- * Knows up to which sequence of its stream a projection has applied every message, so that work can wait for what was
- * stored before it.
+ * Finds the sequence up to which a projection has applied every message of its stream. With it, work can wait for
+ * messages that were stored before the work began.
  */
 class ProjectionProgress {
-  /** What waits: the last sequence of the stream when it was first asked for, and that time in ms. */
+  /**
+   * For each piece of work that waits: the last sequence of the stream at its first request, and the time of that
+   * request in ms.
+   */
   private readonly waiting = new Map<string, { seq: number; since: number }>();
 
   constructor(
@@ -28,15 +31,15 @@ class ProjectionProgress {
 
   /**
    * @param now ms
-   * @returns a function that returns, for a piece of work, the sequence up to which everything is applied; undefined while
-   *   that lacks messages from before the work was first asked for, for at most a minute
+   * @returns a function that returns the sequence up to which everything is applied. Returns undefined for at most a
+   *   minute while messages from before the first request for the piece of work are missing
    */
   async upTo(now: number): Promise<(work: string) => number | undefined> {
     const lastSeq = await this.lastSeq();
     const { stream, name } = consumerOf(this.projection);
     const info = await this.bus.jsm.consumers.info(stream, name);
     const { ack_floor, delivered, num_pending, num_ack_pending } = info;
-    // When everything is acknowledged, the floor can be behind the last message that was.
+    // When everything is acknowledged, the floor can be behind the last acknowledged message.
     const isIdle = num_pending + num_ack_pending === 0;
     const appliedSeq = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
     // Another replica has done this work meanwhile.
@@ -51,7 +54,7 @@ class ProjectionProgress {
   }
 }
 
-/** For digests: the items of EVENTS that are stored. */
+/** The progress that digests wait for: the stored items of EVENTS. */
 @Injectable()
 export class EventsProgress extends ProjectionProgress {
   constructor(@Inject(BUS) bus: Bus) {
@@ -59,7 +62,7 @@ export class EventsProgress extends ProjectionProgress {
   }
 }
 
-/** For alerts: the checks whose covered times are stored. */
+/** The progress that alerts wait for: the checks whose covered times are stored. */
 @Injectable()
 export class ChecksProgress extends ProjectionProgress {
   constructor(@Inject(BUS) bus: Bus) {

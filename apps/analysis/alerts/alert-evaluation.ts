@@ -23,11 +23,15 @@ import {
 import { MentionHistory } from './mention-history.js';
 import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 
-/** Windows that ended earlier fire no alert any more: their mentions came too late. */
+/** Windows that ended longer ago than this fire no alert, because their mentions came too late. */
 const LATEST_MS = 24 * 3_600_000;
-/** The level of a window stays the same while it is the present one. */
+/**
+ * Maximum number of levels in memory. The level of a window stays the same while the window is the present one.
+ */
 const LEVELS_KEPT = 20_000;
-/** Windows of one keyword whose counts are read one after the other. */
+/**
+ * Maximum number of reads of the counts of one keyword. After them, one read of all counts serves the other windows.
+ */
 const SINGLE_READS = 8;
 
 /** A keyword with its alerts, and their last episodes. */
@@ -81,7 +85,7 @@ export class AlertEvaluation {
         const nextAt = keyword && (await this.evaluate(keyword, series, sinceOf(turn, now), now));
         evaluated.push({ turn, nextAt });
       } catch (error) {
-        this.log.error({ err: error, keywordId: turn.keywordId }, 'its alerts could not be evaluated');
+        this.log.error({ err: error, keywordId: turn.keywordId }, 'the alerts of a keyword could not be evaluated');
       }
     }
     return evaluated;
@@ -138,13 +142,14 @@ export class AlertEvaluation {
         coverage: await coverage,
         countsIn,
       });
-      // Too little history is not remembered: coverage follows another stream, and can be a moment late.
+      // The result "too little history" is not cached, because coverage follows another stream and can be a moment
+      // late.
       if (level) this.levels.set(cacheKey, level);
       return level;
     };
   }
 
-  /** A mention that is found a day late makes hundreds of windows be looked at: then one read of all counts costs less. */
+  /** A mention that is found a day late affects hundreds of windows. One read of all counts then costs less. */
   private countsOf(keywordId: string): AlertHistory['countsIn'] {
     let reads = 0;
     let all: Promise<CountedSeries> | undefined;
@@ -233,7 +238,7 @@ function keywordOf(row: KeywordRow): AlertKeyword {
   };
 }
 
-/** An episode that goes on ends later. */
+/** Moves `above_until` of open episodes forward. */
 async function keepAbove(
   database: Database,
   keywordId: string,

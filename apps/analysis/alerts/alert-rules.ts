@@ -22,7 +22,7 @@ export interface AlertRule {
 
 /** What happens when an alert fires, besides the event itself. */
 export interface AlertActions {
-  /** Send the event to the webhook, also if the keyword does not subscribe to it. */
+  /** Send the event to the webhook, even if the keyword does not subscribe to it. */
   webhook: boolean;
   notifyChannelIds: string[];
   /** Notify all channels of the keyword. */

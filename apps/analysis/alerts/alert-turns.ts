@@ -1,8 +1,8 @@
 import type { Database } from '#postgres';
 
-/** A replica that has not finished a turn by then counts as dead. */
+/** A replica that has not finished a turn within this time counts as dead. */
 const CLAIM_SECONDS = 60;
-/** The next turn of a keyword that changed during its evaluation. */
+/** Time until the next turn of a keyword that changed during its evaluation. */
 const AGAIN_SECONDS = 10;
 
 /** A keyword whose alerts are to be evaluated. Its turn belongs to one replica at a time. */
@@ -36,7 +36,7 @@ export async function claimTurns(database: Database, limit: number): Promise<Ale
   }));
 }
 
-/** Gives turns back that cannot be evaluated yet. */
+/** Gives back turns that cannot be evaluated yet. They are due again after one second. */
 export async function postponeTurns(database: Database, turns: readonly AlertTurn[]): Promise<void> {
   if (turns.length > 0)
     await database.query(

@@ -55,7 +55,7 @@ it('an alert and a backtest count the mentions of a source without searches of i
   expect(await tested.of(window, stricter, new CountDifference())).toEqual([]);
 });
 
-it('an alert fires once for an episode, with everything of its event [alerts.event, alerts.episode, alerts.actions]', async () => {
+it('an alert fires once for an episode, and its event contains all fields [alerts.event, alerts.episode, alerts.actions]', async () => {
   const channel = newId();
   const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];
   const scene = await on.scene({ rules: [rule({}, then)] });
@@ -127,7 +127,7 @@ it('an event that is stored twice counts once, and late items do not fire again 
   expect(await scene.facts()).toEqual([]);
   await scene.publish(scene.mentions(1));
   await scene.evaluate();
-  // Ninety minutes before: this window has enough mentions as well.
+  // The window of ninety minutes before also has enough mentions.
   await scene.publish(scene.mentions(90, 91, 92, 93, 94));
   await scene.evaluate(2);
   expect(await scene.kinds()).toEqual(['fired']);
@@ -135,7 +135,7 @@ it('an event that is stored twice counts once, and late items do not fire again 
 
 it('a mention that is found hours late is evaluated with few reads, at the same baselines', async () => {
   const scene = await on.scene({});
-  // Twelve an hour.
+  // Twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
   await scene.define({ rules: [rule({ min: 10, multiple: 2 })] });
   await scene.publish(scene.mentions(300, ...Array.from({ length: 20 }, () => 2)));
@@ -166,7 +166,7 @@ it('dropped, hidden and undated items after a gap do not count, and history alon
   expect(await past.facts()).toEqual([]);
 });
 
-it('a rule that changes during its episode does not fire again, and one that is deleted ends [alerts.episode]', async () => {
+it('a rule that changes during its episode does not fire again, and the episode of a deleted rule ends [alerts.episode]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
@@ -180,13 +180,13 @@ it('a rule that changes during its episode does not fire again, and one that is 
   expect(await scene.kinds()).toEqual(['fired', 'ended']);
 });
 
-it('an alert is published once, also when its message is delivered again hours later [alerts.once]', async () => {
+it('an alert is published once, even when its message is delivered again hours later [alerts.once]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
   const again = (await on.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
-  // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
+  // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
   const publish = jest.spyOn(on.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();

@@ -16,14 +16,14 @@ const ROWS_AT_ONCE = 5_000;
 /** An event that is stored a second time, after a crash, is stored within hours. */
 const IDS_DAYS = 8;
 
-/** What is deleted when it is too old for any baseline. */
+/** The rows that are deleted when they are too old for any baseline. */
 const OLD = [
   { table: 'mention_counts', column: 'bin', days: COUNTED_DAYS },
   { table: 'search_coverage', column: 'covered_to', days: COUNTED_DAYS },
   { table: 'counted_mentions', column: 'occurred_at', days: IDS_DAYS },
 ] as const;
 
-/** Evaluates the alerts of keywords that have new mentions, and deletes old counts. Every replica does. */
+/** Evaluates the alerts of keywords that have new mentions, and deletes old counts. Every replica does this. */
 @Injectable()
 export class AlertsLoop implements Loop {
   readonly name = 'alerts';
@@ -62,7 +62,7 @@ export class AlertsLoop implements Loop {
     const turns = await claimTurns(this.database, TURNS_AT_ONCE);
     if (turns.length === 0) return false;
     const now = systemClock.now().getTime();
-    // A baseline without the checks of before would be too low, or unknown.
+    // Without the earlier checks, a baseline would be too low or unknown.
     const coveredUpTo = await this.checks.upTo(now);
     const early = turns.filter(({ keywordId }) => coveredUpTo(keywordId) === undefined);
     await postponeTurns(this.database, early);

@@ -163,11 +163,11 @@ describe('a spike alert', () => {
           const noise = poissonCounts(24 * 28, () => rate, random);
           const condition = { kind: 'spike', level: 'low' } as const;
           const quiet = await alertsOf({ condition, counts: noise, sinceHour: 24 * 14 });
-          // Two weeks of a rule of three standard deviations.
+          // The expected maximum for a threshold of three standard deviations in two weeks.
           expect(quiet.length).toBeLessThanOrEqual(10);
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
-          // Not drawn at random: a draw can also be small, which is no burst.
+          // Not random, because a random count can be too small for a burst.
           const burst = [
             ...noise.filter((count) => !inBurst(count)),
             ...hourly(at + 1, (hour) => (hour === at ? 5 * rate + 20 : 0)),
@@ -208,7 +208,7 @@ describe('a volume rule', () => {
     expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
   });
 
-  it('counts negative mentions only for a sentiment shift, and one source if it names one [alerts.shift]', async () => {
+  it('counts only negative mentions for a sentiment shift, and only the mentions of its source if it names one [alerts.shift]', async () => {
     const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
     const counts = hourly(10, () => 12).map((one) => ({
       ...one,

@@ -14,7 +14,7 @@ export interface BacktestedAlert extends ReachedWindow {
 }
 
 /**
- * The alerts that would have fired since an instant, by the code that evaluates live mentions.
+ * Finds the alerts that would have fired since an instant, with the code that evaluates live mentions.
  * @param since ms; earlier mentions are history only
  * @returns the earliest first
  */

@@ -22,16 +22,16 @@ export interface Reached {
 export interface Assessed<R extends Reached> {
   /** The window with which a new episode begins. */
   fired: R | undefined;
-  /** The episode of before the evaluation has ended. */
+  /** True if the episode that existed before the evaluation has ended. */
   ended: boolean;
   /** The end of the last window that reached the level; undefined if the rule has never fired. */
   aboveUntil: number | undefined;
 }
 
 /**
- * Decides what happened to a rule in one evaluation. An episode ends when the windows of a whole window's length stayed
- * below the level. A window that ended before one that fired or continued an episode changes nothing: late items do not
- * fire a second alert for the same time.
+ * Decides what happened to a rule in one evaluation. An episode ends when all windows stayed below the level for the
+ * length of a window. A window that ended before one that fired or continued an episode changes nothing: late items do
+ * not fire a second alert for the same time.
  * @param reached the windows that reached their levels, the earliest first
  * @param now ms
  */

@@ -53,7 +53,7 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   const centre = mean(roots);
   const squares = sum(roots.map((root) => (root - centre) ** 2));
   const deviation = Math.max(POISSON_DEVIATION, Math.sqrt(squares / (roots.length - 1)));
-  // The last factor is there because the centre, too, is estimated from few windows.
+  // The last factor is needed because the centre is also estimated from few windows.
   const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
   const reached = (centre + width) ** 2 - ROOT_SHIFT;
   return { baseline: mean(totals), least: Math.max(LEAST_OF_SPIKE, Math.ceil(reached)) };

@@ -9,8 +9,8 @@ export class MentionHistory {
   constructor(private readonly database: Database | Tx) {}
 
   /**
-   * The counts of several keywords since an instant of each, by keyword, the earliest first.
-   * @param since ms, by keyword
+   * The counts of several keywords, by keyword, the earliest first. Each keyword has its own first instant.
+   * @param since first instant of each keyword, in ms
    */
   async recent(since: ReadonlyMap<string, number>): Promise<Map<string, BinCount[]>> {
     const rows: { keyword_id: string; search_id: string; bin: Date; total: number; negative: number }[] =

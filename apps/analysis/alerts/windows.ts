@@ -7,13 +7,13 @@ export const BIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Baselines without the hour of the week go back this far. */
+/** Baselines that do not use the hour of the week go back this far. */
 const TRAILING_MS = 7 * DAY_MS;
-/** From then on the hour of the week is the baseline. */
+/** From this length of history on, the baseline is the same hour of earlier weeks. */
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
-/** As long as events are kept. */
+/** Events are kept for about this number of weeks. */
 const MOST_WEEKS = 12;
-/** A spike alert waits for as much history: in hours, or of the hour of the week. */
+/** The history that a spike alert needs: hours, or weeks with the same hour. */
 const LEAST_HOURS = 24;
 const LEAST_WEEKS = 2;
 
@@ -53,9 +53,10 @@ export interface Began {
 }
 
 /**
- * The baselines of a window, the best first; the next one is for the case that too little of the one before is known. Of
- * a rule: all windows of its length before it, at most 7 days back. Of a spike alert: the same hour of the weeks before,
- * in the account's zone; the hours of the last 7 days, and only these before there are 14 days of history.
+ * The baselines of a window, the best first. If too little of a baseline is known, the next one is used. A rule has one
+ * baseline: all earlier windows of its length, at most 7 days back. A spike alert has two: the same hour of earlier
+ * weeks in the account's zone, and the hours of the last 7 days. With less than 14 days of history it has only the
+ * second one.
  * @param timeZone IANA
  */
 export function baselinesOf(
@@ -80,7 +81,7 @@ function consecutive({ from, to }: Window): Window[] {
   }));
 }
 
-/** By the wall clock: on a day with 23 or 25 hours, nine o'clock is compared with nine o'clock. */
+/** Uses the wall clock: on a day with 23 or 25 hours, nine o'clock is still compared with nine o'clock. */
 function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   const end = DateTime.fromMillis(to, { zone: timeZone });
   return Array.from({ length: MOST_WEEKS }, (_, n) => {
@@ -93,7 +94,7 @@ function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
 const UNKNOWN_MS = BIN_MS;
 
 /**
- * Whether everything of a window is known.
+ * Whether a window is completely known.
  * @param covered ordered by `from`; they may overlap
  */
 export function isKnown({ from, to }: Window, covered: readonly Covered[]): boolean {

@@ -21,7 +21,7 @@ export interface AnalysedMention {
   own: string;
 }
 
-/** A reply's title is that of its parent. */
+/** Kinds of mentions whose title is the title of their parent. */
 const REPLY_KINDS = ['comment', 'answer'];
 
 /** Reads the mentions of an analysis, and computes the vectors of their meaning. */

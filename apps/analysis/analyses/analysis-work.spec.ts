@@ -15,7 +15,7 @@ const mention = (id: string, text = `text of ${id}`): AnalysedMention => ({
   own: text,
 });
 
-/** Every text means the same, and none without letters means anything. */
+/** Every text has the same meaning. A text without letters has none. */
 const mentions = {
   meaning: async (all: readonly AnalysedMention[]) =>
     all
@@ -28,7 +28,7 @@ type Answer = (text: string) => unknown;
 
 const LANE = { concurrency: 4, isAvailable: true };
 
-/** A model that answers about each item, with the reading's own check. */
+/** A model that answers about each item. The reading checks each answer. */
 function modelOf(answer: Answer): Llm {
   return {
     lane: LANE,
@@ -87,7 +87,7 @@ describe('the agent over mentions', () => {
 describe('classes over mentions', () => {
   const classes = ['x', 'y'];
 
-  it('are the model’s where it answers, and otherwise those of the labels’ meaning', async () => {
+  it('come from the model where it answers, and otherwise from the meaning of the labels', async () => {
     const model = modelOf((text) =>
       text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
     );
@@ -116,14 +116,14 @@ describe('classes over mentions', () => {
 });
 
 describe('groups and summaries with a language model', () => {
-  it('have the topics that the model names, and their own words where it names none', async () => {
+  it('are labelled with the topics that the model names, or with their own words where it names none', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);
     expect(errors).toEqual([]);
   });
 
-  it('say in the words of the model what the mentions say, and cite the same mentions', async () => {
+  it('use the words of the model, and cite the same mentions', async () => {
     const all = [mention('a', 'The lid broke on day one.'), mention('b', 'My lid is broken as well.')];
     const local = await run('summarise', all);
     const { summary } = await run(

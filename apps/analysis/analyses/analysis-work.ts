@@ -20,7 +20,7 @@ import { pointReading } from './point-reading.js';
 import { cited, mean, pointsOf, sentencesOf, type Summary } from './summarise.js';
 import { topicReading } from './topic-reading.js';
 
-/** The result of an analysis. Mentions in `errors` were not done, and are not charged. */
+/** The result of an analysis. Mentions in `errors` were not analysed, and are not charged. */
 export interface AnalysisResult {
   groups?: MentionGroup[];
   labels?: ClassifiedMention[];
@@ -29,10 +29,10 @@ export interface AnalysisResult {
   errors: { mentionId: string; code: string }[];
 }
 
-/** Longest text of a mention that the model sees. */
+/** Maximum length of the text of a mention that the model gets. */
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
-/** Shorter than the gateway waits. */
+/** Shorter than the time that the gateway waits. */
 const MODEL_WITHIN_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
@@ -41,8 +41,8 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 @Injectable()
 export class AnalysisWork {
   /**
-   * The analyses of a process use at most half of the model's lane. Those of several replicas can use all of it: then an
-   * event that waits gets the next turn.
+   * The analyses of one process use at most half of the model's lane. The analyses of several replicas can use all of
+   * it; a waiting event then gets the next turn.
    */
   private readonly requests: PQueue;
 
@@ -67,7 +67,10 @@ export class AnalysisWork {
     }
   }
 
-  /** With a language model, by the topics that it names; a mention without one by its own text. */
+  /**
+   * A language model, if there is one, names the topics of the groups. A mention without a topic is grouped by its
+   * text.
+   */
   private async group(
     { instruction }: RunAnalysis,
     mentions: readonly AnalysedMention[],
@@ -92,7 +95,9 @@ export class AnalysisWork {
     return { ...work(meant), errors };
   }
 
-  /** With a language model it reads each mention; the local model classifies what it did not answer. */
+  /**
+   * A language model, if there is one, reads each mention. The local model classifies the mentions without an answer.
+   */
   private async classify(
     command: RunAnalysis,
     mentions: readonly AnalysedMention[],
@@ -146,7 +151,7 @@ export class AnalysisWork {
     return { outputs, errors };
   }
 
-  /** The model's values; none while there is no model, or it is down. */
+  /** The model's values; empty if there is no model, or while it is down. */
   private async readIfUp<T>(
     items: readonly LlmItem[],
     reading: LlmReading<T>,
@@ -155,13 +160,13 @@ export class AnalysisWork {
     return (await this.read(items, reading)).values;
   }
 
-  /** Asks the model about each item. @returns a value for each, or else a code */
+  /** Asks the model about each item. @returns a value or an error code for each item */
   private async read<T>(
     items: readonly LlmItem[],
     reading: LlmReading<T>,
   ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
     const { llm } = this;
-    // The gateway refuses this by name; here it can only happen while the settings of the two differ.
+    // The gateway refuses this first, unless its settings differ from those of this service.
     if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
     const endsAt = systemClock.now().getTime() + MODEL_WITHIN_MS;
     const parts: LlmItem[][] = [];
@@ -188,7 +193,7 @@ export class AnalysisWork {
   }
 }
 
-/** A mention as the model sees it. */
+/** A mention in the form that the model gets. */
 function shown(mention: AnalysedMention): LlmItem {
   return asLlmItem(mention, MODEL_CHARACTERS);
 }

@@ -7,7 +7,7 @@ export interface ClassAnswer {
   confidence: number;
 }
 
-/** Asks a language model for the class of each mention. @param instruction empty: the labels say it all */
+/** Asks a language model for the class of each mention. @param instruction empty: the labels are enough */
 export function classReading(classes: readonly string[], instruction: string): LlmReading<ClassAnswer> {
   return {
     prompt: { name: 'classify', version: '1' },

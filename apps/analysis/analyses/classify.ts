@@ -4,14 +4,14 @@ import { cosine, type MeantMention } from './group.js';
 export interface ClassifiedMention {
   mentionId: string;
   class: string;
-  /** 0 to 1; all classes of a mention together have 1. */
+  /** 0 to 1; the sum over all classes of a mention is 1. */
   confidence: number;
 }
 
-/** Differences of cosines as differences of confidence: 0.1 more is about three times as probable. */
+/** How strongly cosines change the confidence: a class whose cosine is 0.1 higher is about three times as probable. */
 const SHARPNESS = 12;
 
-/** The class whose label means most nearly what the mention says. @param vectors of the labels, in order */
+/** The class whose label is nearest in meaning to the mention. @param vectors of the labels, in order */
 export function classify(
   mentions: readonly MeantMention[],
   classes: readonly string[],

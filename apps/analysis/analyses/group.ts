@@ -1,6 +1,6 @@
 import { searchTerms } from '../search/words.js';
 
-/** A mention with what it means. */
+/** A mention with the vector of its meaning. */
 export interface MeantMention {
   id: string;
   text: string;
@@ -10,7 +10,7 @@ export interface MeantMention {
   topic?: string | undefined;
 }
 
-/** Mentions about the same. */
+/** Mentions about the same topic. */
 export interface MentionGroup {
   /** Lower-case words with hyphens; unique in one answer. */
   key: string;
@@ -18,13 +18,13 @@ export interface MentionGroup {
   mentionIds: string[];
 }
 
-/** Two groups become one if their mentions are on average at least this near. */
+/** Two groups become one if the cosine between their mentions is on average at least this. */
 const NEAR = 0.45;
 const WORDS_IN_LABEL = 3;
 
 /**
- * Puts mentions that mean the same into groups, the largest first. Mentions that are like no other are in the group
- * `other`. Deterministic.
+ * Puts mentions that mean the same into groups, the largest first. Mentions that are not similar to any other are in
+ * the group `other`. Deterministic.
  */
 export function group(mentions: readonly MeantMention[]): MentionGroup[] {
   const clusters = clustersOf(mentions);
@@ -65,7 +65,10 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
   return best;
 }
 
-/** Named by the topic that most of its mentions have, or else by the words that most of them have, and few others. */
+/**
+ * Names a group after the topic that most of its mentions have, or else after the words that are in most of its
+ * mentions and in few others.
+ */
 function groupOf(cluster: readonly MeantMention[], all: readonly MeantMention[]): MentionGroup {
   const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));
   if (topic !== undefined)

@@ -14,7 +14,7 @@ export interface Summary {
   reader: 'local' | 'llm';
 }
 
-/** A sentence of a mention with what it means. */
+/** A sentence of a mention with the vector of its meaning. */
 export interface MeantSentence {
   mentionId: string;
   text: string;
@@ -26,16 +26,18 @@ const MOST_SENTENCES = 7;
 const SENTENCES_OF_MENTION = 8;
 const SENTENCE_CHARACTERS = { least: 15, most: 400 };
 const READ_CHARACTERS = 4_000;
-/** A mention with a sentence at least this near says the same. */
+/** A mention says the same if one of its sentences has at least this cosine. */
 const SAME = 0.7;
 const MOST_CITED = 20;
 const MOST_SAID = 6;
-/** Part of the choice that is about the topic; the rest avoids repetition. */
+/** Weight of the topic in the choice of sentences. The rest of the weight avoids repetition. */
 const TOPICAL = 0.7;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The first sentences of a text that can be part of a summary; a text without any is one sentence itself. */
+/**
+ * The first sentences of a text that can be part of a summary; a text without such sentences counts as one sentence.
+ */
 export function sentencesOf(text: string): string[] {
   const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
     .map(({ segment }) => segment.replace(/\s+/g, ' ').trim())
@@ -49,14 +51,14 @@ export function sentencesOf(text: string): string[] {
 
 /** What some mentions say: the sentence that says it best, and others that say the same. */
 export interface Point extends CitedSentence {
-  /** The sentence itself first. */
+  /** The sentence itself is the first. */
   said: string[];
 }
 
 /**
  * The sentences that say most of what the mentions say, without repetition, each with the mentions that say it.
  * @param mentions their number
- * @param centre what the summary is about: a topic, or what the mentions mean on average
+ * @param centre vector of what the summary is about: a topic, or the average meaning of the mentions
  */
 export function pointsOf(
   mentions: number,
@@ -87,8 +89,8 @@ export function pointsOf(
 }
 
 /**
- * A summary of sentences, each of which names the mentions that say it.
- * @throws Error for a sentence without mentions, which nobody could check, and without sentences
+ * Makes a summary of sentences. Each sentence names the mentions that say it.
+ * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check it
  */
 export function cited(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
@@ -100,7 +102,7 @@ export function cited(sentences: readonly CitedSentence[], reader: Summary['read
   };
 }
 
-/** The average of vectors of one length; empty without any. */
+/** The average of vectors of one length; empty if there are none. */
 export function mean(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float32Array(vectors[0]?.length ?? 0);
   for (const vector of vectors) vector.forEach((value, k) => (sum[k]! += value / vectors.length));

@@ -22,7 +22,7 @@ async function* from(items: readonly TestedItem[], after: string, onItem: () => 
 describe('the pages of a backtest', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('have each wanted item once and in order, for any limit, size and time', async () => {
+  it('contain each wanted item once, in order, for any limit, size and time', async () => {
     const changes = fc.array(fc.boolean(), { maxLength: 40 });
     const sizes = fc.constantFrom(1, 300_000, 800_000);
     await fc.assert(

@@ -2,9 +2,9 @@ import { create } from '@bufbuild/protobuf';
 import { BacktestPageSchema } from '#contracts';
 import { testedView, type TestedItem } from './tested-item.js';
 
-/** A reply fits into one message. */
+/** Maximum size of a reply, which must fit into one message. */
 const MOST_REPLY_BYTES = 700_000;
-/** After this time a page ends with what was found. */
+/** After this time a page ends with the items found so far. */
 const MOST_SEARCH_MS = 1_500;
 
 /**

@@ -9,7 +9,7 @@ export class BacktestSummary {
   private added = 0;
   private removed = 0;
   private readonly dropped = new Map<string, number>();
-  /** By rule and UTC day. */
+  /** How often each rule fired, by rule and UTC day. */
   private readonly fired = new Map<string, Map<string, number>>();
 
   count(item: TestedItem): void {

@@ -22,15 +22,15 @@ import { TestedAlerts } from './tested-alerts.js';
 const DAY_MS = 86_400_000;
 /** How far back a backtest may begin. */
 const MOST_DAYS = 90;
-/** The newest mentions of the window that are tested. */
+/** Maximum number of mentions that are tested: the newest of the window. */
 const MOST_ITEMS = 200_000;
-/** The same if each mention's title or text has to be embedded: two milliseconds each. */
+/** The maximum if each mention's title or text must be embedded, which takes two milliseconds. */
 const MOST_EMBEDDED_ITEMS = 5_000;
-/** The items of a backtest can be paged for as long. */
+/** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
-/** Mentions that are tested together to find those for which a rule fires; these can be rare. */
+/** Number of mentions that are tested together to find those for which a rule fires. Few mentions may fire a rule. */
 const SEARCHED_TOGETHER = 1_000;
-/** Backtests that wait or run; the gateway waits two minutes for each. */
+/** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
 const MOST_WAITING = 20;
 
 interface Row {
@@ -56,8 +56,8 @@ export class BacktestsHandler {
   ) {}
 
   /**
-   * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while the account has another backtest
-   *   here; `unavailable` while too many accounts have one
+   * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while this process runs another
+   *   backtest of the account; `unavailable` while it runs too many
    */
   @CommandPattern(COMMANDS.runBacktest)
   async run(command: RunBacktest) {
@@ -97,8 +97,8 @@ export class BacktestsHandler {
   }
 
   /**
-   * @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day; `too-many` while the account
-   *   has another search here
+   * @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day; `too-many` while this
+   *   process runs another search of the account
    */
   @CommandPattern(COMMANDS.readBacktest)
   async read(page: ReadBacktest) {
@@ -139,13 +139,13 @@ export class BacktestsHandler {
     const summary = new BacktestSummary();
     for await (const items of this.mentions.all(window, definition)) {
       for (const item of items) summary.count(item);
-      // Rules run on the thread that handles everything else.
+      // Rules run on the main thread, so other work gets its turn in between.
       await new Promise(setImmediate);
     }
     return summary;
   }
 
-  /** The window with at most as many mentions as a backtest tests: it begins later if there are more. */
+  /** Limits the window to the number of mentions that a backtest tests: if there are more, the window begins later. */
   private async limited(window: TestedWindow, definition: KeywordDefinition): Promise<TestedWindow> {
     const at = await this.mentions.timeOfNewest(
       window,
@@ -172,7 +172,7 @@ export class BacktestsHandler {
   }
 }
 
-/** Whether the rules compare what titles or texts mean, for which each mention is embedded. */
+/** Whether the rules compare the meaning of titles or texts. If so, each mention is embedded. */
 function embeds({ rules }: KeywordDefinition): boolean {
   return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }

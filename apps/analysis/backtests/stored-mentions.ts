@@ -25,7 +25,7 @@ export interface Position {
 
 type Key = Pick<TestedRow, 'occurred_at' | 'event_id'>;
 
-/** Mentions that are tested together. */
+/** Number of mentions that are tested together. */
 const TOGETHER = 500;
 const COLUMNS = TESTED_COLUMNS.join(', ');
 const WINDOW = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
@@ -39,7 +39,7 @@ export class StoredMentions {
     private readonly similarities: Similarities,
   ) {}
 
-  /** The time of the mention after which the window has this many newer ones; undefined if it has fewer. */
+  /** The time of the mention with this number of newer mentions in the window; undefined if there is none. */
   async timeOfNewest(window: TestedWindow, count: number): Promise<string | undefined> {
     const rows = await selectRows<{ occurred_at: string }>(
       this.clickhouse,
@@ -66,8 +66,8 @@ export class StoredMentions {
 
   /**
    * Tests the mentions of the window, newest first.
-   * @param after the last one that was read before; undefined to begin with the newest
-   * @param together as many are read and tested at once
+   * @param after the last mention that was read before; undefined to begin with the newest
+   * @param together number of mentions that are read and tested at once
    */
   async *newestFirst(
     window: TestedWindow,
@@ -129,7 +129,7 @@ export class StoredMentions {
     return rows.map((row, index) => testedItem(row, definition, similarities[index]!));
   }
 
-  /** What the local reader found that the mentions mean, where it is stored. */
+  /** The vectors of the mentions that the local reader computed and that are stored. */
   private async vectors(rows: readonly TestedRow[], window: TestedWindow): Promise<Map<string, Uint8Array>> {
     if (rows.length === 0) return new Map();
     const times = rows.map(({ occurred_at }) => occurred_at).sort();

@@ -27,7 +27,7 @@ export interface TestedAlert {
   name: string | null;
 }
 
-/** Mentions that the tested rules count in alerts although they did not count, and the other way round. */
+/** The difference between the mentions that the tested rules count in alerts and the mentions that were counted. */
 export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
 
@@ -63,7 +63,7 @@ export class CountDifference {
   }
 }
 
-/** Finds the alerts that would have fired, by the code that evaluates live mentions. */
+/** Finds the alerts that would have fired, with the code that evaluates live mentions. */
 @Injectable()
 export class TestedAlerts {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

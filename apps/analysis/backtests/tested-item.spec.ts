@@ -147,7 +147,7 @@ function stored(row: MentionRow): MentionRow {
 }
 
 describe('a backtest', () => {
-  it('with the rules of the keyword finds for every stored mention what live rules did [rules.backtest]', () => {
+  it('with the rules of the keyword returns the results of the live rules for every stored mention [rules.backtest]', () => {
     fc.assert(
       fc.property(definitions, items, readings, (definition, item, read) => {
         const event = live(definition, item, read);
@@ -163,7 +163,7 @@ describe('a backtest', () => {
     );
   });
 
-  it('counts what other rules would do, by rule and day, and the difference to what rules did [rules.backtest]', () => {
+  it('counts the results of other rules by rule and day, and the difference from the stored results [rules.backtest]', () => {
     const definition = fromJson(KeywordDefinitionSchema, {
       muteRules: [{ value: 'promo', target: 'text' }],
       rules: [
@@ -214,7 +214,7 @@ describe('a backtest', () => {
       ],
       ...{ added: 1, removed: 1, alerts: [] },
     });
-    // Of the first five minutes, two mentions count no more; no count becomes negative.
+    // Two mentions of the first five minutes no longer count. No count becomes negative.
     const at = Date.parse('2026-03-04T05:05:00.000Z');
     const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
     const nextDay = Date.parse('2026-03-05T00:00:00.000Z');

@@ -71,8 +71,8 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 }
 
 /**
- * A mention that was read keeps what was decided about its language then: the column also has languages that only the
- * source declared, and that no reader recognised.
+ * A mention that was read keeps the earlier decision about its language, because the column also contains languages
+ * that only the source declared and no reader recognised.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,
@@ -84,12 +84,12 @@ function languagesFor(
   };
 }
 
-/** A mention that was muted was not read: it is not dropped for its relevance. */
+/** A muted mention was not read, so it is not dropped for its relevance. */
 function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1] {
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }
 
-/** What rules read of a mention: the same as of its event. */
+/** The fields of a mention that rules read: the same as of its event. */
 export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   return {
     ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },

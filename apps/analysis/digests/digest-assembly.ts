@@ -29,10 +29,10 @@ import { digestItems, type DigestItems, type ItemRange } from './digest-items.js
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
-/** A summary is made of the most important items: reading more would take seconds for each digest. */
+/** A summary uses only the most important items, because reading more would take seconds for each digest. */
 const SUMMARISED_ITEMS = 20;
 
-/** A turn that is due, and where its items are cut. */
+/** A turn that is due, and the sequence up to which all items are stored. */
 export interface DueTurn {
   turn: ClaimedTurn;
   appliedSeq: number;
@@ -53,7 +53,7 @@ export class DigestAssembly {
   ) {}
 
   /**
-   * Assembles the digests of turns that are due; without items there is none.
+   * Assembles the digests of turns that are due. A turn without items gets no digest.
    * @param now ms
    * @returns for each turn the turn after it, or why it failed
    */
@@ -66,7 +66,7 @@ export class DigestAssembly {
     const facts = await Promise.allSettled(
       planned.map(({ turn, period }, n) => this.factOf(turn, period, items[n]!, now)),
     );
-    // Assembling can take a minute, and a keyword can be purged meanwhile: no digest of it is stored.
+    // Assembling can take a minute. If a keyword is purged meanwhile, no digest of it is stored.
     const before = await this.existing(planned);
     const after = await Promise.allSettled(
       planned.map(async ({ turn, period }, n) => {
@@ -82,7 +82,7 @@ export class DigestAssembly {
     return after;
   }
 
-  /** @returns undefined without items */
+  /** @returns undefined if there are no items */
   private async factOf(
     turn: ClaimedTurn,
     period: DuePeriod,
@@ -157,7 +157,7 @@ export class DigestAssembly {
     return digestOf(head, shown, total);
   }
 
-  /** A digest comes without a summary rather than not at all. */
+  /** If the summary fails, the digest is stored without it. */
   private async summaryOf(shown: readonly WaitingItem[]): Promise<DigestSummary | null> {
     const mentions = shown.slice(0, SUMMARISED_ITEMS).map(({ item, own }) => ({
       id: item.mentionId,
@@ -183,7 +183,7 @@ export class DigestAssembly {
   }
 }
 
-/** Where the items of a turn are. */
+/** The range of EVENTS that contains the items of a turn. */
 export function rangeOf({ keywordId, afterSeq }: DigestTurn, { cutSeq }: DuePeriod): ItemRange {
   return { keywordId, afterSeq, cutSeq };
 }

@@ -3,7 +3,7 @@ import type { Database, Tx } from '#postgres';
 import { nextDue } from '../domain/digest-times.js';
 import type { DigestTurn } from '../domain/digest-turn.js';
 
-/** A replica that has not finished a digest by then counts as dead. */
+/** A replica that has not finished a digest within this time counts as dead. */
 const CLAIM_SECONDS = 120;
 
 /** A turn that a replica has claimed, with the name of its keyword. */
@@ -27,8 +27,8 @@ interface Row {
 const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND t.mode = n.mode';
 
 /**
- * Makes the turns of keywords agree with their channels: a new channel gets its first digest of what is found from now
- * on; a removed one gets none any more. Retired and purged keywords have no turns.
+ * Makes the turns of keywords agree with their channels: the first digest of a new channel contains only items that are
+ * found from now on; a removed channel gets no more digests. Retired and purged keywords have no turns.
  * @param lastSeq the last sequence of EVENTS
  */
 export async function agreeWithChannels(
@@ -38,7 +38,8 @@ export async function agreeWithChannels(
   now: number,
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    // Another replica could read the channels before a change and delete after it the turns of the new ones.
+    // Without the lock, another replica could read the channels before a change, and then delete the turns of new
+    // channels.
     await tx.query('SELECT 1 FROM keywords WHERE keyword_id = ANY ($1) ORDER BY keyword_id FOR SHARE', [
       keywordIds,
     ]);
@@ -75,7 +76,7 @@ async function agree(tx: Tx, keywordIds: readonly string[], lastSeq: number, now
   );
 }
 
-/** Computes again when digests are due, of accounts that have changed their time zone. */
+/** Computes the due times of digests again for accounts that have changed their time zone. */
 export async function agreeWithZones(database: Database, now: number): Promise<void> {
   const rows: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'timezone'> & { period_from: Date })[] =
     await database.query(

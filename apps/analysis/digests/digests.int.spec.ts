@@ -33,7 +33,7 @@ const texts = ({ priority, groups }: Digest) => [
   ...groups.flatMap(({ stories }) => stories.flatMap((story) => story.items.map(({ excerpt }) => excerpt))),
 ];
 
-it('each item is in exactly one digest of each mode while several replicas run, and a digest without items is not made [digests.exactly-once, digests.empty]', async () => {
+it('each item is in exactly one digest of each mode while several replicas run, and no digest is made without items [digests.exactly-once, digests.empty]', async () => {
   const scene = await on.scene('hourly', 'daily');
   const first = scene.event('first');
   await scene.publish(first, scene.event('second'));
@@ -81,7 +81,7 @@ it('after a crash between storing a digest and storing its turn, the stored dige
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('a digest shows at most 50 items: first those of VIPs and those labelled to_reply, also if they are the oldest, and no hidden ones [digests.order]', async () => {
+it('a digest shows at most 50 items: first those of VIPs and those labelled to_reply, even if they are the oldest, and no hidden ones [digests.order]', async () => {
   const scene = await on.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);

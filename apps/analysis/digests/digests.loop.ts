@@ -15,11 +15,11 @@ const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
- * A brief and a report take seconds, with a language model up to a minute and more: they do not delay the others, and those
- * of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
+ * A brief or a report takes seconds, and with a language model a minute or more. So they have their own claims and do
+ * not delay the others. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
  */
 const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
-  // Together: a query for each would cost more than its digest.
+  // Read together, because a query for each digest would cost more than the digest.
   { modes: ['hourly', 'daily'], turns: 250, together: 25, atOnce: 2 },
   { modes: ['daily_brief', 'weekly_report'], turns: 100, together: 1, atOnce: 2 },
 ];
@@ -28,12 +28,12 @@ const BEGIN_WITHIN_MS = 20_000;
 const ROWS_AT_ONCE = 5_000;
 
 const OLD = [
-  // A week, and an outage.
+  // Longer than a week, so that an outage loses no items.
   { table: 'digest_items', column: 'occurred_at', days: 35 },
   { table: 'reports', column: 'created_at', days: 90 },
 ] as const;
 
-/** Assembles the digests that are due. Every replica does: a turn belongs to one of them at a time. */
+/** Assembles the digests that are due. Every replica does this; a turn belongs to one replica at a time. */
 @Injectable()
 export class DigestsLoop implements Loop {
   readonly name = 'digests';
@@ -82,7 +82,7 @@ export class DigestsLoop implements Loop {
     const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
     const early = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
-    // Most have none.
+    // Most turns have no items.
     const filled = await haveItems(
       this.database,
       due.map(({ turn, appliedSeq }) => rangeOf(turn, duePeriod(turn, appliedSeq, now))),
@@ -107,7 +107,7 @@ export class DigestsLoop implements Loop {
     return turns.length === most;
   }
 
-  /** @returns the turns to store. One that failed is left out: it is claimed again when its claim has ended */
+  /** @returns the turns to store. A failed turn is left out: it is claimed again when its claim has ended */
   private async assembled(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(

@@ -47,7 +47,7 @@ describe('the time at which a digest is due', () => {
     );
   });
 
-  it('is later, never skips one, and the last one is the one before the next [digests.times, digests.dst]', () => {
+  it('is after the given time and skips no digest, and the last due time is the one before the next [digests.times, digests.dst]', () => {
     fc.assert(
       fc.property(
         modes,
@@ -58,7 +58,7 @@ describe('the time at which a digest is due', () => {
           const due = nextDue(mode, zone, after);
           expect(due).toBeGreaterThan(after);
           expect(nextDue(mode, zone, due - 1)).toBe(due);
-          // From any earlier time, the same digests follow.
+          // The same due times follow from any earlier time.
           let other = nextDue(mode, zone, after - (mode === 'hourly' ? back % (6 * HOUR_MS) : back));
           while (other < due) other = nextDue(mode, zone, other);
           expect(other).toBe(due);
@@ -102,7 +102,7 @@ describe('the content of a digest', () => {
   });
   const head = { id: 'd' } as unknown as DigestHead;
 
-  it('has VIPs and items to reply first, then buckets and stories, the largest first [digests.order]', () => {
+  it('begins with VIPs and items to reply to, then has buckets and stories, the largest first [digests.order]', () => {
     const [a, b] = [
       { key: 'a', label: 'A' },
       { key: 'b', label: 'B' },

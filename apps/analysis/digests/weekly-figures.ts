@@ -12,7 +12,7 @@ const DAYS = 7;
 const MOST_NAMED = 10;
 const MOST_ALERTS = 20;
 const SENTIMENT = `if(corrected_sentiment != '', corrected_sentiment, sentiment)`;
-/** Mentions that count: what was found in the week, without dropped and hidden ones. */
+/** Mentions that count: found in the week, neither dropped nor hidden. */
 const COUNTED = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
   AND occurred_at < {until: DateTime64(3, 'UTC')} AND dropped_reason = '' AND NOT backfilled AND NOT has(labels, 'hidden')`;
 const IN_WEEK = `${COUNTED} AND occurred_at >= {since: DateTime64(3, 'UTC')}`;
@@ -131,7 +131,7 @@ export class WeeklyFigures {
     }));
   }
 
-  /** The index of events has a keyword's own events under its id. */
+  /** In the index of events, an event of a keyword itself has the keyword's id as its watch id. */
   private async alerts(params: Record<string, unknown>): Promise<WeeklyReport['alerts']> {
     const rows = await this.select<{ at: string; envelope: string }>(
       params,

@@ -21,8 +21,8 @@ export interface AlertCommand {
 export const NO_ALERTS: AlertsState = new Map();
 
 /**
- * The facts of an evaluation. Another replica can have evaluated the same mentions before: a rule whose episode is open,
- * or that fired less than 60 minutes ago, does not fire.
+ * The facts of an evaluation. Another replica can have evaluated the same mentions before. So a rule does not fire if
+ * its episode is open, or if it fired less than 60 minutes ago.
  */
 export function decide({ ended, fired, at }: AlertCommand, state: AlertsState): AlertEvent[] {
   const events: AlertEvent[] = [];

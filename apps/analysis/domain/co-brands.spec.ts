@@ -51,7 +51,7 @@ describe('brands beside the subject', () => {
     );
   });
 
-  it('are found in time that grows with the text, not faster', () => {
+  it('are found in a hostile text of 70 KB before the test times out', () => {
     const hostile = `${'Acme, '.repeat(5_000)}${'A'.repeat(20_000)}\n${'- A '.repeat(5_000)}`;
     expect(brands(hostile)).toBeInstanceOf(Array);
   });

@@ -33,8 +33,8 @@ const NO_BRANDS = new Set(
 );
 
 /**
- * Brands named beside the subject, in the spelling of their first occurrence, at most 20: listed ones anywhere in the text,
- * names that the text compares or joins with the subject, and the entries of lists.
+ * At most 20 brands that a text names beside the subject, in the spelling of their first occurrence: listed brands
+ * anywhere in the text, names that the text compares or joins with the subject, and the entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
   const whole = `${title}\n${text}`.slice(0, CHARACTERS_READ);

@@ -1,8 +1,11 @@
 import type { Check, Event, Item } from '#contracts';
 
-/** An item without a date appeared at some time in the period of its check. A longer period does not locate it well enough. */
+/**
+ * An item without a date appeared at some time in the period of its check. If the period is longer, the time is too
+ * uncertain.
+ */
 const LONGEST_UNDATED_MS = 2 * 3_600_000;
-/** Older history is in no baseline. */
+/** No baseline uses older history. */
 export const COUNTED_DAYS = 90;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 

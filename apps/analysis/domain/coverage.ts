@@ -6,7 +6,10 @@ export interface Covered {
   to: number;
 }
 
-/** In the first reads of these sources, the oldest date says nothing: lists have different lengths, or entries without a date. */
+/**
+ * The oldest date in a first read of these sources means nothing: lists have different lengths, or entries without a
+ * date.
+ */
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
 
 /**
@@ -25,7 +28,7 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
 }
 
 function oldestOf({ source, rememberedItemIds, items }: Check, least: number, latest: number): number {
-  // Remembered items, such as those beyond the limit of one check, are not among `items`.
+  // `items` does not contain remembered items, for example those over the limit of one check.
   if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
   const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
   return dates.reduce((first, date) => (date >= least && date < first ? date : first), latest);

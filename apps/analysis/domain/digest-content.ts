@@ -9,7 +9,7 @@ export interface WaitingItem {
   own: string;
 }
 
-/** What a digest says beside its items. */
+/** The fields of a digest other than its items. */
 export type DigestHead = Pick<
   Digest,
   'id' | 'mode' | 'channelId' | 'keyword' | 'period' | 'timezone' | 'summary' | 'report'
@@ -18,7 +18,7 @@ export type DigestHead = Pick<
 const EXCERPT_CHARACTERS = 300;
 const OWN_CHARACTERS = 2_000;
 
-/** The item of an event; undefined for an event that is in no digest: one that is not pushed, or is hidden. */
+/** The item of an event; undefined if the event is in no digest because it is not pushed, or is hidden. */
 export function waitingItemOf(event: Event): WaitingItem | undefined {
   const item = event.matched?.item;
   if (!item || !event.push || event.labels.includes('hidden')) return undefined;
@@ -78,7 +78,7 @@ function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
 }
 
 function storiesOf(items: readonly WaitingItem[]): DigestStory[] {
-  // An item without a story stands alone.
+  // An item without a story is a part of its own.
   const parts = partsOf(items, ({ storyId, item }) => storyId ?? `item ${item.mentionId}`);
   return [...parts.values()]
     .map((members) => ({
@@ -99,7 +99,7 @@ function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return parts;
 }
 
-/** Never inside a character. */
+/** Never cuts inside a character. */
 function cut(text: string, most: number): string {
   return text.length <= most
     ? text

@@ -39,7 +39,7 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
 
 /** The last time at or before an instant at which a digest of the mode was due. */
 export function lastDue(mode: DigestMode, timeZone: string, at: number): number {
-  // A little more than the longest distance between two of them.
+  // `LONGEST_MS` is a little more than the longest time between two digests.
   let due = nextDue(mode, timeZone, at - LONGEST_MS[mode]);
   for (let next = due; next <= at; next = nextDue(mode, timeZone, next)) due = next;
   return due;
@@ -54,7 +54,7 @@ const LONGEST_MS: Readonly<Record<DigestMode, number>> = {
   weekly_report: 9 * DAY_MS,
 };
 
-/** In a zone that changes by half an hour, the hour after a full one can end at half past. */
+/** In a zone whose clock changes by half an hour, one hour after a full hour can be half past. */
 function nextFullHour(local: DateTime): DateTime {
   let next = local.startOf('hour').plus({ hours: 1 });
   while (next.minute !== 0) next = next.plus({ minutes: 60 - next.minute });

@@ -9,11 +9,11 @@ export interface DigestTurn {
   mode: DigestMode;
   accountId: string;
   timeZone: string;
-  /** The end of the digest before. */
+  /** The end of the previous digest. */
   periodFrom: number;
   /** Items up to this sequence of EVENTS were in an earlier digest. */
   afterSeq: number;
-  /** Sequence in DIGESTS of the digest before; 0 for none. */
+  /** Sequence in DIGESTS of the previous digest; 0 if there is none. */
   digestSeq: number;
   dueAt: number;
 }
@@ -27,9 +27,9 @@ export interface DuePeriod {
 }
 
 /**
- * The period of a turn that is due. After a time without service it is one long period, up to the last time at which a
- * digest was due.
- * @param appliedSeq every event up to this sequence has been stored as an item, or is none
+ * The period of a turn that is due. If the service was interrupted, it is one long period that ends at the last time at
+ * which a digest was due.
+ * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
 export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {
   const { mode, timeZone, periodFrom, afterSeq, dueAt } = turn;
@@ -40,7 +40,7 @@ export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): Du
   };
 }
 
-/** The id of the next digest of a turn: the same one, however often it is assembled. */
+/** The id of the next digest of a turn. It is the same each time the digest is assembled. */
 export function digestIdOf({ keywordId, channelId, mode, periodFrom }: DigestTurn): string {
   return derivedId('digest', keywordId, channelId, mode, isoOf(periodFrom));
 }
@@ -54,8 +54,8 @@ export interface StoredDigest {
 }
 
 /**
- * The turn after a stored digest that it does not know, because of a crash or another replica.
- * @param stored the last digest of the subject; undefined if the stream does not keep it any more
+ * The turn after a stored digest that the present turn does not include, because of a crash or another replica.
+ * @param stored the last digest of the subject; undefined if the stream no longer contains it
  */
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {
   if (!stored) return { ...turn, digestSeq: 0 };

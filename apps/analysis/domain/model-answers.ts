@@ -15,7 +15,7 @@ import type { Answers } from './finished-event.js';
 
 /**
  * The result of one question to the model. `none`: it gave no valid answer, or refused. `late`: the deadline passed
- * while it was asked. `missed`: nobody could ask it in time.
+ * during the request. `missed`: no replica could ask it in time.
  */
 export type ModelResult<T> =
   | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
@@ -47,8 +47,9 @@ export function sameForAll(
 }
 
 /**
- * What becomes of the draft. Sentiment and intent that the model did not read stay as the local reader read them; so does
- * a bucket that it was not asked for in time. An invalid answer about the bucket leaves none.
+ * The answers that make the draft final. If the model did not read sentiment and intent, the values of the local reader
+ * stay. If it was not asked for the bucket in time, the local bucket stays. After an invalid answer about the bucket,
+ * the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

@@ -10,7 +10,7 @@ import {
 import { isoOf } from '#kernel';
 import { finishedEvent } from './finished-event.js';
 
-/** What a keyword, or a lone watch, wants to have read about its events. */
+/** The readings that a keyword, or a lone watch, wants for its events. */
 export interface WantedReadings {
   subject: { names: readonly string[]; role: string; about?: string };
   agentStep: AgentStep | undefined;
@@ -27,7 +27,7 @@ const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sent
 
 /**
  * The question that an event waits for, or the final event if there is nothing to wait for: no language model, nothing
- * wanted, or a dropped item. A backfilled item is kept as a mention and not emitted, so the agent step leaves it out.
+ * wanted, or a dropped item. A backfilled item is kept as a mention and not emitted, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,

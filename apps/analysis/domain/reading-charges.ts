@@ -27,7 +27,7 @@ export function chargesOf(
   ];
 }
 
-/** Brands beside the subject: once for each answer of an engine that was read for them. */
+/** The charge for brands beside the subject: one for each answer of an engine in which they were looked for. */
 function coBrandCharges({
   readings,
   source,
@@ -42,8 +42,8 @@ function coBrandCharges({
 export const CO_BRANDS = 'co_brands';
 
 /**
- * The price of finding brands beside the subject in one item, in credits: of an answer of an AI engine. All other items,
- * and events about citations in the same answer, are free.
+ * The price in credits of finding brands beside the subject in one item. Only answers of AI engines have a price. All
+ * other items, and events about citations in the same answer, are free.
  */
 export function coBrandCredits(source: string, type: string): number {
   return type.startsWith('answer.') ? creditsOfCoBrands(source as SourceId) : 0;

@@ -14,7 +14,7 @@ const HOLD_SECONDS = 300;
 /** A reply fits into one message. */
 const MOST_REPLY_BYTES = 700_000;
 
-/** Analyses mentions for `POST /v1/analyses`. Each mention that was done is charged. */
+/** Analyses mentions for `POST /v1/analyses`. Each analysed mention is charged. */
 @Controller()
 export class AnalysesHandler {
   constructor(

@@ -59,14 +59,14 @@ export class ChecksHandler {
         return [treatedCheck(message, check, own, stored || new Set())];
       }),
     ).then((found) => found.flat());
-    // The first events are published while later items are still to be read.
+    // Publishes the first events before the later items are read.
     for (const part of partsOf(treated)) await this.publish(part);
     if (treated.some(({ treatments }) => treatments.size > 0)) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
   private async publish(part: readonly TreatedCheck[]): Promise<void> {
-    // Earlier parts may have taken long: nothing of a keyword that was purged meanwhile is written.
+    // Earlier parts may have taken long. If a keyword was purged meanwhile, nothing of it is written.
     const known = await knownWatches(
       this.database,
       part.map(({ check }) => check.watchId),
@@ -78,7 +78,7 @@ export class ChecksHandler {
     await this.release(results.flatMap(({ final }) => final));
   }
 
-  /** Ends the reservations of events that cost nothing. A charge settles those of the others. */
+  /** Releases the reservations of events that cost nothing. The charges settle the reservations of the other events. */
   private async release(final: readonly Event[]): Promise<void> {
     if (!this.llm) return;
     const free = final.filter(({ charges }) => charges.length === 0);
@@ -95,7 +95,7 @@ export class ChecksHandler {
   ): Promise<{ messages: Unstored[]; final: readonly Event[] }> {
     const results = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
-        // It was asked once and is not asked again: its answer publishes it, also without a language model.
+        // The question was stored before. Its answer publishes the event, even if there is no language model any more.
         if (one.redelivered && (await this.isAsked(draft))) return [];
         return [this.questionOrFinal(draft, wantedOf(one, readings.get(draft.eventId)), one.cause)];
       }),
@@ -123,7 +123,7 @@ export class ChecksHandler {
     if ('final' in result) return result;
     const question = questionOf(draft, result.asked, cause);
     if (question.data.length <= this.store.mostBytes) return { question };
-    // An item of the largest size, and a step or rules with very long values: as without a language model.
+    // A very large item with very long values of a step or of rules is handled as if there were no language model.
     return { final: withoutModel(draft, wanted.agentStep) };
   }
 
@@ -207,7 +207,7 @@ function treatedCheck(
   };
 }
 
-/** What is to be read about the items of the check beside what was read already. */
+/** The readings that an item of the check still needs. */
 function wantedOf({ settings }: TreatedCheck, reading: ItemReading | undefined): WantedReadings {
   const { definition, agentStep } = settings;
   return {
@@ -237,7 +237,7 @@ function questionSubject({ accountId, watchId, eventId }: Event): string {
   return subjectOf('READINGS', accountId, watchId, eventId);
 }
 
-/** The events of the check as they are without further readings. */
+/** The events of the check with the readings so far. */
 function draftsOf(
   { check, settings: { definition }, treatments }: TreatedCheck,
   readings: ReadonlyMap<string, ItemReading>,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => on?.close());
 
 describe('a check', () => {
-  it('becomes events with what was read, which is stored before them', async () => {
+  it('becomes events with readings, which are stored before the events', async () => {
     const scene = await on.scene();
     await on.handler().handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
@@ -27,7 +27,7 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
-  it('that is delivered again repeats no stored event, also after a change of the settings [readings.final]', async () => {
+  it('that is delivered again repeats no stored event, even after a change of the settings [readings.final]', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     await on.handler().handle(check);
@@ -36,7 +36,7 @@ describe('a check', () => {
       `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
       [scene.keywordId, mute],
     );
-    // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
+    // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
     const publish = jest.spyOn(on.store, 'publishAll');
     await on.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
@@ -50,7 +50,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('that is delivered again after a crash gives the events of its first reading, also when the reader has changed [readings.final]', async () => {
+  it('that is delivered again after a crash gives the events of its first reading, even if the reader has changed [readings.final]', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     const crashing = on.handler();
@@ -139,7 +139,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('with a language model reserves what the readings of each item can cost, so that nothing else spends it [readings.credits]', async () => {
+  it('with a language model reserves the maximum cost of the readings of each item, so that nothing else can spend it [readings.credits]', async () => {
     const scene = await on.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = on.handler(() => POSITIVE, {});
@@ -147,7 +147,7 @@ describe('a check', () => {
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
     const held = async () => (await balanceOf(on.database, scene.accountId))?.held;
     expect(await held()).toBe(4);
-    // A check in another replica, and any other work, gets what is left.
+    // A check in another replica, like any other work, gets only the remaining credits.
     await on.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
     const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
@@ -201,7 +201,7 @@ describe('a check', () => {
     expect(charged).toEqual([undefined, 2, undefined]);
   });
 
-  it('runs the rules on final events after the readings, and charges the readings of what they stop [rules.order, rules.stop, rules.mark, rules.webhook, rules.similar-to, rules.backfilled]', async () => {
+  it('runs the rules on final events after the readings, and charges the readings of items that the rules stop [rules.order, rules.stop, rules.mark, rules.webhook, rules.similar-to, rules.backfilled]', async () => {
     const rule = (name: string, then: object[], ...all: JsonValue[]) =>
       create(RuleSchema, { id: newId(), name, enabled: true, when: { kind: 'item', all }, then });
     const rules = [
@@ -250,7 +250,7 @@ describe('a check', () => {
     });
   });
 
-  it('stores a question in place of an event that waits for a language model, and asks once', async () => {
+  it('stores a question instead of an event that waits for a language model, and asks once', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
     const { handle } = on.handler(undefined, {});
@@ -275,14 +275,14 @@ describe('a check', () => {
       JSON.stringify(toJson(AgentStepSchema, step)),
     ]);
     const check = scene.check(...Array.from({ length: 50 }, () => ({ text: 'acme is great' })));
-    // Of backfilled items no step is made.
+    // Backfilled items get no agent step.
     check.baseline = true;
     await on.handler(undefined, {}).handle(check);
     expect((await scene.events()).map(({ charges }) => charges.length)).toEqual(Array(50).fill(0));
     expect((await balanceOf(on.database, scene.accountId))?.held).toBe(0);
   });
 
-  it('that was asked about is not asked or published again, also when the language model was taken away', async () => {
+  it('with stored questions is not asked about or published again, even if the language model was removed', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
     await on.handler(undefined, {}).handle(check);
@@ -290,7 +290,7 @@ describe('a check', () => {
     expect(await scene.events()).toEqual([]);
   });
 
-  it('gets failed steps in place of questions that do not fit into a message', async () => {
+  it('gets failed steps instead of questions that do not fit into a message', async () => {
     const scene = await on.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };

@@ -70,7 +70,7 @@ const publishedFor = async (keywordId: string) => {
   return events.map(({ data }) => fromBinary(EventSchema, data).type);
 };
 
-it('the event of a pause is published only after the tables hold the pause, because delivery reads them', async () => {
+it('the event of a pause is published only after the tables contain the pause, because delivery reads them', async () => {
   const keywordId = newId();
   const first = await paused(keywordId);
   await looked(first.seq);

@@ -8,16 +8,16 @@ import { causeOf } from '#telemetry';
 import { knownWatches } from '../readmodels/check-sink.js';
 import { storedEventIds } from './stored-events.js';
 
-/** An event about a keyword itself, and the message that it is made of. */
+/** An event about a keyword itself, and the message from which it is made. */
 export interface MadeEvent {
   event: Event;
   message: JsMsg;
 }
 
 /**
- * Publishes events about keywords themselves, without those of purged keywords, and without those of messages that are
- * delivered again which EVENTS contains already.
- * @returns their number
+ * Publishes events about keywords themselves. Leaves out events of purged keywords. If a message is delivered again,
+ * also leaves out its events that EVENTS already contains.
+ * @returns the number of published events
  */
 export async function publishKeywordEvents(
   store: EventStore,

@@ -17,7 +17,7 @@ import { EMBEDDER } from '../config.js';
 import { WorkCharges } from '../search/work-charges.js';
 import { searchWords } from '../search/words.js';
 
-/** Longer than a search takes: a gateway that has not settled the question by then is dead. */
+/** Longer than a search takes: a gateway that has not settled the question within this time is dead. */
 const HOLD_SECONDS = 120;
 const FREE_MINUTES = 10;
 /** The operation of the charge. */
@@ -29,8 +29,8 @@ interface KnownQuestion {
 }
 
 /**
- * Answers what a semantic question means, and charges it when the gateway has found the mentions. An identical question
- * of the account is free for ten minutes.
+ * Returns the meaning of a semantic question, and charges the question when the gateway has found the mentions. An
+ * identical question of the account is free for ten minutes.
  */
 @Controller()
 export class QuestionsHandler {
@@ -91,7 +91,7 @@ export class QuestionsHandler {
        WHERE account_id = $1 AND question_hash = $2 AND NOT EXISTS (SELECT 1 FROM made)`,
       [accountId, Buffer.from(hash, 'hex'), newId(), FREE_MINUTES],
     );
-    // Without a row another request has stored the question at this moment.
+    // If no row is returned, another request has stored the question at the same time.
     return rows[0] ?? this.known(accountId, hash);
   }
 

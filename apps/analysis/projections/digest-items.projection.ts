@@ -4,8 +4,8 @@ import type { Projection } from '#projections';
 import { waitingItemOf } from '../domain/digest-content.js';
 
 /**
- * Stores the items of EVENTS that wait for a digest, of keywords with a channel that gets digests. An event that is stored
- * twice is one item.
+ * Stores the items of EVENTS that wait for a digest, if their keyword has a channel that gets digests. An event that is
+ * stored twice is one item.
  */
 export const digestItemsProjection: Projection = {
   name: 'digest-items-v1',

@@ -45,7 +45,7 @@ interface CountedMention {
   at: number;
   occurred_at: string;
   negative: boolean;
-  /** False for an item from before the watch: history, of which no alert is fired. */
+  /** False for an item from before the watch, which is history and fires no alert. */
   isNew: boolean;
 }
 
@@ -104,7 +104,7 @@ async function addCounts(tx: Tx, mentions: readonly CountedMention[]): Promise<v
   );
 }
 
-/** Only keywords that have an alert, and only once for many mentions. */
+/** Marks only keywords that have an alert, and each only once for many mentions. */
 async function markTurns(tx: Tx, mentions: readonly CountedMention[]): Promise<void> {
   const firstBins = new Map<string, number>();
   for (const { keyword_id, at } of mentions)

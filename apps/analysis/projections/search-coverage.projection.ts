@@ -5,8 +5,8 @@ import type { Projection } from '#projections';
 import { coveredBy, type Covered } from '../domain/coverage.js';
 
 /**
- * Stores which times the checks of each search of a keyword cover. A baseline uses only covered times: a source that did
- * not answer is neither a drop nor, when it answers again, a rise.
+ * Stores which times the checks of each search of a keyword cover. A baseline uses only covered times: the outage of a
+ * source does not count as a drop, and its end does not count as a rise.
  */
 export const searchCoverageProjection: Projection = {
   name: 'search-coverage-v1',
@@ -27,7 +27,7 @@ export const searchCoverageProjection: Projection = {
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // As in the counts: a source without searches of its own has one search, which has no id.
+      // Like the counts: a source without searches of its own has one search, which has no id.
       const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;

@@ -39,7 +39,10 @@ function eventIdOf(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
-/** A check that was delivered twice may repeat its questions. Only the first one counts: it may be answered by now. */
+/**
+ * A check that was delivered twice may repeat its questions. Only the first message of a question counts, because the
+ * question may have an answer by now.
+ */
 async function firstOnes<T extends ProjectedMessage>(tx: Tx, asked: readonly T[]): Promise<T[]> {
   if (asked.length === 0) return [];
   const rows: { subject: string }[] = await tx.query(

@@ -5,7 +5,7 @@ import { coBrandCredits } from '../domain/reading-charges.js';
 import type { RecentSpending } from './recent-spending.js';
 import type { Readable } from './readable.js';
 
-/** As long as an event can wait for a language model, and until billing has charged it. */
+/** The time that an event can wait for a language model, plus the time until billing has charged the event. */
 const RESERVED_SECONDS = READING_DEADLINE_MS / 1000 + 180;
 
 interface Row {
@@ -14,8 +14,8 @@ interface Row {
 }
 
 /**
- * The most that the readings of an item can cost, in credits: sentiment and intent, the bucket, the agent step, co-brands. Language,
- * relevance and story are free.
+ * The maximum cost of the readings of an item, in credits: sentiment and intent, the bucket, the agent step, co-brands.
+ * Language, relevance and story are free.
  */
 export function mostCredits({ item, settings: { analysis, definition, agentStep } }: Readable): number {
   return (
@@ -27,8 +27,8 @@ export function mostCredits({ item, settings: { analysis, definition, agentStep 
 }
 
 /**
- * The items whose priced readings their accounts can pay, the first ones of each account. The others are stored without
- * these readings.
+ * The items whose priced readings the accounts can pay: the first items of each account. The other items are stored
+ * without these readings.
  * @returns their event ids
  */
 export async function affordable(
@@ -58,8 +58,8 @@ export async function affordable(
 }
 
 /**
- * Like `affordable`, for items that may wait for a language model: what they can cost is reserved until they are charged.
- * Meanwhile the account spends it on nothing else.
+ * Like `affordable`, for items that may wait for a language model: their maximum cost is reserved until they are
+ * charged, so the account cannot spend it on other work.
  */
 export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {
   const { shortages, unopened } = await reserve(

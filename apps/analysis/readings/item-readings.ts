@@ -33,7 +33,7 @@ export interface ReadableCheck {
   items: readonly Readable[];
   /** True if it may have been read before: the message was delivered before. */
   redelivered: boolean;
-  /** The trace that the reading follows from. */
+  /** The trace that caused the reading. */
   cause?: string | undefined;
 }
 
@@ -174,7 +174,7 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // The first item of the rest differs when only a part was stored before.
+      // If only a part was stored before, the rest begins with another item, and so has another id.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

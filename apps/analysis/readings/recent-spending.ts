@@ -1,7 +1,7 @@
 /** Billing charges an event within seconds of its publication. Until then the balance does not show the charge. */
 const REMEMBERED_MS = 10_000;
 
-/** What this process has let accounts spend in the last seconds, which their balances may not show yet. */
+/** The credits that this process has let accounts spend in the last seconds. The balances may not show them yet. */
 export class RecentSpending {
   private readonly spent: { accountId: string; credits: number; at: number }[] = [];
 

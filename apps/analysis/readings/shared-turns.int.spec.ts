@@ -65,7 +65,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
   });
 
-  it('waits in every replica as long as one of them was asked to', async () => {
+  it('waits in every replica for the time that the server asked one replica to wait', async () => {
     const [first, second] = await replicas();
     await failing(first, 60_000);
     await expect(second.run(inMs(30_000), () => Promise.resolve())).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect(await second.isStillDown()).toBe(true);
     answer();
     await test;
-    // Events do not pass by a model that works again.
+    // Events use a model again as soon as it works.
     expect([second.isDown, await second.isStillDown()]).toEqual([true, false]);
     await second.run(inMs(5_000), () => Promise.resolve());
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
@@ -102,7 +102,7 @@ describe('the lane of the language model, which all replicas share', () => {
       ]);
     await dies(60);
     await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    // The server is not to blame, so no alert says that it is.
+    // The server works, so no alert reports it.
     expect(lane.blockedForMs).toBe(0);
     await database.query(`UPDATE llm_turns SET ends_at = now()`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');

@@ -1,17 +1,17 @@
 import type { Learned, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
-/** When to look again while other replicas send as many requests as may be sent at the same time. */
+/** Time until the next attempt while other replicas use all places of the lane. */
 const BUSY_MS = 200;
 /** A turn that its replica does not renew ends: the replica has died. */
 const LEASE_SECONDS = 10;
 
 /**
- * After this wait, a turn is the next one. Otherwise a replica with many requests, which asks again as soon as one of them
- * ends, leaves no gap that another replica finds.
+ * A turn that has waited this long is the next one. Otherwise a replica with many requests, which asks again as soon as
+ * one of them ends, would leave no place for another replica.
  */
 const LONG_WAIT_MS = 1_000;
-/** How late the next turn may ask again. Then it has given up, or its replica has died. */
+/** If the next turn does not ask again within this time, it has given up, or its replica has died. */
 const NEXT_PATIENCE_MS = 2_000;
 
 /** The lane of the language model in Postgres, which all replicas share. All times are those of the database's clock. */
@@ -24,7 +24,7 @@ export class SharedLlmTurns implements SharedTurns {
 
   async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
     const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
-    // After the commit: a turn of which this process does not know ends by itself.
+    // After the commit, because a turn that this process does not renew ends by itself.
     if ('hasBegun' in begun) this.keep(turn);
     return begun;
   }
@@ -37,7 +37,7 @@ export class SharedLlmTurns implements SharedTurns {
   async end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined> {
     this.forget(turn);
     return this.database.transaction(async (tx) => {
-      // Always the lane first, so that transactions cannot deadlock.
+      // Always locks the lane first, so that transactions cannot deadlock.
       const rows: { failures: number }[] = await tx.query('SELECT failures FROM llm_lane FOR UPDATE');
       await tx.query('DELETE FROM llm_turns WHERE turn = $1', [turn]);
       const before = rows[0]!.failures;

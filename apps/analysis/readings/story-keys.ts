@@ -15,7 +15,7 @@ const SHINGLE_WORDS = 3;
 const BANDS = 5;
 const ROWS = 6;
 
-/** Comments and answers tell their own thing about a story, and often share its link or quote it. */
+/** Comments and answers say something else than the story, but often share its link or quote it. */
 const REPLIES: ReadonlySet<string> = new Set(['comment', 'answer', 'reply']);
 
 /**
@@ -33,7 +33,7 @@ export function storyKeys(
   return [...new Set([...addresses.map((address) => key('link', address)), ...texts])];
 }
 
-/** The address without what does not change the page: scheme, www, tracking parameters, fragment, order. */
+/** The address without the parts that do not change the page: scheme, www, tracking parameters, fragment, order. */
 export function canonicalUrl(url: string): string | undefined {
   try {
     const canonical = normalizeUrl(url, {
@@ -75,7 +75,10 @@ function wordsOf(text: string): string[] {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MOST_WORDS);
 }
 
-/** The lowest value of the n-th hash function. Two words of the digest give all of them: a + n × b (Kirsch, Mitzenmacher). */
+/**
+ * The lowest value of the n-th hash function. All functions are computed from two words of the digest: a + n × b
+ * (Kirsch, Mitzenmacher).
+ */
 function minimum(hashes: readonly Buffer[], n: number): number {
   let lowest = Infinity;
   for (const hash of hashes) {

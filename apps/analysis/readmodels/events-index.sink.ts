@@ -13,9 +13,8 @@ import { knownWatches } from './check-sink.js';
 
 /**
  * Writes the index of EVENTS by watch: the sequence, with which replays read the bytes from the stream, and the
- * envelope, which readers of a watch's events receive. Events of a keyword itself are also written to its activity. The
- * first run reads the whole stream, so that rows of older
- * versions get their sequence.
+ * envelope, which readers of a watch's events receive. Events about a keyword itself are also written to its activity.
+ * The first run reads the whole stream, so that rows of older versions get their sequence.
  */
 @Controller()
 export class EventsIndexSink {

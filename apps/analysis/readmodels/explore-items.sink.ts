@@ -46,7 +46,7 @@ export class ExploreItemsSink {
     return batch.map(() => done);
   }
 
-  /** Without the embeddings the items are there, and `embeddings backfill` makes them searchable. */
+  /** If the embeddings fail, the items stay stored, and `embeddings backfill` makes them searchable. */
   private async makeSearchable(explored: readonly ExploredItem[]): Promise<void> {
     try {
       const rows = await vectorRows(

@@ -3,8 +3,8 @@ import type { ActivityRow } from '#clickhouse';
 import { derivedId } from '#kernel';
 
 /**
- * The line of the activity of an event of the keyword itself, whether it is sent to a webhook or not. None for the event
- * of an item, and for a disabled channel, whose line is written with its failure.
+ * The activity line for an event of the keyword itself, whether or not the event is sent to a webhook. Events of items
+ * have no line. Disabled channels have none here, because their line is written with the failure.
  */
 export function keywordActivityOf(event: Event): ActivityRow[] {
   if (event.matched || event.watchId !== event.keywordId || event.type === 'channel.disabled') return [];
@@ -26,7 +26,7 @@ export function keywordActivityOf(event: Event): ActivityRow[] {
   ];
 }
 
-/** For people. */
+/** Text for people. */
 function messageOf(envelope: KeywordEnvelope): string {
   switch (envelope.type) {
     case 'keyword.alert_fired':

@@ -9,7 +9,7 @@ import { Similarities, type ComparedItem } from './similarities.js';
 export class EventRules {
   constructor(private readonly similarities: Similarities) {}
 
-  /** @returns the events in order, with the outcome of the rules; dropped ones as they are */
+  /** @returns the events in order, with the outcome of the rules; dropped events are unchanged */
   async run(rules: readonly Rule[], events: readonly Event[]): Promise<Event[]> {
     if (!hasItemRules(rules)) return [...events];
     const compiled = itemRulesOf(rules);

@@ -2,12 +2,14 @@ import { create } from '@bufbuild/protobuf';
 import { DroppedSchema, RuleOutcomeSchema, type Event } from '#contracts';
 import { ruleSubjectOf, type ItemRules, type RuleResult, type Similarity } from '#rules';
 
-/** An event with a larger envelope keeps only which rules fired: with all clauses, it might not fit into a message. */
+/**
+ * An event with a larger envelope stores its rules without clauses, because it might not fit into a message with them.
+ */
 const MOST_ENVELOPE_BYTES = 256 * 1024;
 
 /**
- * The final event with the outcome of its keyword's rules. Its bytes and its charges stay as they are: rules run on
- * what was read. A backfilled item gets labels and is stopped, but never sent.
+ * The final event with the outcome of its keyword's rules. Its bytes and charges do not change, because rules run after
+ * the readings. A backfilled item gets labels and is stopped, but never sent.
  */
 export function ruledEvent(event: Event, rules: ItemRules, similarity: Similarity): Event {
   if (event.dropped || !event.matched?.item) return event;

@@ -32,7 +32,7 @@ export class Similarities {
 
   constructor(@Inject(READER) private readonly reader: LocalReader) {}
 
-  /** One similarity for each item. Everything that the rules can ask for is computed before. */
+  /** One similarity function for each item. All vectors that the rules can need are computed first. */
   async of(rules: ItemRules, items: readonly ComparedItem[]): Promise<Similarity[]> {
     if (rules.similarTo.length === 0) return items.map(() => () => undefined);
     const fields = [...new Set(rules.similarTo.map(({ field }) => field))];
@@ -93,7 +93,7 @@ function isLocal(embedding: Uint8Array, model: string): boolean {
   return embedding.length > 0 && model === LOCAL_MODEL.embedding;
 }
 
-/** The text is read as an item's text is, so that both vectors are made in the same way. */
+/** Reads the text like the text of an item, so that both vectors are made in the same way. */
 function requestOf(text: string) {
   return {
     item: { source: '', kind: '', title: '', text, titleOfParent: false, url: '', terms: [] },

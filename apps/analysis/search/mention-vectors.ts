@@ -13,7 +13,7 @@ export interface SearchableMention extends MentionText {
   dropped: boolean;
   /** Whether an Explore found it. */
   explored: boolean;
-  /** Made by the embedder's model, if it was made already. */
+  /** The vector of the embedder's model, if it already exists. */
   embedding?: Uint8Array | undefined;
 }
 

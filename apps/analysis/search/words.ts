@@ -1,4 +1,4 @@
-/** A text has at most this many words for the search; further ones are not found by their wording. */
+/** A text has at most this many words for the search; the search does not find a text by further words. */
 const MOST_WORDS = 256;
 /** A longer text is cut before it is split into words. */
 const MOST_CHARACTERS = 16_384;

@@ -200,7 +200,7 @@ export class AlertScene {
     return (await this.facts()).map((fact) => fact.case);
   }
 
-  /** What ALERTS published on EVENTS. */
+  /** The events that the consumer of ALERTS published on EVENTS. */
   async events(): Promise<Event[]> {
     const stored = await this.on.store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
     await new AlertEventsHandler(this.on.store, this.on.database).handle(stored as unknown as JsMsg[]);

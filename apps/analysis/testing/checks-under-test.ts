@@ -54,7 +54,7 @@ export class ChecksUnderTest {
     await this.stores.drop();
   }
 
-  /** The handler with a reader that answers what the spec says. */
+  /** The handler with a reader that returns what the spec sets. */
   handler(answer: (request: ReadRequest) => LocalReading = () => POSITIVE, llm?: object) {
     const asked: ReadRequest[] = [];
     const reader = {

@@ -31,7 +31,7 @@ export interface Later {
   waitMs: number;
 }
 
-/** Longest text of an item among others, and alone. */
+/** Maximum length of an item's text: in a request with other items, and in a separate request. */
 const BATCH_CHARACTERS = 2_000;
 const STEP_CHARACTERS = 12_000;
 

@@ -54,13 +54,13 @@ export class QuestionAnswers {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
-    // A charge settles the reservation of the others.
+    // The charges settle the reservations of the other events.
     const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,
       free.map(({ claimed: { eventId } }) => ({ holdId: eventId, holder: eventId })),
     );
-    // The projection deletes the others.
+    // The projection deletes the other questions.
     await dropQuestions(
       this.database.manager,
       [...lost].map(({ claimed }) => claimed),
@@ -73,7 +73,7 @@ export class QuestionAnswers {
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
-      // The rules of the time of the question: a change meanwhile has no effect.
+      // Uses the rules from the time of the question. Later changes have no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };

@@ -21,7 +21,7 @@ import {
   type Claimed,
 } from './waiting-questions.js';
 
-/** With a language model. Without one, only what was asked before its removal waits. */
+/** Pauses with and without a language model. Without one, only questions from before its removal wait. */
 const ASK_PAUSE_MS = 100;
 const LOCAL_PAUSE_MS = 1_000;
 const OVERDUE_PAUSE_MS = 250;
@@ -37,8 +37,8 @@ const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did no
 
 /**
  * Asks the language model about events that wait for it, as its lane allows, and finishes the events whose deadline has
- * passed. Every replica does: a question belongs to one of them at a time, and to another when that one stops renewing
- * its claim.
+ * passed. Every replica does this. A question belongs to one replica at a time. If that replica stops renewing its
+ * claim, another one takes the question.
  */
 @Injectable()
 export class QuestionsLoop implements Loop {
@@ -59,7 +59,8 @@ export class QuestionsLoop implements Loop {
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
       repeat(questions.llm ? ASK_PAUSE_MS : LOCAL_PAUSE_MS, 'asking the language model', () => this.ask()),
-      // Beside the turns: a burst that reaches its deadline must not wait for them, nor they for it.
+      // Separate from the turns: overdue events must not wait for turns, and turns must not wait for many overdue
+      // events.
       repeat(OVERDUE_PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
       repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>
         renewClaims(database, [...this.underWay.keys()]),
@@ -84,7 +85,7 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there is more to do at once */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // First: questions without a step test a server that is down, too.
+    // This comes first, because questions without a step also test whether a server that was down works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
@@ -156,7 +157,7 @@ export class QuestionsLoop implements Loop {
     metrics.oldestWaitingReading.set({}, Math.max(0, waitedMs / 1000));
   }
 
-  /** READINGS keeps its messages for 90 days; positions are only of use for as long. */
+  /** READINGS keeps its messages for 90 days. Older positions are not needed. */
   private async forget(): Promise<void> {
     const { state } = await this.bus.jsm.streams.info('READINGS');
     await forgetOldPositions(this.database.manager, waitingReadingsProjection, state.first_seq);

@@ -1,11 +1,11 @@
 import { newId } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
-/** A claimed question is not claimed again before, unless its replica renews the claim. */
+/** After this time a claim ends, unless its replica renews it. */
 export const CLAIM_SECONDS = 10;
-/** Questions without an agent step of one watch, which one request can answer. */
+/** Maximum number of questions in one request: questions of one watch, without an agent step. */
 const BATCH = 20;
-/** A replica that asks finishes its question at the deadline itself. */
+/** The replica that asks finishes its question at the deadline. Others wait this long before they take the question. */
 const GRACE_SECONDS = 2;
 const FINISHED_AT_ONCE = 200;
 
@@ -40,12 +40,12 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.tries, w.traceparent';
 
 /**
- * Takes questions in turns: account after account, and in each account watch after watch, so that nobody's long queue
- * delays the others.
+ * Takes questions in turns: account after account, and in each account watch after watch, so that one long queue does
+ * not delay the others.
  */
 export class Turns {
   private lastAccount = NO_ID;
-  /** By account: the watch that had the last turn. */
+  /** For each account, the watch that had the last turn. */
   private readonly lastWatch = new Map<string, string>();
 
   constructor(private readonly database: Database) {}
@@ -93,8 +93,8 @@ export class Turns {
 }
 
 /**
- * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline was made for asking the
- * model; a later one, which ends later, for this: another replica finishes it.
+ * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline was made to ask the
+ * model. A claim that ends later was made to finish the question, so another replica is finishing it.
  */
 export function claimOverdue(database: Database): Promise<Claimed[]> {
   return claim(
@@ -138,8 +138,8 @@ async function claim(database: Database, which: string, values: readonly unknown
 }
 
 /**
- * Keeps claims of this process for another while. Claims that it has lost stay lost, and those of questions whose deadline
- * has passed end: see `claimOverdue`.
+ * Renews claims of this process. Claims that it has lost stay lost. Claims of questions whose deadline has passed are
+ * not renewed: see `claimOverdue`.
  */
 export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
   if (claims.length > 0)
