@@ -72,7 +72,7 @@ describe('the loop of polling', () => {
     expect(rows[0]?.due).toBe(ids.length);
   });
 
-  it('leaves no lane held without a worker when a replica joins while lanes are taken, or when one cannot be released', async () => {
+  it('runs a worker on each of its lanes when a replica joins while lanes are taken, or when a lane cannot be released', async () => {
     const another = newId();
     const join = () =>
       stores.database.query(

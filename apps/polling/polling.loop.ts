@@ -91,7 +91,7 @@ export class PollingLoop implements Loop {
         this.workers.delete(name);
         this.letGo(name, worker);
       }
-    // A lane that is held without a worker would get no requests as long as this replica runs.
+    // A lane without a worker would get no requests until this replica stops.
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
     for (const row of mine) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);

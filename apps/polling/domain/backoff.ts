@@ -9,8 +9,8 @@ const OUTAGES = new Set([
 ]);
 
 /**
- * Kinds that concern either one search (a private subreddit, one strange item) or, if search after search fails in this
- * way, the upstream: it blocks us, or its response has changed.
+ * Kinds that concern one search (a private subreddit, one strange item). If several searches in a row fail in this way,
+ * they concern the whole upstream: it blocks us, or its response has changed.
  */
 const SUSPICIOUS = new Set(['forbidden', 'truncated', 'unknown_shape']);
 /** The lane waits when this number of searches in a row has failed in a suspicious way. */

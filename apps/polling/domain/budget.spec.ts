@@ -72,7 +72,7 @@ describe('a token bucket', () => {
   const burst = fc.integer({ min: 1, max: 50 });
   const gaps = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
 
-  /** The times at which requests are sent that are requested after these gaps. */
+  /** The times at which requests are sent if they are requested after these gaps. */
   function sentAt(perMinute: number, size: number, between: readonly number[]): number[] {
     const bucket = new TokenBucket(perMinute, size, 0);
     let now = 0;
@@ -88,7 +88,7 @@ describe('a token bucket', () => {
         const sent = sentAt(perMinute, size, between);
         for (let from = 0; from < sent.length; from += 1)
           for (let to = from; to < sent.length; to += 1) {
-            // Instants are whole milliseconds: one of them may be missing.
+            // Times are rounded to whole milliseconds, so one millisecond may be missing.
             const spanMs = (sent[to] ?? 0) - (sent[from] ?? 0) + 1;
             expect(to - from + 1).toBeLessThanOrEqual(size + (spanMs * perMinute) / 60_000);
           }

@@ -13,16 +13,16 @@ export type ExploreCommand =
       kind: 'request';
       question: string;
       market: string;
-      /** Most items of one source. */
+      /** Maximum number of items of one source. */
       limit: number;
       sources: readonly string[];
-      /** Asked instead of the question, any of them; empty: the question. */
+      /** The source is asked for any of these terms; empty: for the question. */
       terms: readonly string[];
-      /** Of rss. */
+      /** Only for rss. */
       feedUrls: readonly string[];
       creditsQuoted: number;
       priceBookVersion: string;
-      /** Number of Explores of the account that run. */
+      /** Number of running Explores of the account. */
       running: number;
     }
   | { kind: 'find'; source: string; requestedAt: string; items: readonly Item[] }
@@ -38,7 +38,7 @@ export type ExploreCommand =
 
 export const NO_EXPLORE: ExploreState = { sources: new Map() };
 
-/** Most Explores of one account that run at the same time. */
+/** Maximum number of Explores of one account that run at the same time. */
 export const MOST_RUNNING = 5;
 
 /** @throws Refusal `conflict` if too many run, `not-found` if there is no such Explore */

@@ -30,7 +30,7 @@ describe('a feed of newest items', () => {
     expect(watch.frozenForMs).toBeUndefined();
   });
 
-  it('counts little of a time without reads', () => {
+  it('counts only a small part of a time without reads', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     watch.read('a', 100 * HOUR);

@@ -62,9 +62,9 @@ export class Health {
   }
 
   /**
-   * The trouble of the whole source that a failure shows. One search that does not exist, or that was not understood,
-   * shows none; several in a row do. If each search has a separate upstream, the text does not name the failed one,
-   * because other accounts read it.
+   * The trouble of the whole source that follows from a failure. A failed search that does not exist, or whose response
+   * was not understood, shows no trouble of the source. Several in a row do. If each search has a separate upstream,
+   * the text does not name the failed one, because other accounts read it.
    */
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {
     if (OF_ONE_SEARCH.has(kind)) return undefined;

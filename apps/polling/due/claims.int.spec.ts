@@ -179,7 +179,7 @@ describe('a claim', () => {
     expect([left(), upstream.requests.length]).toEqual([[0], 1]);
   });
 
-  it('is released when the release failed at first: what was read and not recorded is read again', async () => {
+  it('is released later when the first release fails, and its unrecorded reads are repeated', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({
@@ -259,7 +259,7 @@ describe('a check', () => {
   });
 });
 
-it('a look for what is due reads one search of each lane, also when a pause has made all of them due', async () => {
+it('the query for due lanes reads one search of each lane, even when all searches are due after a pause', async () => {
   const lanes = Array.from({ length: 10 }, (_, n) => `reddit:${n}`);
   const rowsRead = await stores.database.transaction(async (tx) => {
     await tx.query(

@@ -9,7 +9,7 @@ import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSe
  */
 export class Claims {
   private readonly owedSearches = new Set<ClaimedSearch>();
-  /** Claims of which it may be unknown what they contain. */
+  /** Claims whose searches may be unknown. */
   private readonly owedClaims = new Set<string>();
 
   constructor(
@@ -38,7 +38,7 @@ export class Claims {
     }
   }
 
-  /** Releases searches without a read; if that fails, later again. */
+  /** Releases searches without a read. If that fails, it is retried later. */
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
     for (const search of searches) this.owedSearches.add(search);
     await this.settleDebts().catch((error: unknown) =>

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#postgres';
 
-/** Lanes look at nearly the same moment, see `untilNextTick`. */
+/** Lanes ask at nearly the same moment, see `untilNextTick`. */
 const TOGETHER_MS = 5;
 
 /**
- * Tells the lanes of this process whether they have due searches, with one statement for all of them: each looks several
- * times a second, and mostly nothing is due.
+ * Returns whether lanes of this process have due searches. One statement serves all lanes, because each lane asks
+ * several times a second, and mostly nothing is due.
  */
 export class DueLanes {
   private look: Look | undefined;
@@ -28,7 +28,7 @@ export class DueLanes {
   private async ask(lanes: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     await wait(TOGETHER_MS);
     this.look = undefined;
-    // With EXISTS, Postgres may read all searches that are due, of all lanes. The limit keeps the lanes apart.
+    // With EXISTS, Postgres may read all due searches of all lanes. With the limit, it reads one search of each lane.
     const rows: { lane: string }[] = await this.database.query(
       `SELECT l.lane FROM unnest($1::text[]) AS l (lane) CROSS JOIN LATERAL (SELECT FROM upstream_searches s
          WHERE s.lane = l.lane AND s.next_due_at <= now() AND s.leased_until < now() ORDER BY s.next_due_at LIMIT 1) AS due`,

@@ -224,7 +224,7 @@ export async function lateness(database: Database): Promise<{ source: string; se
   );
 }
 
-/** Without duplicates: a search can have very many watches, each of which names it. */
+/** Without duplicates, because very many watches can name the same search. */
 function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]] {
   const claims = new Map(searches.map(({ searchKey, claim }) => [searchKey, claim]));
   return [[...claims.keys()], [...claims.values()]];

@@ -9,11 +9,11 @@ export interface ExploreJob {
   source: SourceId;
   question: string;
   market: string;
-  /** Asked instead of the question, any of them; empty: the question. */
+  /** The source is asked for any of these terms; empty: for the question. */
   terms: string[];
-  /** Of rss. */
+  /** Only for rss. */
   feedUrls: string[];
-  /** Most items. */
+  /** Maximum number of items. */
   limit: number;
   createdAt: Date;
   claim: string;
@@ -31,7 +31,7 @@ interface Row {
   created_at: Date;
 }
 
-/** A replica that has not ended its job by then counts as dead. */
+/** A replica that has not ended its job within this time counts as dead. */
 const CLAIM_SECONDS = 120;
 
 /** Gives back the jobs that an earlier holder of the source's first lane had claimed. */

@@ -19,7 +19,7 @@ import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
 import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
 
-/** A source that has not answered by then fails, for example because its lane is blocked. */
+/** A source that has not answered within this time fails, for example because its lane is blocked. */
 const PATIENCE_MS = 30 * 60_000;
 /** Longer than a source may take: its credits stay reserved until it has ended. */
 export const EXPLORE_HOLD_SECONDS = 3600;
@@ -50,10 +50,10 @@ export class ExploreWorker {
   ) {
     this.decisions = new ExploreDecisions(database, store);
     this.work = new Repeated({
-      // Each lane asks the tables this often, and hardly ever finds a job.
+      // Each lane queries the tables, and hardly ever finds a job.
       pauseMs: Math.max(pauseMs, 1_000),
       run: () => this.runOne(),
-      failed: (error) => log.error({ err: error, lane: lane.name }, 'an Explore could not be carried on'),
+      failed: (error) => log.error({ err: error, lane: lane.name }, 'an Explore could not continue'),
     });
   }
 
@@ -68,7 +68,7 @@ export class ExploreWorker {
   /** @returns true if there may be more to do */
   private async runOne(): Promise<boolean> {
     if (this.lane.stopped) return false;
-    // Only one replica holds the lane: a claim that exists now belongs to a replica that has lost it.
+    // Only one replica holds the lane: a claim that exists now belongs to a replica that has lost the lane.
     if (!this.hasLane) await releaseJobs(this.database, this.lane.source);
     this.hasLane = true;
     const job = await claimJob(this.database, this.lane.source);
@@ -81,7 +81,9 @@ export class ExploreWorker {
     return true;
   }
 
-  /** A short wait of the lane delays the answer, a long one fails it: people wait for it. */
+  /**
+   * A short wait of the lane delays the answer. After a long wait the source fails, because people wait for the answer.
+   */
   private async blocked(job: ExploreJob): Promise<void> {
     if (this.lane.budget.blockedForMs < BEHIND_CHECKS_MS)
       await giveJobBack(this.database, job, this.lane.budget.blockedForMs);
@@ -114,7 +116,7 @@ export class ExploreWorker {
       match: 'platform',
       now,
       pageCap: connector.hasSearch ? PAGE_CAP : PAGE_CAP_WITHOUT_SEARCH,
-      // A search begins with the newest result; everything of the last days is read where there is none.
+      // A search returns the newest results first. If the source has no search, the posts of the last days are read.
       ...(connector.hasSearch ? {} : { since: new Date(now.getTime() - RECENT_MS) }),
       known: () => false,
       state: {},
@@ -139,7 +141,7 @@ export class ExploreWorker {
       );
     failpoint('explore-after-items-before-answer');
     const holdId = exploredIdOf(exploreId, source);
-    // Before the fact is stored: a crash between the two must not lose the reserved credits.
+    // This comes before the fact is stored, because a crash between the two must not lose the reserved credits.
     await holdUntilCharged(this.database, [holdId]);
     await this.decisions.decide({ accountId, exploreId, commandId: holdId }, () => ({
       kind: 'answer',

@@ -26,7 +26,7 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     await transactionWithoutLimit(this.database, async (tx) => {
-      // The position before the rows, as the projection does.
+      // Changes the position before the rows, like the projection.
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
       await unschedule(tx, 'keyword_id', keywordId);
       // A check that was running when its watch was deleted has left rows.

@@ -17,7 +17,7 @@ export interface LaneRow {
 export interface HeldLanes {
   /** The lanes of its share. */
   mine: LaneRow[];
-  /** Names of lanes beyond its share: the replica finishes their running requests, then releases them. */
+  /** Names of lanes over its share: the replica finishes their running requests, then releases them. */
   surplus: string[];
 }
 
@@ -66,7 +66,7 @@ export class LaneLeases {
 
   /**
    * Records that this replica is alive, renews its leases, and takes free lanes up to its share. The share is computed
-   * once. Otherwise a replica that joins between two computations would make lanes surplus that were just taken.
+   * once. Otherwise, if a replica joined between two computations, lanes that were just taken would be surplus.
    */
   async renew(sources: readonly string[]): Promise<HeldLanes> {
     await this.database.query(

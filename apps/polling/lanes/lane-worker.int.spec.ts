@@ -96,12 +96,12 @@ describe('the work on a lane', () => {
     );
     for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
     await settled(...ids);
-    // Not again at once, and not again at the next tick.
+    // The upstream is not read again at once, and not again at the next tick.
     expect(scene.upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });
 
-  it('begins no transaction while nothing is due, also when the lane waits for its upstream', async () => {
+  it('begins no transaction while nothing is due, even while the lane waits for its upstream', async () => {
     await scene.worker.stop();
     const { database } = scene.stores;
     const { lane, worker } = workerOn(scene.upstream, scene.stores);

@@ -23,7 +23,10 @@ const FEED_CLAIM = 2000;
  * it.
  */
 const FIRST_CLAIM = 100;
-/** Separate reads that may wait for the lane, as the budget of this many minutes: less than the maximum wait. */
+/**
+ * The separate reads that may wait for the lane: as many as the budget allows in this number of minutes. Less than the
+ * maximum wait.
+ */
 const BACKLOG_MINUTES = 1;
 /** A read that has waited longer since its claim is released, because its watches may have changed. */
 const LONGEST_WAIT_MS = 90_000;
@@ -70,7 +73,7 @@ export class LaneWorker {
 
   /**
    * Stops claiming, releases reads that have not started, and waits for running requests. The shutdown of the HTTP
-   * client cancels those, and their searches are released too.
+   * client cancels requests that still run, and their searches are released too.
    */
   async stop(): Promise<void> {
     this.abort.abort();
@@ -246,8 +249,8 @@ export class LaneWorker {
   }
 
   /**
-   * A read can take longer than a claim. Without an extension, another replica would repeat it, and others would spend
-   * its credits.
+   * A read can take longer than a claim. Without an extension, another replica would repeat it, and other work would
+   * spend its credits.
    */
   private async prolong(): Promise<void> {
     try {

@@ -131,7 +131,7 @@ describe('a wait in the headers of a response', () => {
     return lane;
   };
 
-  it.each([429, 503])('is kept after a %i, also if the connector ignores the response', async (status) => {
+  it.each([429, 503])('is kept after a %i, even if the connector ignores the response', async (status) => {
     const lane = await laneAnswered(status, { 'retry-after': '600' });
     await lane.succeeded();
     expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
@@ -251,7 +251,7 @@ describe('the metrics of a lane', () => {
   const published = async (name: string) =>
     (await metricsText()).split('\n').filter((line) => line.includes(`lane="${name}"`)).length;
 
-  it('end with the lane, also when a search fails after the stop', async () => {
+  it('end with the lane, even when a search fails after the stop', async () => {
     const lane = laneOn(new Upstream(), { name: 'hackernews:7' });
     expect(await published('hackernews:7')).toBe(2);
     lane.stop();

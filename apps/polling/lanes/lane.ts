@@ -32,7 +32,7 @@ export interface LaneParts {
   clock?: Clock;
 }
 
-/** Minimum time between two writes of what successful reads taught. */
+/** Minimum time between two writes of what the lane has learned from successful reads. */
 const REMEMBER_MS = 2_000;
 
 /** A share of a source's upstream budget. Requests are sent only as the lane allows. */
@@ -148,7 +148,7 @@ export class Lane {
     if (error.reach === 'search') return undefined;
     const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      // The read itself can have succeeded and been stored a moment before.
+      // Stored at once if the failure changes the health, because a success may have been stored a moment before.
       await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }

@@ -14,7 +14,7 @@ import type { Lane } from './lane.js';
 export class ReadRunner {
   /** The reads that are running. */
   readonly underWay = new Set<ReservedRead>();
-  /** For each search, how often in a row its checks could not be recorded. */
+  /** How often in a row the checks of each search could not be recorded. */
   private readonly unrecorded = new Map<string, number>();
 
   constructor(

@@ -59,7 +59,7 @@ export class RequestBudget {
   private readonly sentAt = new WeakMap<UpstreamRequest, number>();
   private blockedUntilMs: number;
   private blockedReason: string;
-  /** The upstream asked for a wait in a successful response. */
+  /** The end of the wait that the upstream asked for in a successful response. */
   private heldUntilMs = 0;
 
   constructor(private readonly parts: BudgetParts) {
@@ -101,7 +101,8 @@ export class RequestBudget {
   }
 
   /**
-   * Minimum difference between the upstream's clock and ours by its responses, in ms; positive if its clock is ahead.
+   * Minimum difference between the upstream's clock and ours, measured from its responses, in ms; positive if its clock
+   * is ahead.
    */
   get clockAheadMs(): number {
     return this.clockSkew.aheadMs;
@@ -114,8 +115,7 @@ export class RequestBudget {
   }
 
   /**
-   * The limits of every request of the lane. A request with a separate pace has only the lane's stop and quotas in
-   * common.
+   * The limits of every request of the lane. A request with a separate pace shares only the lane's stop and quotas.
    */
   limits(pace: Pace = {}): UpstreamBudget {
     return {

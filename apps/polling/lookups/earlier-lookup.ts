@@ -9,7 +9,7 @@ import type { Database } from '#postgres';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * The cost in credits of an earlier lookup with this id. A repetition, also hours later, is answered and not charged
+ * The cost in credits of an earlier lookup with this id. A repetition, even hours later, is answered and not charged
  * again. Undefined if no answer was published.
  */
 export async function costOfEarlierLookup(
@@ -32,7 +32,7 @@ export async function costOfEarlierLookup(
   return doneAt ? costOnStream(bus, accountId, lookupId, doneAt) : undefined;
 }
 
-/** The fact was about to be stored and is not charged yet: the stream tells whether it exists. */
+/** The fact is not charged yet, and it is unknown whether the fact was stored. So this reads the stream. */
 async function costOnStream(
   bus: Bus,
   accountId: string,

@@ -25,7 +25,7 @@ export class LookupHttp {
     this.http = lane.httpWith(this.budget());
   }
 
-  /** How long the upstream accepts no more of these lookups, in ms. */
+  /** How long the upstream still refuses these lookups, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.clock.now().getTime());
   }

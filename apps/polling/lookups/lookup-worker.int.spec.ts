@@ -192,7 +192,7 @@ describe('a direct lookup', () => {
     expect(await held()).toHaveLength(1);
   });
 
-  it('that is sent again hours later is answered, publishes nothing and reserves nothing, also if its result has changed [limits.key-24h]', async () => {
+  it('that is sent again hours later is answered, publishes nothing and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;

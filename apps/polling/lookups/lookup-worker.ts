@@ -22,7 +22,7 @@ import { costOfEarlierLookup } from './earlier-lookup.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
-/** Longer than any caller waits for a lookup: a holder that has not published its fact by then is dead. */
+/** Longer than any caller waits for a lookup: a holder that has not published its fact within this time is dead. */
 const HOLD_SECONDS = 660;
 
 /**
@@ -113,8 +113,9 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // Before the fact is published: a crash between the two must not lose the reserved credits. If it is unknown
-    // whether the fact was stored, billing releases the credits once its consumer has passed the position.
+    // This comes before the fact is published, because a crash between the two must not lose the reserved credits. If
+    // it is unknown whether the fact was stored, billing releases the credits once its consumer has passed the
+    // position.
     await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the charge of the other one can be earlier than this

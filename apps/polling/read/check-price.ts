@@ -7,7 +7,7 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 export interface CheckPrice {
   /** Credits for one unit: a priced part of the check (an engine), or an item in a first scan. */
   rateCredits: number;
-  /** Maximum number of units: as many are reserved, and no more are charged. */
+  /** Maximum number of units: this number is reserved, and no more are charged. */
   mostUnits: number;
   /** True if the units are the returned items. */
   firstScan: boolean;
@@ -27,7 +27,7 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    // Co-brands are part of the quote. They are charged with the event of each answer in which they were looked for.
+    // Co-brands are part of the quote. They are charged with the event of each answer that was searched for them.
     rateCredits: creditsPerCheck(source),
     mostUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,

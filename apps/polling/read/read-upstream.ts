@@ -40,7 +40,7 @@ export interface PlannedRead {
 
 /** Sources index with a delay: an item that was published shortly before a read can appear shortly after it. */
 const OVERLAP_MS = 5 * 60_000;
-/** Used in place of the search if one read of the feed serves many. */
+/** Used instead of the search if one read of the feed serves many. */
 const FEED = 'feed';
 /** Maximum number of pages of one read. If it is reached, the check reports a gap. */
 const PAGE_CAP = 10;
@@ -118,8 +118,8 @@ function partsOf(search: DueSearch): DueSearch[] {
 }
 
 /**
- * While the feed is frozen, one short read tests whether it shows new items. If it is still frozen, the failure applies
- * to every search. If not, it serves none of them, and they are read as usual.
+ * While the feed is frozen, one short read tests whether it shows new items. If the feed is still frozen, the failure
+ * applies to every search. If not, all searches are read as usual.
  */
 function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
   const since = new Date(clock.now().getTime() - OVERLAP_MS);
@@ -238,12 +238,18 @@ function contextFor(
   };
 }
 
-/** What is known about the upstream itself, whichever watch a read served: see `FetchContext.state`. */
+/**
+ * What is known about the upstream itself. It does not depend on the watch that a read served: see
+ * `FetchContext.state`.
+ */
 function historyOf({ history }: Record<string, unknown>): Record<string, unknown> {
   return history === undefined ? {} : { history };
 }
 
-/** The earliest time from which some watch has not read; undefined if one of them has its first check. */
+/**
+ * The earliest time up to which a watch of the search has read, minus the overlap; undefined if a watch has its first
+ * check.
+ */
 function sinceOf(search: DueSearch): number | undefined {
   let since = Infinity;
   for (const { coveredUntil } of search.watches) {

@@ -169,7 +169,7 @@ describe('the maximum cost of a check', () => {
 });
 
 describe('the price of a check', () => {
-  it('is computed once: the charge is what was reserved, even if the source states a higher price by then', async () => {
+  it('is computed once: the charge is the reserved price, even if the source states a higher price later', async () => {
     await worker.stop();
     let pricings = 0;
     upstream.unitsPerCheck = () => (pricings += 1);
@@ -238,7 +238,7 @@ describe('the reservation of a check is released', () => {
     expect([check.checkId, outcomeOf(check)]).toEqual([holdId, ['completed', 1]]);
   });
 
-  it('after a crash for all, when its holder must be dead', async () => {
+  it('after a crash, to any work, when the reservation has expired', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await reserve(stores.database, [{ holdId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);

@@ -8,7 +8,10 @@ import type { WatchChecks } from '../record/check-recorder.js';
 import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
 
-/** A replica that has not stored the check by then has lost its claim too: the next one reserves under the same id. */
+/**
+ * A replica that has not stored the check within this time has also lost its claim. The next replica reserves under the
+ * same id.
+ */
 const HOLD_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
 /** A read, limited to what the credits of the accounts allow. */

@@ -10,8 +10,8 @@ const SLOW_MS = 250;
  */
 const MOST_OF_ACCOUNT = 16;
 /**
- * Maximum number of slow reads of all accounts at the same time, because each holds its responses in memory. With this
- * number, a further slow read keeps its place in the lane.
+ * Maximum number of slow reads of all accounts at the same time, because each holds its responses in memory. If this
+ * number is reached, a further slow read keeps its place in the lane.
  */
 const MOST_OF_ALL = 128;
 

@@ -55,7 +55,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('never costs more than was reserved, also if the connector states more', () => {
+  it('never costs more than was reserved, even if the connector states more', () => {
     const [one] = check(watchOf(), [], [], searchOf('ai_answers'), { units: 4 });
     expect([one?.units, one?.costCredits]).toEqual([3, 15]);
     const first = watchOf({ baselineAt: undefined, backfill: true });

@@ -18,7 +18,7 @@ export interface Progress {
   adopted?: boolean;
   /** The result could not be stored; the check has this reason, and fails. */
   fault?: UpstreamError;
-  /** The stream does not contain any more what the tables remember, so `seq` can be behind them. */
+  /** The stream no longer contains what the tables remember, so `seq` can be behind the tables. */
   forgotten?: boolean;
 }
 
@@ -111,7 +111,7 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
     return {
       watchId: watch.watchId,
       seq,
-      // The maximum sequence of a row that is still updated.
+      // A row with a higher sequence is not updated.
       upTo: forgotten ? Math.max(seq, watch.checkSeq) : seq,
       // Null: the next tick does not depend on the interval.
       interval: waits ? null : watch.intervalSeconds,

@@ -204,7 +204,7 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
-  it('continues from the stream when the stream does not contain any more what the tables remember', async () => {
+  it('continues from the stream when the stream no longer contains what the tables remember', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await stores.bus.jsm.streams.purge('CHECKS', {

@@ -91,7 +91,7 @@ export async function outcomeOf(
 }
 
 /**
- * The mode in which the items of a search are matched: without an upstream search, `platform` has nothing to rely on.
+ * The mode in which the items of a search are matched: if the source has no search, `platform` becomes `word`.
  */
 function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
   if (matchesUpstream) return 'platform';

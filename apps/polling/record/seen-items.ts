@@ -4,7 +4,7 @@ import type { DueSearch } from '../due/due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** For each watch of the searches, which of the matched items it has already reported or remembered. */
+/** The matched items that each watch of the searches has already reported or remembered. */
 export async function seenItemsOf(
   database: Database,
   searches: readonly DueSearch[],
@@ -68,8 +68,8 @@ export async function pruneSeenItems(database: Database): Promise<void> {
 const LATEST = 1000;
 
 /**
- * Returns whether every due watch of the search has seen the item in a completely stored check: everything behind such
- * an item has been read.
+ * Returns whether every due watch of the search has seen the item in a completely stored check: everything older than
+ * such an item has been read.
  */
 export async function seenByAll(database: Database, search: DueSearch): Promise<(itemId: string) => boolean> {
   const watchIds = search.watches.map((watch) => watch.watchId);

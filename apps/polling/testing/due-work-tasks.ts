@@ -5,7 +5,7 @@ import { CheckRecorder } from '../record/check-recorder.js';
 import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
-/** Due searches are claimed, released and settled. */
+/** Tests of how due searches are claimed, released and settled. */
 export function dueWorkTasks(
   stores: () => PollingStores,
   recorder: () => CheckRecorder,

@@ -3,7 +3,7 @@ import { until } from '#testing';
 import { workerOn } from './polling-under-test.js';
 import { idsOf, type LaneScene } from './lane-scene.js';
 
-/** The lane has places and requests for some searches only. */
+/** Tests of a lane that does not have places or requests for all searches. */
 export function laneBudgetTasks(scene: LaneScene): void {
   const { tick, settled } = scene;
 
@@ -22,7 +22,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       await until('the lane is full', async () => scene.upstream.states.length >= 4);
       await scene.stores.due(...slow, quick);
       await until('a check of the other account', async () => (await scene.stores.checksOf(quick))[0]);
-      // 16 reads that have become slow, and those that four places started meanwhile.
+      // 16 slow reads, and the reads that the four places have started meanwhile.
       expect(scene.upstream.states.length - 1).toBeLessThanOrEqual(20);
       answer();
       for (const id of slow)

@@ -7,7 +7,7 @@ import { completedCheck } from '../record/build-checks.js';
 import { claimDue } from '../due/due-work.js';
 import { idsOf, type LaneScene } from './lane-scene.js';
 
-/** Upstreams fail, checks cannot be stored, and a process is killed. */
+/** Tests of upstreams that fail, of checks that cannot be stored, and of a killed process. */
 export function laneFaultTasks(scene: LaneScene): void {
   const { tick, settled } = scene;
 

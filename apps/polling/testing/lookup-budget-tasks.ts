@@ -1,7 +1,7 @@
 import { until } from '#testing';
 import type { LookupScene } from './lookup-scene.js';
 
-/** Lookups that the upstream counts separately from the searches, or with them. */
+/** Tests of lookups that the upstream counts separately from the searches, or together with them. */
 export function lookupBudgetTasks(scene: LookupScene): void {
   const { ask, refusalOf } = scene;
 

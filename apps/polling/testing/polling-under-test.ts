@@ -172,7 +172,7 @@ function decisionOf(
 export class Upstream {
   readonly items: Item[] = [];
   requests: number[] = [];
-  /** The response in place of 200. */
+  /** The response instead of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
   /** The memory that each read received. Each read stores its own number, as a mark and in the history. */
   states: Record<string, unknown>[] = [];
