@@ -62,7 +62,7 @@ describe('a keyword', () => {
     given()
       .when({ ...createKeyword, watches: [watch('1'), watch('2'), watch('1')] })
       .then(DUPLICATE));
-  it('can be without any search, because all its sources can be off', () =>
+  it('can have no search, because all its sources can be disabled', () =>
     given()
       .when({ ...createKeyword, watches: [] })
       .then([event({ case: 'keywordCreated', value: { definition, watches: [] } })]));
@@ -105,7 +105,7 @@ describe('a lone watch', () => {
       .when(change({ isActive: false, intervalSeconds: 60, webhookUrl: '' }))
       .then([]);
   });
-  it('is resumed, unless an active watch has the same search by then', () => {
+  it('is resumed, unless an active watch has the same search', () => {
     const paused = [watchCreated, watchChanged({ isActive: false })];
     given(...paused)
       .when(change({ isActive: true }))

@@ -72,7 +72,7 @@ describe.each([
   ['a keyword', keyword, 'keywordPaused', 'keywordResumed'],
   ['a lone watch', loneWatch, 'watchPaused', 'watchResumed'],
 ] as const)('%s', (_, made, paused, resumed) => {
-  it('is paused for the first reason, and runs again when the last reason is gone', () => {
+  it('is paused for the first reason, and runs again when the last reason is removed', () => {
     const first = run(made(), pause('user'));
     expect(first.events).toMatchObject([
       { case: paused, value: { reason: 'user', stopped: true, creditsRemaining: 3 } },

@@ -13,7 +13,7 @@ export interface Reconciled {
  * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, whatever
  * its interval. A search with changed criteria gets a new watch, whose first check reports nothing. The watch of a
  * removed search ends. A search on a disabled source keeps its watch, which is paused, and gets no new one.
- * @param planned a watch for each search, with the id for the case that it is new
+ * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
   const left = new Map(previous.map((watch) => [watch.watchId, watch]));

@@ -205,7 +205,7 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
   });
 }
 
-/** The most that the first checks of these watches cost, in credits: the first scan of those that have one. */
+/** The maximum cost of the first checks of these watches, in credits: the first scan of watches that have one. */
 export function startCreditsOf(watches: readonly Watch[]): number {
   return watches.reduce(
     (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),

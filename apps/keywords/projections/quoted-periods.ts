@@ -8,7 +8,7 @@ export interface QuotedSubject {
 
 const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
   price_book_version, is_active, retired_at`;
-// As JSON: for an array Postgres would know the length, and plan each statement again.
+// The subjects are one JSON value: with an array, Postgres would know the length and plan each statement again.
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL

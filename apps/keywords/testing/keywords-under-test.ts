@@ -47,7 +47,7 @@ export interface KeywordsUnderTest {
   /** Pauses the keyword as a user does. */
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
-  /** Pauses it as a check does that could not be paid. */
+  /** Pauses it like a check that could not be paid. */
   goBroke(accountId: string, id: string, creditsNeeded: number): Promise<void>;
   keywordRow(id: string): Promise<PausedRow>;
   watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;
