@@ -54,7 +54,7 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
 /** Active keys of one account. */
 const MOST_KEYS = 200;
 const LONGEST_KEY_NAME = 80;
-/** As much as the largest plan has in a month. */
+/** The credits of the largest plan in a month. */
 const MOST_DAILY_CREDITS = 1_000_000_000;
 
 /** @throws Refusal if the keys do not allow the command */
@@ -132,7 +132,7 @@ function keyOf(keys: KeysState, keyId: string, ofMember: string): KeyState {
   return key;
 }
 
-/** In the canonical form of a time, which a table can store. */
+/** Returns the expiry in the canonical form of a time, which a table can store. */
 function expiryOf(text: string, now: string): string {
   if (text === '') return '';
   const at = Date.parse(text);

@@ -17,7 +17,7 @@ export interface ChargeCause {
   operation: string;
   /** Empty for work that asks no source. */
   source: string;
-  /** Empty if there is none. The same holds for watchId and checkId. */
+  /** Empty if there is none. The same applies to `watchId` and `checkId`. */
   keywordId: string;
   watchId: string;
   checkId: string;
@@ -39,7 +39,7 @@ export interface GrantedPack {
   credits: number;
   /** Empty if the pack does not expire. */
   expiresAt: string;
-  /** The reason, as the giver wrote it. */
+  /** The reason for the grant, in the words of the person who made it. */
   note: string;
 }
 

@@ -78,7 +78,7 @@ describe('an invitation', () => {
     ...more,
   });
 
-  it('is made for an address that is not a member, and ends an earlier one of the address', () => {
+  it('is made for an address that is not a member, and ends an earlier invitation of the address', () => {
     given(...owned)
       .when(invite())
       .then([invitedAs('i1')]);
@@ -95,7 +95,7 @@ describe('an invitation', () => {
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
 
-  it('is refused beyond 200 members and open invitations', () => {
+  it('is refused when the account has 200 members and open invitations', () => {
     const many = Array.from({ length: 199 }, (_, n) => invitedAs(`j${n}`, `n${n}@example.org`));
     given(...owned, ...many)
       .when(invite())
@@ -183,7 +183,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('gets a new password only in place of the one that the sender knew', () => {
+  it('gets a new password only if the sender knew the present one', () => {
     const changePassword = (known: string): AccountCommand => ({
       kind: 'change-password',
       memberId: 'ada',

@@ -10,7 +10,7 @@ import { Refusal, type Fault } from '#kernel';
 
 /** The members and the invitations of an account, for its decisions. */
 export interface MembersState {
-  /** Without those who were removed. */
+  /** The present members, without removed ones. */
   members: ReadonlyMap<string, Member>;
   invitations: ReadonlyMap<string, Invitation>;
 }
@@ -59,7 +59,7 @@ export type MemberCommand =
     }
   | { kind: 'change-member-role'; memberId: string; role: string }
   | { kind: 'remove-member'; memberId: string }
-  /** `isPresent` says whether the sender knew this hash as the present one. */
+  /** `isPresent` returns whether this hash is the one that the sender knew as the present hash. */
   | {
       kind: 'change-password';
       memberId: string;
@@ -238,7 +238,7 @@ function roleFaults(role: string): Fault[] {
   return isMemberRole(role) ? [] : [{ path: 'role', message: `must be one of ${MEMBER_ROLES.join(', ')}` }];
 }
 
-/** A role that a later release added may do the least. */
+/** A role that a later release added counts as the role with the fewest permissions. */
 function roleOf(text: string): MemberRole {
   return isMemberRole(text) ? text : 'viewer';
 }

@@ -116,7 +116,7 @@ export class AccountsHandler {
     const signingSecretEncrypted = this.box.seal(newSigningSecret());
     const command = { kind: 'rotate-signing-secret', signingSecretEncrypted, now } as const;
     const account = await this.decisions.run(accountId, commandId, command);
-    // Of a repeated command it is the secret of the first attempt.
+    // If the command was repeated, this is the secret of the first attempt.
     const { previousValidUntil, signingSecret: stored } = requireOpen(account);
     return create(RotatedSigningSecretSchema, { signingSecret: this.box.open(stored), previousValidUntil });
   }

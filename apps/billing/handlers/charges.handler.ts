@@ -8,7 +8,10 @@ import { LedgerWriter } from '../ledger/ledger-writer.js';
 /** Wait before a retry while the account's ledger is not open. */
 const NO_LEDGER_YET_MS = 1000;
 
-/** Charges the cost of checks, events, lookups and answers of Explore. The work of a purged keyword is charged too, because it was done. */
+/**
+ * Charges the cost of checks, events, lookups and answers of Explore. Work for a purged keyword is also charged,
+ * because the work was done.
+ */
 @Controller()
 export class ChargesHandler {
   constructor(private readonly writer: LedgerWriter) {}

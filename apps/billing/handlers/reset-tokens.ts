@@ -37,7 +37,7 @@ export class ResetTokens {
   }
 }
 
-/** The hash itself must not leave: with it, passwords can be tried without the service. */
+/** The hash itself must not leave the service: with the hash, an attacker could try passwords without the service. */
 function fingerprint(passwordHash: string): string {
   return createHash('sha256').update(passwordHash).digest('base64url').slice(0, 22);
 }

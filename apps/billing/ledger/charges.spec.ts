@@ -53,7 +53,7 @@ describe('what a check costs', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 
-  it('can be on any one part of a large check', () => {
+  it('can be stated by any part of a large check', () => {
     for (const part of [1, 2, 3])
       expect(check({ part, parts: 3 }).causes).toMatchObject([{ costCredits: 21 }]);
   });

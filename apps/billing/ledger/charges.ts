@@ -106,7 +106,7 @@ function ofLookup(data: Uint8Array): Charges {
   return { accountId, causes: [cause] };
 }
 
-/** Each source that answered is charged by itself; a source that failed is free. */
+/** Each source that answered is charged separately; a source that failed is free. */
 function ofExplore(data: Uint8Array): Charges {
   const { accountId, exploreId, decidedAt, events } = fromBinary(ExploreDecisionSchema, data);
   const causes = events.flatMap(({ event }): ChargeCause[] => {

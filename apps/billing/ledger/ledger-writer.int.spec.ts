@@ -204,7 +204,7 @@ describe('after a crash between stream and tables', () => {
     expect(await stores.creditsOf(accountId)).toBe(2989);
   });
 
-  it('a stream that lost messages which the tables hold is reported as an error', async () => {
+  it('a stream that lost messages that the tables contain is reported as an error', async () => {
     const accountId = await stores.open();
     await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(

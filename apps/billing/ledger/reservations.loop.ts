@@ -19,8 +19,8 @@ interface Mark {
 }
 
 /**
- * Drops reservations that nothing will settle: those of dead holders, and those of finished work without a charge,
- * because its fact was purged before the charge, or was never stored.
+ * Drops reservations that nothing will settle: reservations of dead holders, and reservations of finished work whose
+ * fact was purged before the charge, or was never stored.
  */
 export class ReservationsLoop implements Loop {
   readonly name = 'reservations';
@@ -46,7 +46,7 @@ export class ReservationsLoop implements Loop {
     return this.passes.stop();
   }
 
-  /** One pass. The next pass checks whether everything that the streams contain now has been charged. */
+  /** Runs one pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
     if (this.mark) {
@@ -62,7 +62,7 @@ export class ReservationsLoop implements Loop {
     this.mark = { at, lastSeq };
   }
 
-  /** Nobody acknowledges purged messages: if nothing is pending, the position counts as passed. */
+  /** Nobody acknowledges purged messages: if nothing is pending, all facts up to the position count as charged. */
   private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));
     return info.ack_floor.stream_seq >= seq || info.num_pending + info.num_ack_pending === 0;

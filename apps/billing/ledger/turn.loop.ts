@@ -52,7 +52,9 @@ export class TurnLoop implements Loop {
     return rows.length;
   }
 
-  /** After the batch has failed, each account alone, so that the faulty one does not delay the others. */
+  /**
+   * Renews each account separately after the batch has failed, so that the faulty account does not delay the others.
+   */
   private async turnEach(accountIds: readonly string[]): Promise<void> {
     let failures = 0;
     for (const accountId of accountIds) {

@@ -18,7 +18,7 @@ export interface BillingUnderTest {
   bus: Bus;
   store: EventStore;
   database: Database;
-  /** Ahead of the machine's clock, in ms. */
+  /** `aheadMs`: how far this clock is ahead of the machine's clock, in ms. */
   clock: Clock & { aheadMs: number };
   open(plan?: string): Promise<string>;
   /** A check without items, as polling publishes it. */
