@@ -110,7 +110,7 @@ export function decideAll(
   return movements;
 }
 
-/** The movements of the time since the last decision: expired packs, and new periods. */
+/** The movements that follow from the time since the last decision: expired packs, and new periods. */
 function passing(state: LedgerState, { accountId, now }: Moment): CreditMovement[] {
   const found: CreditMovement[] = [];
   let ledger = state;

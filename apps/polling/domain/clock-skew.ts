@@ -3,8 +3,8 @@ const MOST_MS = 15 * 60_000;
 
 /**
  * Measures the difference between an upstream's clock and ours from the `Date` of its responses: the upstream's clock
- * dates what it publishes, ours dates our reads. Subtracts what the duration of the request and the rounding to seconds
- * can explain.
+ * sets the dates of what it publishes, and our clock sets the dates of our reads. Subtracts what the duration of the
+ * request and the rounding to seconds can explain.
  */
 export class ClockSkew {
   /** Positive if the upstream's clock is ahead of ours. In ms. */

@@ -86,7 +86,7 @@ const OWN = `SELECT s.search_key FROM upstream_searches s
 /**
  * Claims due searches of a lane, the longest due first, until they are recorded or released. The subquery is an array,
  * so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run it for every row, and then the limit does not
- * hold.
+ * apply.
  * @param claim id of the new claim
  * @param withState whether to read what their connectors remember, which can be large
  */

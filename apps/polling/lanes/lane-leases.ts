@@ -83,7 +83,7 @@ export class LaneLeases {
     const surplus = held.slice(part).map(({ lane }) => lane);
     if (held.length >= part) return { mine: held.slice(0, part), surplus };
     const taken = await this.update(
-      // With `IN (SELECT … LIMIT …)` Postgres could run the subquery for every row, and the limit would not hold.
+      // With `IN (SELECT … LIMIT …)` Postgres could run the subquery for every row, and the limit would not apply.
       `lane = ANY (ARRAY(SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
                 ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED))`,
       [sources, part - held.length],

@@ -66,7 +66,7 @@ function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
 
 /**
  * An item counts as seen at the end of its check's window. So the items of an incomplete check, which does not move the
- * window, get a time after `covered_until`: they are not reported again, but no read takes them for the end of the new
+ * window, get a time after `covered_until`: they are not reported again, but no read treats them as the end of the new
  * items.
  */
 async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {

@@ -70,7 +70,7 @@ function isBeforeWatch(
   watch: DueWatch,
   { outages, clockAheadMs }: ReadFacts,
 ): boolean {
-  // Our own clock dates what we observed, so an item that the baseline has seen is not reported after it.
+  // Our own clock sets the date of an observed event, so an event from before the baseline is never new.
   if (item.happenedAt) return Date.parse(item.happenedAt) <= baselineAt;
   if (isOfArchive(item, watch, baselineAt, outages?.get(item.itemId))) return true;
   if (!item.publishedAt) return false;
