@@ -75,7 +75,7 @@ describe('changing the signature version', () => {
 });
 
 describe('members', () => {
-  it('are the same after a rebuild of the tables, and so are invitations and keys', async () => {
+  it('are the same after a rebuild of the tables, like invitations and keys', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const invite = (email: string) =>

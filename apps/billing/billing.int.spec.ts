@@ -56,7 +56,7 @@ describe('charging facts', () => {
 });
 
 describe('changes of plan', () => {
-  it('are applied late and in their order when a crash kept them from the ledger', async () => {
+  it('are applied later, in their order, when a crash kept them from the ledger', async () => {
     const accountId = await billing.open('free');
     const change = async (plan: string) => {
       const commandId = newId();

@@ -39,7 +39,7 @@ it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', 
   expect(await rows()).toEqual(before);
 });
 
-it('an alert and a backtest count the mentions of a source without searches of its own, whose search has no id', async () => {
+it('an alert and a backtest count the mentions of a source without searches of its own, although its search has no id', async () => {
   const definition = { rules: [rule()], spikeAlert: 'low' };
   const scene = await on.scene(definition, '');
   const { accountId, keywordId } = scene;
@@ -94,7 +94,7 @@ it('an alert fires once for an episode, and its event contains all fields [alert
   });
 });
 
-it('an episode ends after a whole window below, and the next one fires again [alerts.episode, alerts.quiet]', async () => {
+it('an episode ends after a whole window below the level, and the next episode fires again [alerts.episode, alerts.quiet]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
@@ -133,7 +133,7 @@ it('an event that is stored twice counts once, and late items do not fire again 
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
-it('a mention that is found hours late is evaluated with few reads, at the same baselines', async () => {
+it('a mention that is found hours late is evaluated with few reads, and with the same baselines', async () => {
   const scene = await on.scene({});
   // Twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
@@ -149,7 +149,7 @@ it('a mention that is found hours late is evaluated with few reads, at the same 
   expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
 });
 
-it('dropped, hidden and undated items after a gap do not count, and history alone fires nothing [alerts.own-time]', async () => {
+it('dropped, hidden and undated items after a gap do not count, and history alone fires no alert [alerts.own-time]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([

@@ -95,7 +95,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('is the last 7 days until 14 days exist, then the hour of the week [alerts.spike-baseline]', () => {
+  it('is the last 7 days until 14 days of history exist, then the hour of the week [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);
@@ -127,7 +127,7 @@ describe('a spike alert', () => {
     expect(await alertsOf({ counts: hourly(24, (hour) => (hour === 20 ? 50 : 2)) })).toEqual([]);
   });
 
-  it('knows busy days and quiet nights after two weeks [alerts.spike-baseline]', async () => {
+  it('expects busy days and quiet nights after two weeks of history [alerts.spike-baseline]', async () => {
     const busyDays = (hour: number) => (hour % 24 >= 8 && hour % 24 < 20 ? 30 : 1);
     expect(await alertsOf({ counts: hourly(24 * 28, busyDays), sinceHour: 24 * 14 })).toEqual([]);
     const atNight = (hour: number) => busyDays(hour) + (hour === 24 * 20 + 2 ? 15 : 0);

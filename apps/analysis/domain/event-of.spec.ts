@@ -76,7 +76,7 @@ describe('the envelope of an item that was read', () => {
     return JSON.parse(new TextDecoder().decode(event.envelope)) as Record<string, unknown>;
   };
 
-  it('has an analysis with null for what was not read, after all other keys [readings.null]', () => {
+  it('has an analysis with null for values that were not read, after all other keys [readings.null]', () => {
     const analysis = { sentiment: 'negative', relevance: 80, reader: 'local', model: 'm', version: '1' };
     const envelope = envelopeOf({ relevance: 80, analysis });
     expect(Object.keys(envelope).slice(-2)).toEqual(['ai', 'analysis']);

@@ -183,7 +183,7 @@ describe('signing secrets', () => {
       .when(reseal)
       .then([]));
 
-  it('are sealed again only where they are still under the old master key', () =>
+  it('are sealed again only if they are still under the old master key', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));

@@ -169,7 +169,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('is removed together with his active keys, and the last owner stays', () => {
+  it('is removed together with the member’s active keys, and the last owner stays', () => {
     const two = [...owned, joinedAs('bob', 'editor')];
     const keys = [keyOf('k1', 'bob'), keyOf('k2', 'bob'), keyRevoked('k2'), keyOf('k3', 'ada')];
     given(...two, ...keys)

@@ -87,7 +87,7 @@ describe.each([
     ]);
   });
 
-  it('is not paused twice for one reason, nor resumed from a reason that does not apply', () => {
+  it('is not paused twice for one reason, and not resumed for a reason that does not apply', () => {
     const once = run(made(), pause('plan')).state;
     expect(run(once, pause('plan')).events).toEqual([]);
     expect(run(made(), resume('user', 'plan')).events).toEqual([]);

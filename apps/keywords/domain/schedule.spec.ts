@@ -15,7 +15,7 @@ it.each([
   expect(isScheduled(schedule('2026-03-01T12:00', '2026-03-02T12:00'), at(now))).toBe(runs);
 });
 
-it('a keyword without a schedule, or with one without an end, always runs', () => {
+it('a keyword always runs if it has no schedule, or a schedule without an end', () => {
   expect(isScheduled(undefined, 0)).toBe(true);
   expect(isScheduled(schedule('2026-03-01T12:00Z'), at('2030-01-01'))).toBe(true);
 });

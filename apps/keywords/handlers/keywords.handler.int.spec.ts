@@ -49,7 +49,7 @@ it('the estimate and the create apply the same size limit, to the byte', async (
 });
 
 describe('the estimate of a change', () => {
-  it('needs no credits, as the change needs none [estimate.change]', async () => {
+  it('needs no credits, because the change needs none [estimate.change]', async () => {
     const accountId = await keywords.open('free', 1);
     const id = await keywords.keyword(accountId);
     await expect(keywords.estimate(accountId, searches(3, 1))).rejects.toMatchObject({

@@ -206,7 +206,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next holder claims, however often it must retry', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, even if that takes several attempts', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);

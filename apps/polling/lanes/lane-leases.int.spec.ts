@@ -67,7 +67,7 @@ describe('the leases of lanes', () => {
     }
   });
 
-  it('move when their replica has sent no sign of life for the length of a lease, and not before', async () => {
+  it('move when their replica has not renewed them for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
     expect((await silent.renew(SOURCES)).mine.length).toBe(4);

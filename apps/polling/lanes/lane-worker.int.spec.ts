@@ -169,7 +169,7 @@ describe('the work on a lane', () => {
     expect(scene.upstream.requests.length - requestsBefore).toBe(2);
   });
 
-  it('gives a read the memory of the last one, and the history even to a watch that the last read did not serve', async () => {
+  it('gives a read the memory of the previous read, and the history even to a watch that the previous read did not serve', async () => {
     const often = await scene.stores.watch();
     const seldom = await scene.stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {

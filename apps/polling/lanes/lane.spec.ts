@@ -173,7 +173,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('keeps a quota as used up when the upstream says so, also after the lane moves', async () => {
+  it('keeps a quota as used up when the upstream says so, even after the lane moves', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);

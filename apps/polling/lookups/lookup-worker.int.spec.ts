@@ -102,7 +102,7 @@ describe('a direct lookup', () => {
     expect([scene.upstream.requests.length, (await facts()).length]).toEqual([1, before]);
   });
 
-  it('waits with the whole lane when that is blocked, and gives the reason', async () => {
+  it('is refused while the whole lane is blocked, with the reason', async () => {
     await scene.lane.failed(
       new UpstreamError('unauthorized', 'x answered 401: check SOURCE_X_TOKEN', 401),
       'a',

@@ -80,7 +80,7 @@ describe('the maximum cost of a check', () => {
     expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
   });
 
-  it('is not missing when the account has no ledger yet: its watches stay due until the ledger is open', async () => {
+  it('does not count as missing while the account has no ledger: its watches stay due until the ledger is open', async () => {
     const accountId = newId();
     const [waiting, alone] = [
       await stores.watch({ accountId }),

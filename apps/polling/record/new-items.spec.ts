@@ -24,7 +24,7 @@ describe('the check of one watch', () => {
     }
   });
 
-  it('reports items that the watch has not seen, and nothing twice', () => {
+  it('reports items that the watch has not seen, and reports nothing twice', () => {
     const parts = check(watchOf(), [itemOf('hn:3'), itemOf('hn:2'), itemOf('hn:1')], ['hn:2']);
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });

@@ -43,7 +43,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       expect(scene.upstream.requests.length).toBe(1);
     });
 
-    it('serves due searches by the feed while many searches are read one by one', async () => {
+    it('serves due searches from the feed while many searches are read one by one', async () => {
       await scene.worker.stop();
       scene.upstream.hasFeed = true;
       scene.upstream.answerMs = 50;
