@@ -85,7 +85,10 @@ export class AlertEvaluation {
         const nextAt = keyword && (await this.evaluate(keyword, series, sinceOf(turn, now), now));
         evaluated.push({ turn, nextAt });
       } catch (error) {
-        this.log.error({ err: error, keywordId: turn.keywordId }, 'the alerts of a keyword could not be evaluated');
+        this.log.error(
+          { err: error, keywordId: turn.keywordId },
+          'the alerts of a keyword could not be evaluated',
+        );
       }
     }
     return evaluated;
