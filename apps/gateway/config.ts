@@ -17,10 +17,10 @@ export const HAS_MODEL = Symbol('has a language model');
 /** Injection token of the rules of signing up. */
 export const SIGN_UP = Symbol('sign-up');
 
-/** Who can sign up, and what the people of an account decide about its plan. */
+/** Who can sign up, and whether the owners of an account decide about its plan. */
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
-  /** Whether owners change the plan and add packs. In an open installation owners are strangers. */
+  /** Whether owners can change the plan and add packs. In an open installation, owners are strangers. */
   isPlanOwners: boolean;
 }
 

@@ -9,7 +9,10 @@ import { Sessions } from './sessions/sessions.js';
 
 const PAUSE_MS = 5 * 60_000;
 
-/** Deletes what the gateway keeps only for some time. Each owner of a table says what is old; nobody reads it meanwhile. */
+/**
+ * Deletes rows that the gateway keeps only for some time. The owner of each table defines which rows are old. No code
+ * reads old rows, so the time of their deletion does not matter.
+ */
 @Injectable()
 export class OldRows implements Loop {
   readonly name = 'old-rows';
@@ -38,7 +41,7 @@ export class OldRows implements Loop {
     return this.rounds.stop();
   }
 
-  /** A table that fails does not keep the others from being cleaned. */
+  /** If one table fails, the other tables are still cleaned. */
   private async round(): Promise<void> {
     for (const [rows, owner] of Object.entries(this.owners))
       await owner

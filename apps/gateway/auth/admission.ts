@@ -12,7 +12,10 @@ import { BadKeys } from './bad-keys.js';
 import { setCaller } from './caller.js';
 import { includes, needOf, type Need } from './permissions.js';
 
-/** Routes that need neither a key nor a session. Those that try something limit it themselves. */
+/**
+ * Routes that need neither a key nor a session. Routes that check a password, a code or a token limit the attempts
+ * themselves.
+ */
 const OPEN: ReadonlySet<string> = new Set([
   '/v1/openapi.json',
   '/v1/auth/options',
@@ -22,17 +25,17 @@ const OPEN: ReadonlySet<string> = new Set([
   '/v1/auth/password/reset/confirm',
 ]);
 
-/** A page asks it to learn whether somebody has signed in: the answer no is not an attack. */
+/** A page uses this route to find out whether a member has signed in. Its 401 does not count as a failed attempt. */
 const ASKS_FOR_SESSION = '/v1/auth/session';
 
 const STRANGE_PAGE = 'the request was sent by a page of another site';
 
-/** What a request shows of its sender. */
+/** The parts of a request that identify its sender. */
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
 
 /**
- * Admits requests under `/v1` that have a valid `x-api-key`, or the cookie of a session, while the account has requests
- * left in this minute, and if the key or the member may do what they ask.
+ * Admits requests under `/v1` that have a valid `x-api-key`, or the cookie of a session, if the account has requests
+ * left in this minute, and if the key or the member has the right to make the request.
  */
 @Injectable()
 export class Admission {
@@ -75,7 +78,10 @@ export class Admission {
     return true;
   }
 
-  /** Whether the key or session of a request that is still being answered is valid: it can have been revoked since. */
+  /**
+   * Returns whether the key or session of a running request is still valid: it can have been revoked since the request
+   * began.
+   */
   async isStillValid(request: FastifyRequest): Promise<boolean> {
     const credential = this.credentialOf(request);
     if (!credential) return false;
@@ -83,7 +89,7 @@ export class Admission {
     return (await known.callerOf(credential.text)) !== undefined;
   }
 
-  /** A key counts more than a cookie, which a browser adds by itself. */
+  /** A key takes precedence over a cookie, because a browser adds cookies by itself. */
   private credentialOf(request: FastifyRequest): Credential {
     const key = request.headers['x-api-key'];
     if (typeof key === 'string') return { kind: 'key', text: key };
@@ -121,9 +127,9 @@ export class Admission {
   }
 
   /**
-   * A request with a session must come from our own page. Also a read: a link on the page of another site carries the
-   * cookie, and lookups cost credits. A write needs the token as well, which only our page knows.
-   * @throws Refusal `forbidden`; `unauthenticated` for a read, which then counts as one without a session
+   * A request with a session must come from our own page. This includes reads: a link on a page of another site sends
+   * the cookie, and lookups cost credits. A write also needs the token, which only our page knows.
+   * @throws Refusal `forbidden`; `unauthenticated` for a read, which then counts as a request without a session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {
     if (request.method === 'GET' || request.method === 'HEAD') {
@@ -147,7 +153,7 @@ export class Admission {
   }
 }
 
-/** @throws Refusal `forbidden`; `unauthenticated` for a key where only a session has meaning */
+/** @throws Refusal `forbidden`; `unauthenticated` for a key on a route that needs a session */
 function refuseUnlessAllowed({ role, by }: Caller, need: Need, path: string): void {
   if (need.isForPeople && by.kind === 'key') {
     if (path.startsWith('/v1/auth/'))
@@ -180,12 +186,12 @@ function tooMany({ limit, resetSeconds }: Verdict): Refusal {
   );
 }
 
-/** The path of a known route, as the router has decoded it; otherwise that of the request. */
+/** The path of a known route, decoded by the router; for an unknown route the path of the request. */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }
 
-/** Unknown paths are guarded as well. */
+/** Unknown paths also need a key or a session. */
 function isGuarded(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || path === '/mcp';
 }

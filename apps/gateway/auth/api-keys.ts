@@ -9,12 +9,12 @@ import { hashApiKey, looksLikeApiKey, sameHash } from '#secrets';
 export interface Caller {
   accountId: string;
   plan: string;
-  /** What the caller may do: the role of the member, or what a key may do in the same words. */
+  /** The rights of the caller: the role of the member, or the rights of the key expressed as a role. */
   role: MemberRole;
   by: CallingKey | { kind: 'member'; id: string; sessionId: string };
 }
 
-/** A key as the caller. */
+/** A caller with a key. */
 export interface CallingKey {
   kind: 'key';
   id: string;
@@ -111,7 +111,7 @@ export class ApiKeys {
   }
 }
 
-/** A key does no more than the member who created it. The operator creates keys for everything. */
+/** A key has at most the rights of the member who created it. Keys that the operator creates have all rights. */
 function roleOf({ scope, member_id, role }: Row): MemberRole {
   if (scope !== 'write') return 'viewer';
   if (member_id === null) return 'owner';

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('DELETE FROM auth_attempts'));
 
-/** What a person gets: `counted`, or the refusal and the seconds to wait. */
+/** The result of an attempt: `counted`, or the refusal and the seconds to wait. */
 async function signIn(attempts: AttemptLimits, email: string, ip: string) {
   const headers: Record<string, unknown> = {};
   const reply = { header: (name: string, value: unknown) => (headers[name] = value) };
@@ -34,7 +34,7 @@ async function signIn(attempts: AttemptLimits, email: string, ip: string) {
 }
 
 describe('a flood of sign-ins of many addresses from one client', () => {
-  it('is refused after 60, reaches Postgres about 60 times, and lets people of other networks in', async () => {
+  it('is refused after 60, reaches Postgres about 60 times, and does not affect people of other networks', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     const transactions = jest.spyOn(database, 'transaction');
     const flood = Promise.all(
@@ -56,7 +56,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(await signIn(attempts, 'ada@example.org', '198.51.100.7')).toEqual({ outcome: 'counted' });
   });
 
-  it('says to a person of the same network when to try again, and accepts the sign-in then', async () => {
+  it('tells a person of the same network when to try again, and accepts the sign-in at that time', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     for (let n = 0; n < 60; n += 1) await signIn(attempts, `n${n}@example.org`, '192.0.2.1');
     const refused = await signIn(attempts, 'ada@example.org', '192.0.2.1');

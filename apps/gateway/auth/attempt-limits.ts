@@ -9,10 +9,12 @@ import { deleteInParts, type Database, type Tx } from '#postgres';
 import type { Logger } from '#telemetry';
 import { networkOf } from './bad-keys.js';
 
-/** What is tried: a password, a code or a token, or a mail to an address. */
+/** The kind of an attempt: a password, a code or a token, or a mail to an address. */
 export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';
 
-/** Failed attempts that an address and a network have in the window. Mails count whether they fail or not. */
+/**
+ * The failed attempts that are allowed for an address and for a network in the window. Requests for mails always count.
+ */
 const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>> = {
   'sign-in': { address: 10, network: 60 },
   'sign-up': { address: 10, network: 60 },
@@ -20,7 +22,10 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
   mail: { address: 3, network: 60 },
 };
 const WINDOW_MINUTES = 15;
-/** A gateway remembers for this time that no attempt is left. Not longer: one that succeeds gives its place back. */
+/**
+ * A gateway remembers for this time that no attempt is left. The time is short because a successful attempt becomes
+ * available again.
+ */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;
 const MOST_WAITING = 500;
@@ -42,8 +47,9 @@ interface Count {
 }
 
 /**
- * Limits what strangers try, for each e-mail address and each network, over all gateways. Nothing depends on whether the
- * address is known. An attempt counts from its beginning, so that many at the same time get no further.
+ * Limits the attempts of strangers for each e-mail address and each network, over all gateways. The limits do not
+ * depend on whether the address is known. An attempt counts from its beginning, so that concurrent attempts cannot
+ * exceed the limits.
  */
 @Injectable()
 export class AttemptLimits {
@@ -83,8 +89,9 @@ export class AttemptLimits {
   }
 
   /**
-   * A flood reaches Postgres once in some seconds, and never takes more than two connections. Those that waited look again
-   * in memory first: an attempt before them may have been the last one, and then they delay nobody else.
+   * A flood reaches Postgres only once in several seconds, and never uses more than two connections. Attempts that
+   * waited first check the memory again: if an earlier attempt was the last one that is allowed, they need no
+   * statement.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));
@@ -107,7 +114,7 @@ export class AttemptLimits {
     return taken?.seconds;
   }
 
-  /** Deletes attempts that count no more. */
+  /** Deletes attempts that are older than the window. */
   async deleteOld(): Promise<void> {
     await deleteInParts(
       this.database,
@@ -147,7 +154,7 @@ async function take(
   return undefined;
 }
 
-/** A hash: the table says nothing about who was tried. */
+/** A hash, so that the table does not contain addresses. */
 function subjectOf(kind: AttemptKind, what: string, value: string): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([kind, what, value]))

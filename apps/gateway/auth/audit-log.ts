@@ -14,7 +14,7 @@ const MOST_KEYS = 50;
 const LONGEST_KEY = 100;
 
 const MCP = '/mcp';
-/** The names of MCP tools begin with what they do. */
+/** The names of MCP tools begin with a verb. */
 const READING_TOOL = /^#(search|get|explain|list|estimate|backtest)_/;
 
 /** Who made a request. */
@@ -48,12 +48,14 @@ export class AuditLog {
     });
   }
 
-  /** Records the status of a failure that the answer does not have: the answer to an MCP tool that fails is 200. */
+  /**
+   * Records the status of a failure that the response does not show: the response for an MCP tool that fails is 200.
+   */
   fail(request: FastifyRequest, status: number): void {
     this.failures.set(request, status);
   }
 
-  /** Records something that a route for strangers has done for a member, such as a sign-in. */
+  /** Records a change that a route without authentication made for a member, such as a sign-in. */
   async record(author: Author, request: FastifyRequest, reply: FastifyReply, status: number): Promise<void> {
     await this.write(author, request, reply, status);
   }
@@ -86,7 +88,7 @@ export class AuditLog {
     return entryId;
   }
 
-  /** If the status cannot be stored, the answer stays as it is, and the entry says that the outcome is unknown. */
+  /** If the status cannot be stored, the response does not change, and the entry shows an unknown outcome. */
   private async complete(entryId: string, status: number): Promise<void> {
     await this.database
       .query('UPDATE audit_log SET status = $2 WHERE entry_id = $1', [entryId, status])

@@ -2,7 +2,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { Check } from '../http/validators.js';
 import { canonical } from './passwords.js';
 
-/** Characters of a password, as people count them. */
+/** The length of a password in characters, as people count them. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 };
 
 /** Longer texts are refused before any work on them. */
@@ -22,7 +22,7 @@ export function NewPassword(): PropertyDecorator {
   });
 }
 
-/** A password that somebody has: nothing is said about its form. */
+/** An existing password: its form is not checked. */
 export function PresentPassword(): PropertyDecorator {
   return Check(
     (value) => {
@@ -34,8 +34,8 @@ export function PresentPassword(): PropertyDecorator {
 }
 
 /**
- * Why a password cannot be used.
- * @param email of the member, if it is known: it is no password
+ * Returns why a password cannot be used.
+ * @param email of the member, if it is known: it must not be the password
  */
 export function newPasswordFault(value: unknown, email?: unknown): string | undefined {
   const { min, max } = PASSWORD_LENGTH;

@@ -11,7 +11,7 @@ describe('passwords', () => {
     expect(await passwords.isRight('nobody', undefined)).toBe(false);
   });
 
-  it('are refused when they would wait for seconds', async () => {
+  it('are refused when too many of them wait', async () => {
     const all = await Promise.allSettled(
       Array.from({ length: 120 }, () => Promise.resolve().then(() => passwords.isRight('x', undefined))),
     );

@@ -7,16 +7,16 @@ import { metrics } from '#telemetry';
 /** argon2id with the parameters that OWASP recommends: 19 MiB, 10 to 40 ms of one core. */
 const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Each takes a core. Other requests need the cores as well. */
+/** Each hash uses a whole core, and other requests need the cores too. */
 const CONCURRENT = 2;
-/** Passwords that wait: more than these would wait for seconds. */
+/** The maximum number of waiting passwords. With more of them, the wait would take seconds. */
 const MOST_WAITING = 100;
 
 /** Hashes and compares passwords, a few at a time. */
 @Injectable()
 export class Passwords {
   private readonly queue = new PQueue({ concurrency: CONCURRENT });
-  /** The hash of a password that nobody has. */
+  /** The hash of a random password that no member has. */
   private readonly nobody = hash('nobody', OPTIONS);
 
   /**
@@ -28,8 +28,8 @@ export class Passwords {
   }
 
   /**
-   * Whether the password has this hash. Without a hash it does the same work, and returns false, so that the time says
-   * nothing.
+   * Returns whether the password has this hash. Without a hash it does the same work and returns false, so that the
+   * time does not show whether a hash exists.
    * @throws Refusal `unavailable` if too many passwords wait
    */
   async isRight(password: string, stored: string | undefined): Promise<boolean> {

@@ -1,9 +1,9 @@
 import type { MemberRole } from '#contracts';
 
-/** What a route needs of its caller. */
+/** The rights that a route requires from its caller. */
 export interface Need {
   role: MemberRole;
-  /** True: only people do this, in a session. A key that leaked must not create further keys or members. */
+  /** True: only a member with a session may do this, because a leaked key must not create more keys or members. */
   isForPeople: boolean;
 }
 
@@ -18,7 +18,7 @@ const WORK: Area = { read: 'viewer', write: 'editor' };
 const ACCOUNT: Area = { read: 'viewer', write: 'owner' };
 const OWNERS: Area = { read: 'owner', write: 'owner', isForPeople: true };
 
-/** What each part of the interface needs, by the first part of its address under `/v1`. */
+/** The rights that each area of the interface requires, by the first part of its path under `/v1`. */
 const AREAS: Readonly<Record<string, Area>> = {
   keywords: WORK,
   queries: WORK,
@@ -43,7 +43,7 @@ const AREAS: Readonly<Record<string, Area>> = {
   reports: WORK,
   account: ACCOUNT,
   credits: ACCOUNT,
-  // Their own sessions and password, not those of others.
+  // Members change only their own sessions and password here.
   auth: { read: 'viewer', write: 'viewer', isForPeople: true },
   // Editors see and change their own keys.
   keys: { read: 'editor', write: 'editor', isForPeople: true },
@@ -53,7 +53,7 @@ const AREAS: Readonly<Record<string, Area>> = {
   'audit-log': OWNERS,
 };
 
-/** Routes that differ from their area. */
+/** Routes whose rights differ from those of their area. */
 const ROUTES: Readonly<Record<string, Area>> = {
   // Each tool checks what it needs.
   '/mcp': { read: 'viewer', write: 'viewer' },
@@ -63,11 +63,11 @@ const ROUTES: Readonly<Record<string, Area>> = {
 
 /** A new part of the interface is for owners until it has a line here. */
 const UNKNOWN: Area = { read: 'owner', write: 'owner' };
-/** An address without a route changes nothing: everybody may learn that it does not exist. */
+/** A request to a path without a route changes nothing, so every caller gets its 404. */
 const NO_ROUTE: Need = { role: 'viewer', isForPeople: false };
 
 /**
- * What a route needs of its caller.
+ * Returns the rights that a route requires from its caller.
  * @param route its template, `/v1/keywords/:id`; undefined if there is no such route
  */
 export function needOf(method: string, route: string | undefined): Need {

@@ -2,7 +2,7 @@ import { Controller, Get, Headers, NotFoundException, Param, Res } from '@nestjs
 import type { FastifyReply } from 'fastify';
 import { DashboardFiles } from './dashboard-files.js';
 
-/** A name with a hash never gets another content. */
+/** The content of a file with a hash in its name never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** Serves the files of the dashboard's page. They contain no data, so they need no session. */

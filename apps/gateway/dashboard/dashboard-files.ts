@@ -19,7 +19,7 @@ const SUFFIXES = { br: '.br', gzip: '.gz', none: '' };
 /** The placeholder of the nonce in index.html; the build puts it there. */
 const NONCE = /\bnonce="NONCE"/g;
 
-/** A file of the dashboard as it is sent. */
+/** A file of the dashboard in the form in which it is sent. */
 export interface DashboardFile {
   bytes: Buffer;
   type: string;
@@ -28,8 +28,8 @@ export interface DashboardFile {
 }
 
 /**
- * The built files of the dashboard, as they were when the gateway started. They are kept in memory (about 3 MB), because a
- * new build replaces them on the disk: the page and its scripts must be of the same build.
+ * The built files of the dashboard at the start of the gateway. They are kept in memory (about 3 MB), because a new
+ * build replaces them on the disk: the page and its scripts must be of the same build.
  */
 export class DashboardFiles {
   private readonly files: ReadonlyMap<string, Buffer>;

@@ -94,7 +94,7 @@ describe('the page of the dashboard', () => {
     expect((await server.inject(request)).statusCode).toBe(404);
   });
 
-  it('says how to build it where it is not built', async () => {
+  it('explains how to build the dashboard if it is not built', async () => {
     const bare = serverOf(new DashboardFiles(join(folder, 'nowhere')));
     const answer = await bare.inject({ url: '/', headers: HTML });
     expect(answer.statusCode).toBe(503);
@@ -132,7 +132,7 @@ describe('the page of the dashboard', () => {
     expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });
 
-  it('belongs to one build, also when another build replaces the files meanwhile', () => {
+  it('belongs to one build, also after another build has replaced the files', () => {
     const replaced = mkdtempSync(join(tmpdir(), 'earshot-dashboard-'));
     try {
       cpSync(folder, replaced, { recursive: true });

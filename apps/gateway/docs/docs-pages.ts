@@ -1,7 +1,10 @@
 import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
-/** Own styles and scripts alone. The viewer of the reference sets single styles by script, which this allows. */
+/**
+ * Allows only styles and scripts of this server. The viewer of the reference sets single styles by script, which this
+ * policy permits.
+ */
 export const DOCS_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -24,7 +24,7 @@ function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
     if (error instanceof Refusal) return error;
     throw error;
   }
-  throw new Error('the body was taken');
+  throw new Error('the body was accepted');
 }
 
 describe('reading a body', () => {

@@ -17,7 +17,7 @@ function refusalOf(read: () => unknown): Refusal {
     if (error instanceof Refusal) return error;
     throw error;
   }
-  throw new Error('the cursor was taken');
+  throw new Error('the cursor was accepted');
 }
 
 describe('cursors', () => {

@@ -21,7 +21,7 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** The error as it is sent: `{error, code, details?}`, and no internal data. */
+/** The error in the form in which it is sent: `{error, code, details?}`, without internal data. */
 export interface ErrorAnswer {
   status: number;
   body: { error: string; code: string; details?: readonly Fault[] };

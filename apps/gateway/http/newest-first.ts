@@ -10,7 +10,7 @@ export interface Place {
 
 /** A list of Postgres, newest first. */
 export interface NewestFirst<Row> {
-  /** What a cursor is bound to: the list, the account and the filters. */
+  /** A cursor is bound to these values: the list, the account and the filters. */
   scope: object;
   /** Reads at most `limit` rows before a place. */
   read(limit: number, before: Place | undefined): Promise<Row[]>;

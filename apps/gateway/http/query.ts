@@ -109,7 +109,7 @@ export class QueryReader {
   }
 }
 
-/** Several values need several parameters; commas do not separate values. */
+/** Each value needs its own parameter, because commas do not separate values. */
 function listHint(key: string, value: string): string {
   const values = value.split(',', 3).map((one) => encodeURIComponent(one.trim()));
   return values.length > 1

@@ -3,7 +3,7 @@ import { HTTP_STATUS } from '#transport';
 
 /**
  * The result of an estimate whose request would be refused: the refusal that the request would get.
- * @throws the error itself if it is an outage: then nobody knows what the request would get
+ * @throws the error itself if it is an outage: then the result of the request is unknown
  */
 export function refusedEstimate(error: unknown) {
   if (!(error instanceof Refusal) || HTTP_STATUS[error.kind] >= 500) throw error;

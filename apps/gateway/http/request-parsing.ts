@@ -10,7 +10,7 @@ import { requestIdOf } from './request-context.js';
 const LONGEST_PARAMETER = 65_536;
 
 /**
- * Accepts only JSON bodies. An empty body counts as no body, whatever its content type. A body with too many values is
+ * Accepts only JSON bodies. An empty body counts as no body, with any content type. A body with too many values is
  * refused here, before a route reads it.
  */
 export function readJsonAlone(fastify: FastifyInstance): void {
@@ -32,7 +32,7 @@ export function readJsonAlone(fastify: FastifyInstance): void {
 const PAGES = '/channels/';
 
 /**
- * Accepts the forms of the pages that mails link to. Their bodies say nothing: the link says what is to be done. Other
+ * Accepts the forms of the pages that mails link to. Their bodies are ignored: the link defines the action. Other
  * routes refuse forms.
  */
 export function ignoreForms(fastify: FastifyInstance): void {

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Maximum number of typing errors: more would make it another word. */
+/** Maximum number of typing errors. A key with more errors is treated as another word. */
 const MOST_SLIPS = 2;
 /** No key of the interface is longer. */
 const LONGEST_KEY = 64;

@@ -2,7 +2,9 @@ import { Refusal, type Fault } from '#kernel';
 
 /** The keys inside these objects are the user's own. */
 const USERS_OWN: ReadonlySet<string> = new Set(['filters', 'schema']);
-/** Postgres stores neither of them, in text or in jsonb: no projection could apply a message that contains them. */
+/**
+ * Postgres cannot store these characters in text or jsonb, so no projection could apply a message that contains them.
+ */
 export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
 /**
@@ -18,7 +20,7 @@ export function refuseUnstorableValues(body: unknown): void {
 function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
   if (typeof value === 'string' && NOT_STORABLE.test(value))
     faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
-  // JSON has no limit for numbers. JavaScript reads numbers beyond its own limit as infinite, which JSON cannot
+  // JSON has no limit for numbers. JavaScript reads numbers above its own limit as infinite, which JSON cannot
   // represent.
   if (typeof value === 'number' && !Number.isFinite(value))
     faults.push({ path, message: 'is too large a number' });

@@ -2,7 +2,7 @@ import { createAddressPolicy, literalAddressFault, type AddressPolicy } from '#h
 import type { Fault } from '#kernel';
 
 /**
- * Refuses webhook addresses that delivery would refuse anyway, before a request is accepted. Only literal IP addresses
+ * Refuses webhook addresses that delivery would also refuse, before a request is accepted. Only literal IP addresses
  * can be checked here; a host name is checked when delivery connects.
  */
 export class WebhookAddresses {

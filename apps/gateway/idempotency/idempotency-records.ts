@@ -1,6 +1,6 @@
 import { deleteInParts, type Database } from '#postgres';
 
-/** How long a request counts as running after the last sign of its gateway. */
+/** How long a request counts as running after its gateway last renewed the record. */
 const RUNNING_MS = 15_000;
 /** How long a record is kept, with or without an outcome. */
 const KEPT_MS = 24 * 3_600_000;
@@ -9,7 +9,7 @@ const KEPT_MS = 24 * 3_600_000;
 export interface KeyedRequest {
   accountId: string;
   key: string;
-  /** SHA-256 of everything that distinguishes this request from another one. */
+  /** SHA-256 of everything that must be equal in a repetition of this request. */
   hash: Buffer;
   /** The id of this attempt. */
   runner: string;

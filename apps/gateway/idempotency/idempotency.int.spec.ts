@@ -111,7 +111,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(again.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs once for a hundred concurrent requests at two gateways, and the others get 409 or its answer [requests.key-running]', async () => {
+  it('runs once for a hundred concurrent requests at two gateways, and the other requests get 409 or the same answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -246,7 +246,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
   });
 
-  it('keeps the outcome of its successor when a gateway that was believed dead comes back', async () => {
+  it('keeps the outcome of the later attempt when a gateway that did not respond comes back', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async (_, reply) => {
@@ -264,7 +264,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
   });
 
-  it('is kept for 24 hours, then its key is free and its record is deleted [limits.key-24h]', async () => {
+  it('is kept for 24 hours; then its key can be used again and its record is deleted [limits.key-24h]', async () => {
     const { post, deleteOld } = gateway();
     await post('k');
     clock.at += 24 * HOUR_MS - 1;

@@ -17,9 +17,11 @@ import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js'
 export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
-/** Longer than any request may take. A request that hangs is given up after this time, so that it can be repeated. */
+/**
+ * Longer than any request may take. The gateway gives up a hanging request after this time, so that it can be repeated.
+ */
 const LONGEST_MS = 120_000;
-/** Outcomes without an effect, which another attempt may change. */
+/** Outcomes of requests that had no effect. A repetition may have another outcome. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 /** Their answers contain a secret that is shown once: it is stored encrypted, and replayed to the same caller only. */
@@ -167,7 +169,7 @@ function isSecret({ routeOptions }: FastifyRequest): boolean {
   return SECRET_ANSWERS.has(routeOptions.url ?? '');
 }
 
-/** @param callerId of a caller whose answer nobody else may get */
+/** @param callerId of a caller whose answer no other caller may get */
 function hashOf({ method, url, body }: FastifyRequest, callerId: string): Buffer {
   return createHash('sha256')
     .update(`${callerId}${method} ${url}\0`)

@@ -141,7 +141,7 @@ async function started(
   return id;
 }
 
-/** The Explore when it has ended, or as it is after the time. */
+/** Returns the Explore when it has ended, or its state when the time is over. */
 async function outcome({ caller, routes }: ToolContext, id: string, seconds: number) {
   const end = Date.now() + seconds * 1000;
   for (;;) {

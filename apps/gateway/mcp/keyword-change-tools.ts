@@ -84,7 +84,8 @@ const create = tool({
     const commandId = derivedId('mcp create', accountId, token ?? '');
     const isRepeated = await exists(() => routes.keywords.read(caller, commandId));
     const found = await estimateOf({ caller, routes }, keyword, isRepeated ? commandId : undefined);
-    // The keyword of a repeated call can be retired meanwhile: then its change is refused, and its price is 0.
+    // The keyword of a repeated call can have been retired in the meantime. Then the change is refused, and its price
+    // is 0.
     const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
     const { monthlyCredits, firstScanCredits, startCredits } = priced;
     const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + startCredits;
@@ -245,8 +246,8 @@ async function estimateOf(
 }
 
 /**
- * Without an estimate nobody knows what to reserve, so the write is not tried.
- * @throws Refusal the one of the estimate, which is the one of the write
+ * Without an estimate the amount to reserve is unknown, so the write is not tried.
+ * @throws Refusal of the estimate; the write would be refused in the same way
  */
 function estimateIn(found: Estimated): Estimate {
   if (found.valid) return withStartCredits(found.estimate);
@@ -255,8 +256,8 @@ function estimateIn(found: Estimated): Estimate {
 }
 
 /**
- * A keywords service of the release before, while the services are replaced, does not know `startCredits`: then the most
- * that they can be is counted.
+ * During an update, a keywords service of the previous release does not return `startCredits`. Then their maximum is
+ * counted.
  */
 function withStartCredits(estimate: Estimate): Estimate {
   const { startCredits = estimate.firstScanCredits + oncePerSearch(estimate) } =
@@ -267,7 +268,10 @@ function withStartCredits(estimate: Estimate): Estimate {
 const oncePerSearch = ({ bySearch }: Estimate) =>
   bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 
-/** What a resumed keyword can spend today: the checks that are due at once count also if they come less than daily. */
+/**
+ * What a resumed keyword can spend today. The checks that are due at once count even if the interval is longer than a
+ * day.
+ */
 async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
   const estimate = estimateIn(await estimateOf(context, {}, id));
   return Math.max(oncePerSearch(estimate), estimate.monthlyCredits / DAYS_PER_MONTH);
@@ -287,7 +291,7 @@ function stateOf(keyword: {
   };
 }
 
-/** Whether the keyword of a repeated create exists already: the id of the command is the id of what it makes. */
+/** Returns whether the keyword of a repeated create already exists: the id of the command is the id of the keyword. */
 async function exists(read: () => Promise<unknown>): Promise<boolean> {
   try {
     await read();

@@ -75,7 +75,7 @@ const activity = tool({
     const page = await routes.activity.ofKeyword(caller, id, raw);
     return {
       notice: NOTICE,
-      // Messages of failures can contain what a server said.
+      // Messages of failures can contain text of a server.
       untrusted: { activity: plainTexts(page.activity) as { type: string }[] },
       ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
     };

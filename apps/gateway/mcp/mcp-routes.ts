@@ -15,8 +15,8 @@ import { SourcesController } from '../api/sources/sources.controller.js';
 
 /**
  * The routes that tools use. A tool calls the method of the route itself, so that an agent gets the same checks, limits
- * and answers as a caller of the HTTP interface. Controllers exist only after the providers, so each is looked up when
- * it is used.
+ * and answers as a caller of the HTTP interface. Nest creates controllers after providers, so each controller is looked
+ * up when it is used.
  */
 @Injectable()
 export class McpRoutes {

@@ -10,7 +10,7 @@ export const MCP_DAILY_CREDITS = Symbol('credits per key and day through MCP');
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 const KEPT_DAYS = 7;
 
-/** A call that changes something once, however often it is repeated. */
+/** A call that changes something. Repetitions with the same id count once. */
 interface Counted {
   day: string;
   credits: number;
@@ -20,8 +20,8 @@ interface Counted {
 }
 
 /**
- * What each API key spends through MCP in a UTC day, shared by all gateways. An agent that runs in circles stops at the
- * limit, and the account keeps its credits. The price of a keyword counts as its credits of one day.
+ * What each API key spends through MCP in a UTC day, shared by all gateways. The limit stops an agent that repeats
+ * calls without end, so that the account keeps its credits. The price of a keyword counts as its credits of one day.
  */
 @Injectable()
 export class McpSpending {
@@ -36,7 +36,7 @@ export class McpSpending {
   }
 
   /**
-   * Runs work that costs up to this many credits. What it does not cost is given back.
+   * Runs work that costs up to this many credits. The unused part is released.
    * @param costOf the cost in credits, from the result. Default: the whole amount
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
@@ -49,7 +49,7 @@ export class McpSpending {
     const most = Math.ceil(credits);
     if (most <= 0) return work();
     const day = await this.reserve(this.database.manager, key, most);
-    // Nobody knows whether work with an unknown outcome was charged.
+    // The work may have been charged although its outcome is unknown, so its credits stay counted.
     let cost = most;
     try {
       const result = await work();
@@ -75,7 +75,7 @@ export class McpSpending {
   ): Promise<T> {
     const most = Math.ceil(credits);
     if (most <= 0) return work();
-    // Not the id of what the command makes, which a purge would have to delete here too.
+    // The row does not contain the id of the created object, because a purge would then have to delete it here too.
     const id = derivedId('mcp spending', commandId);
     await this.begin(key, most, id);
     let isRefused = false;
@@ -110,7 +110,7 @@ export class McpSpending {
     });
   }
 
-  /** The credits are given back when the last call was refused and none had an effect. */
+  /** The credits are released when the last call was refused and no call had an effect. */
   private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [[ended]]: [Counted[], number] = await tx.query(
@@ -137,7 +137,8 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    // On the same connection: waiting for another one, callers that hold all of them would wait for each other.
+    // This statement uses the same connection. If callers that use all connections waited for another one, they would
+    // block each other.
     const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(

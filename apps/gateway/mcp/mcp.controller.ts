@@ -18,7 +18,7 @@ const JSON_RPC_SERVER_ERROR = -32000;
 
 /**
  * The MCP server: streamable HTTP, stateless, with the API keys, quotas and limits of the HTTP interface. Each request
- * has a server of its own, so that any gateway can answer any request.
+ * creates its own server object, so any gateway can answer any request.
  */
 @Controller('mcp')
 export class McpController {
@@ -54,7 +54,7 @@ export class McpController {
     }
   }
 
-  /** There are no sessions: nothing to listen to, and nothing to end. The protocol wants this status. */
+  /** There are no sessions to listen to or to end. The protocol requires this status. */
   @Get()
   @Delete()
   @HttpCode(405)

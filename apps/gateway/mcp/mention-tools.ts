@@ -105,7 +105,7 @@ const explain = tool({
   name: 'explain_mention',
   title: 'Explain a mention',
   description:
-    'Why a mention matched: the terms and where they stand, which mutes, VIPs and rules were checked with which outcome, and how each reading was made. Free.',
+    'Why a mention matched: the terms and their positions, which mutes, VIPs and rules were checked with which outcome, and how each reading was made. Free.',
   input: z.strictObject({ id: z.string() }),
   output: z.object({ notice: z.string(), untrusted: z.looseObject({}) }),
   effects: READS,

@@ -4,14 +4,14 @@ import type { Caller, CallingKey } from '../auth/api-keys.js';
 import type { McpRoutes } from './mcp-routes.js';
 import type { McpSpending } from './mcp-spending.js';
 
-/** What a tool works with: the use cases of the HTTP routes, as one caller. */
+/** The context of a tool: the use cases of the HTTP routes, with the rights of one caller. */
 export interface ToolContext {
   caller: Caller & { by: CallingKey };
   routes: McpRoutes;
   spending: McpSpending;
 }
 
-/** What a tool does to the account, as clients show it before they ask the user. */
+/** The effect of a tool on the account. Clients show it before they ask the user. */
 export interface ToolEffects {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -32,7 +32,7 @@ export const CHANGES: ToolEffects = {
   openWorldHint: false,
 };
 
-/** A tool as it is written down. */
+/** The definition of a tool. */
 interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   name: string;
   title: string;
@@ -41,7 +41,7 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   input: I;
   output: O;
   effects: ToolEffects;
-  /** What the key must be allowed to do. */
+  /** The scope that the key must have. */
   role: MemberRole;
   run(context: ToolContext, input: z.output<I>): Promise<z.input<O>>;
 }

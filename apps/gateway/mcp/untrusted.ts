@@ -8,8 +8,8 @@ export const NOTICE =
 const EXCERPT_CHARACTERS = 500;
 
 /**
- * Characters that people do not see and models read: controls, tags, changes of direction. Line breaks stay, and the
- * joiners that some scripts and emoji need.
+ * Characters that models read but people do not see: controls, tags, changes of direction. Line breaks stay. The
+ * joiners that some scripts and emoji need also stay.
  */
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
 
@@ -46,7 +46,7 @@ export const shortMention = z.object({
   }),
 });
 
-/** A mention as tools return it: what matters, with the texts of strangers in a part of their own. */
+/** A mention in the form that tools return: the important keys, with the texts of strangers in a separate part. */
 export function mentionForAgent(mention: Mention, most?: number): z.input<typeof shortMention> {
   const { analysis, score } = mention as Mention & {
     analysis?: { sentiment: string | null; intent: string | null; relevance: number | null };

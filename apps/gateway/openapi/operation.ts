@@ -12,7 +12,7 @@ export interface Route {
   /** Unique; clients derive function names from it. */
   operationId: string;
   summary: string;
-  /** What the summary does not say: conditions, limits, costs. */
+  /** Facts that the summary does not contain: conditions, limits, costs. */
   description: string;
   /** All parameters, including those of the path. */
   parameters?: readonly Schema[];
@@ -30,7 +30,7 @@ export interface Route {
   refusals?: readonly number[];
   /** The route needs no key and has no quota. */
   open?: boolean;
-  /** The route needs a session; an API key does not do. */
+  /** The route needs a session; it does not accept an API key. */
   isForPeople?: boolean;
 }
 

@@ -54,7 +54,7 @@ export class AccountWindow {
     return Math.max(1, Math.floor(Math.min(this.limit / PART_OF_LIMIT, rest / PART_OF_REST)));
   }
 
-  /** Whether to request the next lease before this one is used up. */
+  /** Returns whether to request the next lease before this one is used up. */
   get wantsMore(): boolean {
     const chunk = this.chunk;
     return this.held <= chunk / 2 && this.limit - this.used > PART_OF_REST * chunk;

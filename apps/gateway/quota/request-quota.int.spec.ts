@@ -101,7 +101,7 @@ describe('the requests of a minute', () => {
     expect(await quota.take(accountId, 60)).toMatchObject({ remaining: 58, resetSeconds: 49 });
   });
 
-  it('start again with the next minute', async () => {
+  it('are counted from zero again in the next minute', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const accountId = newId();
@@ -137,7 +137,7 @@ describe('the requests of a minute', () => {
 });
 
 describe('a lease', () => {
-  it('returns to the other gateways when it is unused at one', async () => {
+  it('is returned to the other gateways when one gateway does not use it', async () => {
     const clock = stoppedClock();
     const [idle, busy] = [gateway(clock), gateway(clock)];
     idle.start();

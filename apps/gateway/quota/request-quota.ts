@@ -79,8 +79,8 @@ export class RequestQuota implements Loop {
   }
 
   /**
-   * Waiting requests share one statement. A request that gets nothing from it waits for the next one, until the minute
-   * is used up.
+   * Waiting requests share one statement. A request that gets no lease from it waits for the next statement, until the
+   * minute is used up.
    */
   private async wait(accountId: string, limit: number, window: AccountWindow): Promise<Verdict> {
     window.waiting += 1;

@@ -50,7 +50,7 @@ const MEMBERS = `SELECT m.member_id, m.email, m.role, m.joined_at,
 export class AccessReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Keys that were not revoked. @param ofMember null: the keys of everybody */
+  /** Keys that were not revoked. @param ofMember null: the keys of all members */
   keys(accountId: string, ofMember: string | null, limit: number, before?: Place): Promise<KeyRow[]> {
     return this.database.query(
       `${KEYS} AND ($3::timestamptz IS NULL OR (k.created_at, k.key_id) < ($3, $4::uuid))
@@ -59,7 +59,7 @@ export class AccessReads {
     );
   }
 
-  /** @param ofMember null: a key of anybody */
+  /** @param ofMember null: a key of any member */
   async key(accountId: string, keyId: string, ofMember: string | null): Promise<KeyRow | undefined> {
     const [row] = await this.database.query<KeyRow[]>(`${KEYS} AND k.key_id = $3`, [
       accountId,

@@ -8,7 +8,7 @@ import { clickHouseTime } from './time-page.js';
 export const CORRECTED_FIELDS = ['sentiment', 'intent', 'relevance'] as const;
 export type CorrectedField = (typeof CORRECTED_FIELDS)[number];
 
-/** How often a reader said one value where a person said another, or the same. */
+/** How often a reader found one value and a person set the same or another value. */
 export interface ReadAndCorrected {
   reader: string;
   model: string;
@@ -30,7 +30,7 @@ const COLUMNS: Readonly<Record<CorrectedField, { read: string; corrected: string
     corrected: 'corrected_intent',
     both: `intent != '' AND corrected_intent != ''`,
   },
-  // Two numbers are rarely equal: what counts is on which side of the middle they are.
+  // Two numbers are rarely equal, so the halves of the scale are compared: relevant or irrelevant.
   relevance: {
     read: `if(relevance >= 50, 'relevant', 'irrelevant')`,
     corrected: `if(corrected_relevance >= 50, 'relevant', 'irrelevant')`,

@@ -6,7 +6,7 @@ import { readPage, type TimeList, type TimePage } from './time-page.js';
 /** One line of a keyword's activity, as the interface returns it. */
 export interface ActivityRecord {
   id: string;
-  /** Null, like the watch, for an event of the keyword itself. */
+  /** Null for an event of the keyword itself; the watch is then null too. */
   source: string | null;
   type: string;
   occurredAt: string;

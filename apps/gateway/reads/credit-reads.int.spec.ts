@@ -80,7 +80,7 @@ it.each<[string, Partial<LedgerPage>, number[]]>([
   ['of several sources', { sources: ['x', 'reddit'] }, [19_999, 19_998, 19_997, 19_996]],
   ['of a source that does not occur', { sources: ['github'] }, []],
   ['of a source’s charges', { sources: ['x'], kinds: ['charge', 'grant'] }, [15_001, 10_001, 5_001, 1]],
-  ['of a source’s grants, of which there are none', { sources: ['reddit'], kinds: ['grant'] }, []],
+  ['of a source’s grants, which do not exist', { sources: ['reddit'], kinds: ['grant'] }, []],
   ['until a long time ago', { until: minute(9) }, [8, 7, 6, 5]],
   ['since a moment ago', { since: minute(19_999) }, [20_000, 19_999]],
   ['of a time range in the middle', { since: minute(9_998), until: minute(10_000) }, [9_999, 9_998]],

@@ -7,7 +7,7 @@ import { clickHouseTime } from './time-page.js';
 /** `retrying`: another attempt is due. `given_up`: no attempt is due, and none succeeded. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 
-/** What a delivery is sent for. */
+/** The kinds of targets of a delivery. */
 export const TARGET_KINDS = ['webhook', 'resend', 'replay', 'channel', 'digest', 'verification'] as const;
 
 /** One delivery: event × target, with its attempts, oldest first. */

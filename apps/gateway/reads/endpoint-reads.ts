@@ -6,7 +6,7 @@ import type { Database } from '#postgres';
 export interface EndpointRow {
   url: string;
   keyword_ids: string[];
-  /** Watches without a keyword. The keyword names the others. */
+  /** Watches without a keyword. The other watches belong to the listed keywords. */
   watch_ids: string[];
   failing_since: Date | null;
   failures: number;

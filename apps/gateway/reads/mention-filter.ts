@@ -31,7 +31,7 @@ export interface MentionFilter {
   minRelevance: number | undefined;
 }
 
-/** What a list of mentions offers besides the common filters. */
+/** The parameters that a list of mentions accepts in addition to the common filters. */
 export interface FilterOptions {
   /** False if `bucket` means the hour or day of a series. */
   buckets?: boolean;
@@ -86,7 +86,7 @@ function textsOf(query: QueryReader): string[] {
   return texts;
 }
 
-/** The questions of a semantic search, without those that say the same, in a fixed order. */
+/** The questions of a semantic search, without duplicates, in a fixed order. */
 function questionsOf(query: QueryReader): string[] {
   const given = query.all('q').map((text) => text.trim().replace(/\s+/g, ' '));
   if (given.length === 0) query.fault('q', 'is required with mode=semantic: the question, in words');
@@ -134,7 +134,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     sql.push('hasAny(rules, {rules: Array(String)})');
     params.rules = filter.rules;
   }
-  // What an Explore found was not read, and is not part of the polled stream.
+  // Items of an Explore have no readings, and are not part of the polled stream.
   if (filter.sentiments.length + filter.intents.length + filter.authors.length > 0) {
     sql.push('explore_id = {noExplore: UUID}');
     params.noExplore = NO_ID;

@@ -13,7 +13,7 @@ const BY_EVENT = {
 
 /** Mentions by the time of their collection, each in its last version. */
 export const MENTIONS: TimeList<MentionRow> = { table: 'mentions FINAL', ...BY_EVENT };
-/** Events as they were stored. */
+/** The stored form of events. */
 export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
 /** The buckets of a series. */
@@ -45,7 +45,7 @@ export interface SeriesRow {
   count: number;
 }
 
-/** Fields whose most frequent values can be asked for. */
+/** Fields whose most frequent values can be requested. */
 export const TOP_FIELDS = ['author', 'community', 'term'] as const;
 export type TopField = (typeof TOP_FIELDS)[number];
 

@@ -4,7 +4,8 @@ import type { Database } from '#postgres';
 
 /**
  * Purged keywords whose rows ClickHouse may still have: it takes a second or two to delete them. Each read of
- * ClickHouse queries this list first, so that no request that begins after a purge was answered returns such rows.
+ * ClickHouse queries this list first, so that a request that begins after the response to a purge never returns such
+ * rows.
  */
 @Injectable()
 export class PurgedKeywords {

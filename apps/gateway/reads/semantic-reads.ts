@@ -20,17 +20,21 @@ export const MOST_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
 const SAMPLE = 5_000;
-/** A word of more than this part of the mentions finds no candidates: too many have it. */
+/**
+ * A word that occurs in more than this part of the mentions selects no candidates, because it would select too many.
+ */
 const RARE = 0.05;
 const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
-/** Mentions with the most of the question's rare words, which are candidates although their meaning may be far. */
+/**
+ * Number of mentions with the most of the question's rare words. They are candidates even if their meaning is not near.
+ */
 const CANDIDATES_BY_WORDS = 50;
 /** The second ranking sees at least this many of the nearest mentions. */
 const FEWEST_CANDIDATES = 120;
-/** Rows that are read beyond the page: some of the nearest mentions may not pass the filters. */
+/** Rows that are read in addition to the page, because some of the nearest mentions may not pass the filters. */
 const SPARE_ROWS = 10;
 
-/** What is searched: a window of an account's mentions, or of one keyword's. */
+/** The scope of a search: a time window of the mentions of an account or of one keyword. */
 export interface SearchScope {
   accountId: string;
   keywordId: string | undefined;
@@ -47,7 +51,7 @@ export interface Found {
   score: number;
 }
 
-/** Finds mentions by what they mean. */
+/** Finds mentions by their meaning. */
 @Injectable()
 export class SemanticReads {
   constructor(
@@ -59,7 +63,7 @@ export class SemanticReads {
    * The mentions that are nearest to the question, best first. Purged ones are never among them.
    * @param isSeen whether an earlier page has the mention
    * @param seen number of mentions of earlier pages
-   * @param most number of mentions, beyond those of earlier pages
+   * @param most number of mentions, in addition to those of earlier pages
    */
   async search(
     scope: SearchScope,
@@ -90,7 +94,7 @@ export class SemanticReads {
   ): Promise<{ candidates: Candidate[]; weights: WordWeights }> {
     const byMeaning = question.meanings.map(({ vector }) => `dotProduct(embedding, ${vectorSql(vector)})`);
     const near = this.best(conditions, greatest(byMeaning), count);
-    // If the weights cannot be read, nobody awaits this one.
+    // If the weights cannot be read, this promise is not awaited.
     near.catch(() => undefined);
     const weights = await this.weights(conditions.params, question);
     const rare = [...weights].filter(([, weight]) => weight >= RARE_WEIGHT);
@@ -182,7 +186,10 @@ function greatest(values: readonly string[]): string {
   return values.length === 1 ? values[0]! : `greatest(${values.join(', ')})`;
 }
 
-/** The numbers of a vector. They were computed by us; as a parameter, it might not fit into a request's address. */
+/**
+ * The numbers of a vector. They are safe in the statement because Earshot computed them. As a parameter, they might not
+ * fit into the address of the request.
+ */
 function vectorSql(vector: Uint8Array): string {
   return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;
 }

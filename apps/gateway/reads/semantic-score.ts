@@ -23,11 +23,11 @@ export type WordWeights = ReadonlyMap<number, number>;
 
 /**
  * The part of the score that comes from the words of the question; the rest comes from its meaning. The share of words
- * counts by its square: a mention that has only one of the words must not go before one that says the same with others.
+ * is squared: a mention with only one of the words must not rank before a mention that says the same with other words.
  * Measured by `npm run bench:search`.
  */
 const PART_OF_WORDS = 0.2;
-/** The second ranking also looks for what the first so many mentions mean (Rocchio's feedback). */
+/** The second ranking also searches for the meaning of this number of first mentions (Rocchio's feedback). */
 const FEEDBACK = 3;
 
 /** The hashes of all words of a question, each once. */
@@ -41,9 +41,9 @@ export function weightOf(count: number, total: number): number {
 }
 
 /**
- * Candidates, best first, each once. They are ranked twice: the second time a mention also counts as near if it means
- * the same as the nearest ones, which makes up for a question of few words. A mention counts by the nearest of several
- * questions.
+ * Candidates, best first, each once. They are ranked twice: in the second ranking, a mention also counts as near if its
+ * meaning is near that of the best mentions. This helps questions of few words. A mention counts by the nearest of
+ * several questions.
  */
 export function ranked(
   meanings: readonly Meaning[],

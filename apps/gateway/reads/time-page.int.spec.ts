@@ -90,7 +90,7 @@ it('pages of any size and order return each row of the window once and in order,
     ),
     {
       numRuns: 60,
-      // Written so often that the first query does not find a full page.
+      // The row is written so often that the first query does not find a full page.
       examples: [
         [Array.from({ length: 20 }, (_, ms) => [ms, 3] as [number, number]), 8, 'desc', 0, undefined],
       ],

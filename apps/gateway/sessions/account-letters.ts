@@ -8,7 +8,7 @@ import { resetMail, signUpMail, takenMail, type AccountMail } from './account-ma
 import { MemberReads } from './members.js';
 import { SignUpCodes } from './sign-up-codes.js';
 
-/** Why somebody asks for a mail. */
+/** The reason of a request for a mail. */
 export type MailKind = 'reset' | 'sign-up';
 
 /** Writes the mails about passwords and sign-ups. */

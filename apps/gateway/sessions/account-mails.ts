@@ -24,8 +24,8 @@ interface Row {
 }
 
 /**
- * Mails about passwords and sign-ups. The request only stores the address. Its account is looked up here, so that neither
- * the answer nor its time shows whether there is one.
+ * Mails about passwords and sign-ups. The request only stores the address. Its account is looked up here, so that
+ * neither the response nor its time shows whether an account exists.
  */
 @Injectable()
 export class AccountMails implements Loop {
@@ -51,7 +51,7 @@ export class AccountMails implements Loop {
     return this.turns.stop();
   }
 
-  /** Stores that somebody asks for a mail to this address. */
+  /** Stores a request for a mail to this address. */
   async ask(kind: MailKind, email: string): Promise<void> {
     await this.database.query('INSERT INTO account_mails (mail_id, kind, email) VALUES ($1, $2, $3)', [
       newId(),

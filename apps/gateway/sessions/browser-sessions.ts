@@ -19,7 +19,8 @@ export class BrowserSessions {
   ) {}
 
   /**
-   * Always a new session: one that a stranger has put into the browser must not become that of the member.
+   * Always creates a new session: a session that a stranger has put into the browser must not become the session of the
+   * member.
    * @returns the session as `GET /v1/auth/session` shows it
    */
   async begin(

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
-/** What a sign-in needs of a member. */
+/** The data of a member that a sign-in needs. */
 export interface MemberSecret {
   member_id: string;
   account_id: string;
@@ -52,7 +52,7 @@ export class MemberReads {
     return row;
   }
 
-  /** Whether the installation has an account. Accounts are never deleted, so the answer yes is final. */
+  /** Whether the installation has an account. Accounts are never deleted, so the result true never changes. */
   async hasAccounts(): Promise<boolean> {
     if (this.isInUse) return true;
     const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');

@@ -13,7 +13,7 @@ import { CommandId } from '../http/command-id.js';
 import { AccountMails } from './account-mails.js';
 import { PasswordResetConfirmDto, PasswordResetDto } from './auth-body.dto.js';
 
-/** What somebody without a mail server does, on the machine that runs Earshot. */
+/** The command for an installation without a mail server, to be run on the machine of Earshot. */
 const RESET_COMMAND = 'npm run -s cli -- members reset-password --email you@example.org';
 
 /** A forgotten password. A reset ends all sessions of the member. */
@@ -28,7 +28,7 @@ export class PasswordResetController {
     @Inject(HAS_MAIL) private readonly hasMail: boolean,
   ) {}
 
-  /** Nothing here depends on the address: whether it is known is looked up when the mail is sent. */
+  /** The response does not depend on the address: Earshot looks up whether it is known when it sends the mail. */
   @Post()
   @HttpCode(202)
   async ask(

@@ -20,7 +20,7 @@ export class SessionCookie {
     return cookie === undefined ? undefined : parseCookie(cookie)[this.nameFor(request)];
   }
 
-  /** @param maxAgeSeconds after which the browser forgets it; 0: at once */
+  /** @param maxAgeSeconds after this time the browser deletes the cookie; 0: at once */
   write(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeSeconds: number): void {
     const cookie = stringifySetCookie({
       name: this.nameFor(request),

@@ -32,7 +32,7 @@ export interface NewSession {
   networkAddress: string;
 }
 
-/** Of a session that is still valid: its member was not removed, and has not changed the password. */
+/** The condition for a valid session: its member was not removed, and has not changed the password. */
 const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
 
 /** The sessions of people, shared by all gateways. Only the SHA-256 of a session's token is stored. */
@@ -67,8 +67,8 @@ export class Sessions {
   }
 
   /**
-   * The caller of this session; undefined if it has ended. Not cached, so that an end counts at once for all gateways: a
-   * person sends few requests.
+   * The caller of this session; undefined if it has ended. Not cached, so that the end of a session takes effect at
+   * once in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;
@@ -126,7 +126,7 @@ export class Sessions {
     await this.database.query('DELETE FROM sessions WHERE token_hash = $1', [hashOf(token)]);
   }
 
-  /** The session goes on with the member's new password; all others have ended with the old one. */
+  /** Keeps this session valid with the member's new password. All other sessions ended with the old password. */
   async keep(sessionId: string, passwordVersion: number): Promise<void> {
     await this.database.query('UPDATE sessions SET password_version = $2 WHERE session_id = $1', [
       sessionId,

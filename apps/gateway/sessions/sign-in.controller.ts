@@ -20,7 +20,7 @@ export class SignInController {
     private readonly browserSessions: BrowserSessions,
   ) {}
 
-  /** The same work and the same answer for an unknown address and for a wrong password. */
+  /** Does the same work and returns the same response for an unknown address and for a wrong password. */
   @Post('sign-in')
   @HttpCode(200)
   async signIn(

@@ -3,7 +3,7 @@ import { firstSignUpCode, hashCode, sameHash, SignedText } from '#secrets';
 const SCOPE = 'sign-up';
 const VALID_MS = 24 * 3_600_000;
 
-/** The codes that open an account: that of the first account, and those of mails. Nothing is stored. */
+/** The codes that open an account: the code of the first account, and the codes in mails. Codes are not stored. */
 export class SignUpCodes {
   private readonly first: Buffer;
   private readonly signed: SignedText;
@@ -14,7 +14,7 @@ export class SignUpCodes {
     this.signed = new SignedText(masterKey, 'sign-up');
   }
 
-  /** Whether it is the code of the first account. It is worthless as soon as there is one. */
+  /** Returns whether it is the code of the first account. The code is not accepted once an account exists. */
   isFirst(code: string): boolean {
     return sameHash(hashCode(code), this.first);
   }

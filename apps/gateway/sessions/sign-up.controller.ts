@@ -13,7 +13,7 @@ import { MemberReads } from './members.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { SignUps } from './sign-ups.js';
 
-/** What a page must know before anybody has signed in. */
+/** The data that the sign-in page needs before a member has signed in. */
 @Controller('v1/auth/options')
 export class SignUpOptionsController {
   constructor(
@@ -34,7 +34,7 @@ export class SignUpOptionsController {
   }
 }
 
-/** Signing up: with a code at once, without one by mail. */
+/** Sign-up: with a code at once; without a code through a mail. */
 @Controller('v1/auth/sign-up')
 export class SignUpController {
   constructor(

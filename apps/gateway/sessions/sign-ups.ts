@@ -10,10 +10,10 @@ import { SignUpCodes } from './sign-up-codes.js';
 
 /** The plan of the first account: the operator's own. */
 const FIRST_PLAN = 'unlimited';
-/** The plan of an account that anybody can open. */
+/** The plan of an account that a stranger can open. */
 const OPEN_PLAN = 'free';
 
-/** Somebody who signs up with a code. */
+/** A person who signs up with a code. */
 export interface NewMember {
   email: string;
   passwordHash: string;
@@ -32,14 +32,15 @@ export class SignUps {
     private readonly commands: CommandClient,
   ) {}
 
-  /** @throws Refusal `forbidden` if nobody can sign up */
+  /** @throws Refusal `forbidden` if sign-up is off */
   requireOn(): void {
     if (this.rules.mode === 'off')
       throw new Refusal('forbidden', 'FORBIDDEN', 'nobody can sign up here (SIGN_UP is off)');
   }
 
   /**
-   * Whether somebody without a code gets one by mail. The first account is the operator's, so it always needs its code.
+   * Returns whether a person without a code gets one by mail. The first account belongs to the operator, so it always
+   * needs its code.
    * @throws Refusal `invalid` that says which code is needed
    */
   async requireOpen(): Promise<void> {

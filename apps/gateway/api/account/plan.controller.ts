@@ -11,7 +11,7 @@ import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { PackBodyDto, PlanBodyDto } from './plan-body.dto.js';
 
-/** The plan and the packs of credits, where the installation lets owners decide about them. */
+/** Changes the plan and adds packs of credits, if the installation allows owners to do so. */
 @Controller('v1')
 export class PlanController {
   constructor(

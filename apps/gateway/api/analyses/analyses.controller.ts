@@ -10,10 +10,10 @@ import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
 
-/** Longer than a language model may take for 200 mentions. */
+/** This is longer than a language model may take for 200 mentions. */
 const PATIENCE_MS = 120_000;
 
-/** Analyses mentions. 1 credit for each mention that was done. */
+/** Analyses mentions. Costs 1 credit for each mention with a result. */
 @Controller()
 export class AnalysesController {
   constructor(

@@ -32,7 +32,7 @@ export class AnalysisBodyDto {
     type: 'string',
     format: 'uuid',
   })
-  @Described('Each is charged once, also if it is given twice')
+  @Described('Each mention is charged once, even if the list contains it twice')
   mentionIds!: string[];
 
   @Optional()
@@ -40,7 +40,7 @@ export class AnalysisBodyDto {
   @Length(1, 800)
   @NotBlank()
   @Described(
-    'Of `agent`: the task, required. Of `summarise`: what the summary is about. Of `group`: how to group, for a language model. Of `classify`: what the classes mean, for a language model',
+    'For `agent`: the task, required. For `summarise`: the topic of the summary. For `group`: how a language model groups the mentions. For `classify`: the meaning of the classes, for a language model',
   )
   instruction?: string;
 
@@ -48,7 +48,7 @@ export class AnalysisBodyDto {
   @IsObject()
   @AsItCame()
   @Check(agentFieldsFault, AGENT_FIELDS)
-  @Described('Only of `agent`, required: the fields of each output')
+  @Described('Only for `agent`, required: the fields of each output')
   schema?: Record<string, unknown>;
 
   @Optional()
@@ -64,12 +64,15 @@ export class AnalysisBodyDto {
     maxLength: LONGEST_CLASS,
   })
   @Described(
-    'Only of `classify`, required: labels that say what belongs to them, for example "delivery problems"',
+    'Only for `classify`, required: labels that describe their class, for example "delivery problems"',
   )
   classes?: string[];
 }
 
-/** The faults of keys that the operation needs or does not read, and of one that needs a language model. */
+/**
+ * Returns the faults of missing keys, of keys that the operation does not read, and of an operation that needs a
+ * language model.
+ */
 export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[] {
   const { operation } = body;
   const needs = {

@@ -13,11 +13,11 @@ const read = (body: Record<string, unknown>, hasModel: boolean) =>
   readBody(AnalysisBodyDto, body, 'snake', (given) => [() => analysisFaults(given, hasModel)]);
 
 describe('the body of an analysis', () => {
-  it('keeps the keys of the schema as they are', () => {
+  it('does not change the keys of the schema', () => {
     expect(read(AGENT, true).schema).toEqual({ Part_No: { type: 'string' } });
   });
 
-  it('is refused for what only a language model can do, with the setting that is missing', () => {
+  it('is refused with the name of the missing setting if it needs a language model', () => {
     const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
     expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
     expect(() => read({ ...classify, instruction: 'x' }, false)).toThrow(/^instruction: .*LLM_URL/);

@@ -18,7 +18,10 @@ const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
 const WINDOW_MS = 90 * 24 * 3_600_000;
 const MOST_BRANDS = 20;
 
-/** The stored answers of AI engines, and where they mention brands: those of the search, or others on request. Free. */
+/**
+ * Lists the stored answers of AI engines, and where they mention the brands of the search or the requested brands.
+ * Free.
+ */
 @Controller()
 export class AnswersController {
   constructor(
@@ -82,7 +85,7 @@ export class AnswersController {
   }
 }
 
-/** An answer, and the positions of the requested brands in it; without a request, of the search's own brands. */
+/** An answer, and the positions of the requested brands in it. The default is the search's own brands. */
 function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
   const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });
   const brands = requested.length > 0 ? requested : criteria ? brandsOf(criteria) : [];

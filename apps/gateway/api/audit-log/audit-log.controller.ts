@@ -24,7 +24,7 @@ interface Row {
   network_address: string;
 }
 
-/** What the members and the keys of an account changed, for owners. */
+/** Shows owners what the members and the keys of an account changed. */
 @Controller('v1/audit-log')
 export class AuditLogController {
   constructor(

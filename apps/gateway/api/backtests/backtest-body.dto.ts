@@ -6,7 +6,7 @@ import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
   @DateTime()
-  @Described('At most 90 days ago, which is also what an earlier time means; 30 days ago by default')
+  @Described('At most 90 days ago; an earlier time means 90 days ago. Default: 30 days ago')
   since?: string;
 }
 

@@ -16,7 +16,7 @@ import { KeywordInput } from '../keywords/keyword-input.js';
 import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
-/** Longer than a backtest of the most mentions takes, behind another one. */
+/** This is longer than the largest backtest takes when it first waits for another one. */
 const PATIENCE_MS = 120_000;
 
 interface ItemsCursor {

@@ -13,7 +13,10 @@ import { addressFault } from '../../http/email-address.js';
 
 const LONGEST_URL = 2048;
 
-/** The address of a webhook that is a secret: whole, or as it is read back, which changes nothing. */
+/**
+ * The address of a webhook that is a secret. The masked form, as responses contain it, leaves the stored address
+ * unchanged.
+ */
 function secretUrlFault(value: unknown): string | undefined {
   return isMasked(value) ? undefined : httpUrlFault(value);
 }
@@ -31,7 +34,7 @@ function chatIdFault(value: unknown): string | undefined {
   return 'must be the id of a chat (-1001234567890) or the name of a public channel (@name)';
 }
 
-/** True for a secret as it is read back: `…` and its last four characters. */
+/** Returns true for the masked form of a secret, as responses contain it: `…` and its last four characters. */
 export function isMasked(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('…') && value.length <= 5;
 }

@@ -44,7 +44,7 @@ import {
 import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } from './channel-body.dto.js';
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
-/** A chat service has 10 s to answer, a mail server 14 s. */
+/** A chat service must answer within 10 s, a mail server within 14 s. */
 const PATIENCE_MS = 20_000;
 
 /** The channels of an account. Free. */
@@ -132,7 +132,7 @@ export class ChannelsController {
     return this.view(accountId, channelId);
   }
 
-  /** Keywords that use it keep its id, and send nothing there any more. */
+  /** Keywords that use the channel keep its id, and send nothing to it any more. */
   @Delete(':id')
   @HttpCode(204)
   async delete(@From() { accountId }: Caller, @Param('id') given: string): Promise<void> {
@@ -141,7 +141,7 @@ export class ChannelsController {
     await this.commands.request(COMMANDS.deleteChannel, command);
   }
 
-  /** Enables a disabled channel. Another channel does not change. */
+  /** Enables a disabled channel. Does not change a channel that is not disabled. */
   @Post(':id/enable')
   @HttpCode(200)
   async enable(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') given: string) {

@@ -14,7 +14,7 @@ const WINDOW_MS = DAY_MS;
 /** Activity is kept for this time. */
 const LONGEST_WINDOW_MS = 90 * DAY_MS;
 
-/** What was read of each search of a keyword, and what was not. Free. */
+/** Shows which times of each search of a keyword were read, and which were not. Free. */
 @Controller()
 export class CoverageController {
   constructor(

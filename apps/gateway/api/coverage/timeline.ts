@@ -9,7 +9,7 @@ export interface CoverageWindow {
   reason: string | null;
 }
 
-/** The checks of a search, and what is known about its next one. */
+/** The checks of a search, and the time of its next check. */
 export interface SearchChecks {
   /** In the order of their checks. */
   runs: readonly CheckRun[];
@@ -42,7 +42,7 @@ export function timelineOf(
   runs.forEach((run, index) => {
     if (run.outcome !== 'failed') return;
     const from = runs[index - 1]?.to ?? run.from;
-    // Nobody knows more until the next check.
+    // The source is not read again before the next check.
     const to = index === runs.length - 1 ? Infinity : run.to;
     line.paint(from, to, { status: 'failed', reason: run.message || null });
   });
@@ -65,7 +65,7 @@ function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
   return nextCheckAt !== undefined && nextCheckAt + LATE_MS < now;
 }
 
-/** The time since a check that was not a failure belongs to the next check, if that is not late. */
+/** The time since a successful check belongs to the next check, unless the next check is late. */
 function endOf(
   runs: readonly CheckRun[],
   { until, now, isDue }: { until: number; now: number; isDue: boolean },
@@ -76,7 +76,7 @@ function endOf(
 
 type Colour = Pick<CoverageWindow, 'status' | 'reason'>;
 
-/** A line of adjacent windows that are painted over. */
+/** A line of adjacent windows. A later window replaces the parts of earlier windows that it overlaps. */
 class Timeline {
   private parts: CoverageWindow[];
 
@@ -100,7 +100,7 @@ class Timeline {
     });
   }
 
-  /** Neighbours of the same colour are one window. */
+  /** Adjacent windows with the same status and reason become one window. */
   windows(): CoverageWindow[] {
     const merged: CoverageWindow[] = [];
     for (const part of this.parts) {

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3_600_000;
 const WINDOW_DAYS = 30;
 const MOST_DAYS = 92;
 
-/** How credits were used over time, and whether the ledger agrees with itself. Free. */
+/** Shows how credits were used over time, and whether the sums of the ledger agree. Free. */
 @Controller('v1/credits')
 export class CreditUsageController {
   constructor(private readonly reads: CreditReads) {}

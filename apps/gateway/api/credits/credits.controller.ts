@@ -36,7 +36,7 @@ export class CreditsController {
       // The part of the balance that is reserved for running checks and lookups.
       creditsHeld: balance.held,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
-      // Semantic questions and analyses ask no source.
+      // Semantic questions and analyses do not read a source.
       bySource: sumBy(
         usage.filter(({ source }) => source !== ''),
         ({ source }) => source,

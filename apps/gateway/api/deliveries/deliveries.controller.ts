@@ -92,12 +92,14 @@ export class DeliveriesController {
   }
 }
 
-/** As it is recorded: an address without its query, or a channel. */
+/** The receiver in the form in which attempts store it: an address without its query, or a channel. */
 function shownEndpoint(endpoint: string): string {
   return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
 }
 
-/** The parameter `target`: a kind of target, or the id of a channel, which gets events, digests and verifications. */
+/**
+ * The parameter `target`: a kind of target, or the id of a channel. A channel gets events, digests and verifications.
+ */
 function readTarget(query: QueryReader): { kind?: string; endpoint?: string } {
   const target = query.one('target')?.toLowerCase();
   if (target === undefined) return {};

@@ -49,7 +49,7 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay named is not listed any more once it works.
+    // An address that only a replay used is listed until it works again.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...WELL });
   }
 }

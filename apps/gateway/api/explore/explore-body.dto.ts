@@ -13,7 +13,7 @@ import {
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { Described, NotBlank, Optional } from '../../http/validators.js';
 
-/** Most items of one source, unless the body says so. */
+/** The default maximum number of items of one source. */
 export const USUAL_EXPLORE_ITEMS = 25;
 
 const MOST_TERMS = 5;

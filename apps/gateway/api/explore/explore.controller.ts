@@ -20,7 +20,10 @@ import { EstimateTokens } from '../keywords/estimate-tokens.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 import { ExploreBodyDto, USUAL_EXPLORE_ITEMS } from './explore-body.dto.js';
 
-/** Asks sources a question once, without a keyword. The price is fixed before, and each source is charged by itself. */
+/**
+ * Asks sources a question once, without a keyword. The price is fixed before the sources are asked, and each source is
+ * charged separately.
+ */
 @Controller('v1/explore')
 export class ExploreController {
   constructor(
@@ -31,7 +34,7 @@ export class ExploreController {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Free. Returns the refusal of the Explore as its result. */
+  /** Free. If the Explore would be refused, the result contains that refusal. */
   @Post('estimate')
   @HttpCode(200)
   async estimate(@From() { accountId }: Caller, @Body() raw: unknown) {

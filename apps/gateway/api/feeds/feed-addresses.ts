@@ -5,7 +5,7 @@ import { masterKeys } from '#secrets';
 const ID_BYTES = 16;
 const MAC_BYTES = 24;
 
-/** A keyword, as far as its feed's address depends on it. */
+/** The properties of a keyword that determine the address of its feed. */
 export interface FeedKeyword {
   keywordId: string;
   /** Changes with each rotation. */
@@ -13,9 +13,9 @@ export interface FeedKeyword {
 }
 
 /**
- * The secrets of feed addresses: the keyword's id and a code that only the master key can make. Nothing is stored, and
- * a rotation makes every earlier address invalid. During a rotation of the master key, addresses of the earlier key
- * stay valid.
+ * The secrets of feed addresses: the keyword's id and a code that can be computed only with the master key. Nothing is
+ * stored, and a rotation makes every earlier address invalid. During a rotation of the master key, addresses of the
+ * earlier key stay valid.
  */
 export class FeedAddresses {
   private readonly keys: readonly Buffer[];
@@ -45,7 +45,9 @@ export class FeedAddresses {
     return Buffer.concat([bytesOf(keyword.keywordId), mac]).toString('base64url');
   }
 
-  /** The id in a secret, which may be wrong: `isSecretOf` tells. Undefined for a text of another form. */
+  /**
+   * The id in a secret. The secret is not checked here: `isSecretOf` checks it. Undefined for a text of another form.
+   */
   keywordIdIn(secret: string): string | undefined {
     const bytes = Buffer.from(secret, 'base64url');
     if (bytes.length !== ID_BYTES + MAC_BYTES || bytes.toString('base64url') !== secret) return undefined;

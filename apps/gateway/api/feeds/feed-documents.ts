@@ -1,7 +1,7 @@
 import { generateAtomFeed, generateJsonFeed } from 'feedsmith';
 import { isoFromClickHouse, type MentionRow } from '#clickhouse';
 
-/** What a feed shows. */
+/** The content of a feed. */
 export interface FeedContent {
   keywordId: string;
   name: string;
@@ -9,13 +9,13 @@ export interface FeedContent {
   address: string;
   /** Newest first. */
   mentions: readonly MentionRow[];
-  /** When the keyword was made: the date of a feed without mentions. */
+  /** When the keyword was created: the date of a feed without mentions. */
   since: Date;
 }
 
 const MOST_TITLE = 120;
 
-/** An Atom 1.0 document. All text is plain text: nothing of a post is markup. */
+/** An Atom 1.0 document. All text of posts is plain text, never markup. */
 export function atomDocument({ keywordId, name, address, mentions, since }: FeedContent): string {
   return generateAtomFeed({
     id: `urn:uuid:${keywordId}`,
@@ -78,9 +78,9 @@ function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
-/** Without characters that XML cannot contain, not even escaped. */
+/** Returns the text without the characters that XML cannot contain, even escaped. */
 function clean(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- they are what is removed
+  // oxlint-disable-next-line no-control-regex -- these characters are removed
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
 }
 

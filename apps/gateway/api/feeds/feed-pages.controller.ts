@@ -12,7 +12,7 @@ import { atomDocument, jsonDocument } from './feed-documents.js';
 
 const MENTIONS = 50;
 const WINDOW_MS = 90 * 86_400_000;
-/** Feed readers ask often, and nobody else limits them. */
+/** Feed readers send many requests, and no quota applies to these requests. */
 const KEPT_MS = 10_000;
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 

@@ -17,7 +17,7 @@ import { AccountLinks } from '../../sessions/account-links.js';
 import { SignUps } from '../../sessions/sign-ups.js';
 import { InvitationBodyDto } from './invitation-body.dto.js';
 
-/** Invitations of people who are to become members. */
+/** Invitations of people to become members. */
 @Controller('v1/invitations')
 export class InvitationsController {
   constructor(
@@ -39,7 +39,7 @@ export class InvitationsController {
     return { id: invitationId, email, role, code, url: this.links.signUp(email, code), expiresAt };
   }
 
-  /** Those that can still be accepted. */
+  /** Lists the invitations that can still be accepted. */
   @Get()
   list(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     return pageOf(new QueryReader(raw), this.cursors, {

@@ -11,7 +11,7 @@ export class KeyBodyDto {
   @IsString() @NotBlank() @MaxLength(LONGEST_NAME) name!: string;
   @Optional()
   @IsIn(['read', 'write'])
-  @Described('Default: `write`. A key never does more than the member who created it')
+  @Described('Default: `write`. A key never has more rights than the member who created it')
   scope?: string;
   @Nullable() @DateTime() @Described('Default: never') expiresAt?: string | null;
   @Nullable() @IsInt() @Min(0) @Max(MOST_DAILY_CREDITS) @Described(LIMIT) mcpDailyCredits?: number | null;

@@ -15,7 +15,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { AccessReads, type KeyRow } from '../../reads/access-reads.js';
 import { KeyBodyDto, KeyChangeDto } from './key-body.dto.js';
 
-/** The API keys of an account. An owner sees and changes all of them, an editor his own. */
+/** The API keys of an account. An owner sees and changes all keys, an editor only their own keys. */
 @Controller('v1/keys')
 export class KeysController {
   constructor(
@@ -76,7 +76,7 @@ export class KeysController {
     return this.view(accountId, keyId, command.ofMember);
   }
 
-  /** A gateway can accept the key for some more seconds. */
+  /** A gateway can accept the revoked key for a few seconds more. */
   @Delete(':id')
   @HttpCode(204)
   async revoke(
@@ -90,7 +90,7 @@ export class KeysController {
     await this.commands.request(COMMANDS.revokeKey, create(RevokeKeySchema, command));
   }
 
-  /** @param ofMember empty: a key of anybody */
+  /** @param ofMember empty: a key of any member */
   private async view(accountId: string, keyId: string, ofMember = '') {
     const row = await this.reads.key(accountId, keyId, ofMember || null);
     if (!row) throw Refusal.notFound('key');
@@ -98,7 +98,7 @@ export class KeysController {
   }
 }
 
-/** The member whose keys the caller sees; empty for an owner, who sees those of everybody. */
+/** The member whose keys the caller sees; empty for an owner, who sees the keys of all members. */
 function ownerOfKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }

@@ -33,7 +33,7 @@ import {
 } from '../../http/validators.js';
 import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
-/** Much larger than the limit of every plan, which is checked later. */
+/** Much larger than the limit of every plan. The plan's limit is checked later. */
 const MOST_TERMS = 500;
 const LONGEST_TERM = 60;
 /** KiB of JSON. The filters are stored with each search of a keyword, in one message. */

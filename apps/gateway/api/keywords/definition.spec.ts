@@ -12,7 +12,7 @@ import {
   type Json,
 } from './testing/keyword-body-under-test.js';
 
-/** The part of the keyword object that comes from the body, as it is read from the table. */
+/** The part of the keyword object that comes from the body, in the form that the table returns. */
 function read(body: Json): JsonObject {
   const definition = definitionOf(readBody(KeywordBodyDto, body));
   return definitionView(
@@ -88,10 +88,10 @@ describe('the definition from a create body', () => {
   });
 
   it.each([
-    ['an empty webhook address is none', 'webhookUrl', '', null],
-    ['criteria keep a price of 0', 'globalCriteria.priceMin', 0, 0],
+    ['treats an empty webhook address as no address', 'webhookUrl', '', null],
+    ['keeps a price of 0 in criteria', 'globalCriteria.priceMin', 0, 0],
     [
-      'a map of the user’s keeps its keys',
+      'keeps the keys of the user’s map',
       'globalCriteria.filters',
       { a_b: { C_d: [null, 'x'] } },
       { a_b: { C_d: [null, 'x'] } },

@@ -83,13 +83,13 @@ export function definitionView(definition: JsonObject): JsonObject {
   };
 }
 
-/** Criteria as they are returned: an empty list of terms is left out. */
+/** Criteria in the form of a response: an empty list of terms is left out. */
 export function criteriaView(criteria: JsonObject): JsonObject {
   const { terms, ...rest } = criteria;
   return Array.isArray(terms) && terms.length > 0 ? { ...rest, terms } : rest;
 }
 
-/** An agent step as it is returned. */
+/** An agent step in the form of a response. */
 export function agentStepView(step: JsonValue | undefined): JsonObject | null {
   if (typeof step !== 'object' || step === null || Array.isArray(step)) return null;
   const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(

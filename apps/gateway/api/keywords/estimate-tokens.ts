@@ -31,7 +31,7 @@ export class EstimateTokens {
   }
 
   /**
-   * @param body the body as it was sent; the order and the spelling of its keys do not matter
+   * @param body the body that the sender sent; the order and the spelling of its keys do not matter
    * @param keywordId the keyword whose change was priced. No create accepts the token of a change
    */
   issue(

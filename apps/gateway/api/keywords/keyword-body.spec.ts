@@ -12,7 +12,7 @@ import {
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
 const search = 'sources[0].searches[0]';
-/** No hackernews search runs with these words: the spec tests only the shape. */
+/** The spec tests only the shape: no search uses these words. */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
 /** Every field of the create body, with accepted values. */
@@ -271,20 +271,23 @@ describe('the create body of a keyword', () => {
     ['only the global ones', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
     ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
     ['nobody', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
-  ])('blames the criteria that contain what a source does not accept: %s', (_, global, own, path) => {
-    const body = {
-      ...leastKeyword(),
-      globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
-      sources: [
-        {
-          source: 'rss',
-          enabled: true,
-          searches: [{ overrides: own ? { filters: { feed_urls: own } } : {} }],
-        },
-      ],
-    };
-    expect(faultsOfKeyword(body).map((fault) => fault.path)).toEqual([path]);
-  });
+  ])(
+    'reports the fault under the criteria that contain the key that a source does not accept: %s',
+    (_, global, own, path) => {
+      const body = {
+        ...leastKeyword(),
+        globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
+        sources: [
+          {
+            source: 'rss',
+            enabled: true,
+            searches: [{ overrides: own ? { filters: { feed_urls: own } } : {} }],
+          },
+        ],
+      };
+      expect(faultsOfKeyword(body).map((fault) => fault.path)).toEqual([path]);
+    },
+  );
 
   it.each<[string, Json, string, string]>([
     ['muteRules', ['spam', 5], 'muteRules[1]', 'must be a string or an object'],

@@ -12,7 +12,7 @@ import type { ActionDto, RuleDto } from './rule.dto.js';
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
-/** Checks that the decorators of the body cannot express: keys that must fit each other, and the sources. */
+/** Checks what the decorators of the body cannot express: keys that must fit each other, and the sources. */
 export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
@@ -104,7 +104,7 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
   return faults;
 }
 
-/** Criteria in the form of the wire, from the DTO. */
+/** Converts the criteria of the DTO to the form in which messages contain them. */
 export function criteriaOf(dto: CriteriaDto): Criteria {
   return fromJson(CriteriaSchema, JSON.parse(JSON.stringify(dto)) as JsonValue);
 }

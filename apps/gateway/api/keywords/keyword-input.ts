@@ -71,15 +71,18 @@ const TOGETHER: readonly (readonly string[])[] = [
 ];
 
 /**
- * A key that the body does not contain can have become invalid meanwhile, for example when a source is no longer
- * configured. That is not a fault of this change.
+ * A key that the body does not contain can have become invalid since it was stored, for example because a source is no
+ * longer configured. Such a key is not a fault of this change.
  */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
   return given.has(key) || TOGETHER.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)));
 }
 
-/** A keyword whose language model was taken away can still be read, changed and sent back. */
+/**
+ * A keyword that needs a language model can be read, changed and sent back even if the installation has no language
+ * model any more.
+ */
 function isOldModel({ path }: Fault, body: KeywordBodyDto, view: JsonObject): boolean {
   if (path !== 'aiStep' && path !== 'aiPreset') return false;
   return canonicalize(body[path] ?? null) === canonicalize(view[path] ?? null);

@@ -62,7 +62,7 @@ export class KeywordViews {
     };
   }
 
-  /** By today's price book, for running and paused keywords alike; 0 if its source is disabled. */
+  /** The price in today's price book, for running and paused keywords; 0 if its source is disabled. */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
     if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;

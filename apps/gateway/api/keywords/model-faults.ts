@@ -1,10 +1,10 @@
 import type { Fault } from '#kernel';
 
-/** Why something is refused that only a language model can do. */
+/** The reason of a refusal if the request needs a language model. */
 export const MODEL_NEEDED =
   'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
 
-/** What only a language model can do. Keys as in the body, in camelCase. */
+/** Keys of the body that need a language model, in camelCase. */
 interface WithModel {
   aiStep?: unknown;
   aiPreset?: unknown;

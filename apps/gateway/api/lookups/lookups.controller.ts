@@ -13,7 +13,7 @@ import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 
 const LONGEST_REF = 64;
 
-/** Direct lookups in the upstreams. Each costs credits, also a 404 from the upstream; a 503 costs nothing. */
+/** Direct lookups in the upstreams. Each costs credits, even if the upstream returns 404; a 503 costs nothing. */
 @Controller()
 export class LookupsController {
   constructor(
@@ -109,7 +109,7 @@ export class LookupsController {
   }
 }
 
-/** The name of a user or a video. Only the source can say whether it exists. */
+/** The name of a user or a video. Only the source knows whether it exists. */
 function refOf(text: string, what: string): string {
   if (text.length > LONGEST_REF) throw Refusal.notFound(what);
   return text;

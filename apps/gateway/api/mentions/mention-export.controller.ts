@@ -29,7 +29,7 @@ export class MentionExportController {
 
   constructor(private readonly mentions: MentionReads) {}
 
-  /** The order is oldest first unless `order=desc`. `after` continues an interrupted export behind a row. */
+  /** The order is oldest first unless `order=desc`. `after` continues an interrupted export after that row. */
   @Get('v1/mentions/export')
   async export(@From() { accountId }: Caller, @Query() raw: RawQuery, @Res() reply: FastifyReply) {
     const query = new QueryReader(raw);
@@ -115,7 +115,7 @@ function csvOf(rows: Readable, header: boolean): Readable {
     boolean: String,
     object: (value: unknown) => (Array.isArray(value) ? value.join('; ') : JSON.stringify(value)),
   };
-  // A spreadsheet would run a cell that begins like a formula.
+  // A spreadsheet runs a cell that begins like a formula.
   return through(rows, stringify({ header, columns: COLUMNS, escape_formulas: true, cast }));
 }
 

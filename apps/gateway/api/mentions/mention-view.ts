@@ -55,7 +55,7 @@ export function mentionView(row: MentionRow) {
   };
 }
 
-/** `analysis` is absent if nothing classified the mention and nobody corrected it. */
+/** `analysis` is absent if the mention was not classified and not corrected. */
 function analysisOf(row: MentionRow) {
   const corrected = [
     ...(row.corrected_sentiment === '' ? [] : ['sentiment']),
@@ -66,7 +66,7 @@ function analysisOf(row: MentionRow) {
   return {
     analysis: {
       sentiment: row.corrected_sentiment || row.sentiment || null,
-      // The score belongs to the sentiment that was read.
+      // The score describes the sentiment that the reader found, so a mention with a corrected sentiment has none.
       sentimentScore: row.corrected_sentiment === '' ? row.sentiment_score : null,
       intent: row.corrected_intent || row.intent || null,
       relevance: row.corrected_relevance ?? row.relevance,

@@ -9,7 +9,7 @@ import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
-/** Computing a meaning takes milliseconds here, and seconds with a service that computes them elsewhere. */
+/** Computing an embedding takes milliseconds in this process, and seconds with an external service. */
 const PATIENCE_MS = 30_000;
 
 /** The result of a semantic question, and its cost in credits. */
@@ -18,7 +18,7 @@ export interface Answered<T> {
   cost: number;
 }
 
-/** Asks semantic questions. A question is charged when it was answered. */
+/** Asks semantic questions. A question is charged after its answer. */
 @Injectable()
 export class QuestionClient {
   constructor(
@@ -27,7 +27,7 @@ export class QuestionClient {
   ) {}
 
   /**
-   * @param scope everything that makes the question what it is: keyword, filters, window
+   * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` before anything is computed or read, `unavailable` if the meaning cannot be computed
    */

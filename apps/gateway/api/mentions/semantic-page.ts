@@ -29,7 +29,7 @@ interface SemanticCursor {
   seen: string;
 }
 
-/** Bytes of an id in a cursor: two of 200 ids are the same once in 10¹⁰ questions. */
+/** Bytes of an id in a cursor. Among 200 ids, two begin with the same bytes in one of 10¹⁰ questions. */
 const ID_BYTES = 6;
 
 /** Pages of mentions that are ordered by their meaning. */
@@ -42,8 +42,8 @@ export class SemanticPages {
   ) {}
 
   /**
-   * The nearest mentions that earlier pages do not contain. Later pages keep the window of the first one, and are the
-   * same question, so that they are free for ten minutes.
+   * The nearest mentions that earlier pages do not contain. Later pages keep the window of the first one. They count as
+   * the same question, so they are free for ten minutes.
    */
   async page(request: SemanticRequest) {
     const { accountId, keywordId, filter, limit, cursor, raw } = request;

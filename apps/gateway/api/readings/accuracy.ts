@@ -7,14 +7,16 @@ export interface Accuracy {
   version: string;
   /** Number of corrected mentions, also of those where the correction equals the reading. */
   n: number;
-  /** 0 to 1, like all shares here: the part of the mentions where both say the same. */
+  /**
+   * 0 to 1, like all shares here: the share of the mentions for which the person and the reader chose the same value.
+   */
   agreement: number;
   /** Mean of the recall of all values that a person has set. */
   macroRecall: number;
   macroF1: number;
-  /** Null where nothing has or was given the value. */
+  /** Null if neither the person nor the reader chose the value. */
   byValue: { value: string; n: number; precision: number | null; recall: number | null }[];
-  /** What a person set, and what was read instead. */
+  /** The value that a person set, and the value that the reader had found. */
   confusion: { corrected: string; read: string; count: number }[];
 }
 

@@ -6,7 +6,7 @@ import { ReportReads, type ReportRow } from '../../reads/report-reads.js';
 import { page } from '../channels/page.js';
 import { reportPage } from './report-page.js';
 
-/** Before addresses were signed, they ended with 24 random bytes. Such a report is 90 days old at most. */
+/** Older releases did not sign addresses: they ended with 24 random bytes. Reports are deleted after 90 days. */
 const UNSIGNED = /^[\w-]{32}$/;
 
 /** The pages of weekly reports, for people who have their address. */

@@ -44,7 +44,7 @@ export class ReportsController {
     return { ...this.summaryView(row), ...figures };
   }
 
-  /** The address is signed anew: one that was sent can end with a rotation of MASTER_KEY. */
+  /** The address is signed again, because a rotation of MASTER_KEY can make an address in an old mail invalid. */
   private summaryView(row: ReportRow) {
     return {
       id: row.report_id,

@@ -5,7 +5,7 @@ import type { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 import { OpenStreams } from './open-streams.js';
 
-/** A response whose client reads only when the test lets it. */
+/** A response whose client reads only when the test permits it. */
 class FakeResponse extends EventEmitter {
   text = '';
   status = 0;
@@ -50,7 +50,7 @@ describe('EventStream', () => {
     stream.end();
   });
 
-  it('sends a comment line every 15 s, with the id behind what was left out [stream.comment]', () => {
+  it('sends a comment line every 15 s, with the id of the last event that was left out [stream.comment]', () => {
     const { response, stream } = opened();
     jest.advanceTimersByTime(15_000);
     expect(response.text).toBe(': still connected\n\n');
@@ -62,7 +62,7 @@ describe('EventStream', () => {
     expect(response.text).toHaveLength(': still connected\n\n'.length * 3 + 'id: b2\n'.length);
   });
 
-  it('never moves behind an event that was sent after the one that was left out', async () => {
+  it('never returns to the id of a left-out event after a later event was sent', async () => {
     const { response, stream } = opened();
     stream.moveLater(() => 'old');
     await stream.send('mention', 'new', {});
@@ -87,7 +87,7 @@ describe('EventStream', () => {
   });
 });
 
-/** Also lets the promises settle that the timers began. */
+/** Also waits for the promises that the timers started. */
 async function later(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms);
   for (let n = 0; n < 10; n += 1) await Promise.resolve();
@@ -97,7 +97,7 @@ describe('OpenStreams', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('ends a stream within 15 s after its key was revoked, and keeps it while that cannot be known', async () => {
+  it('ends a stream within 15 s after its key was revoked, and keeps it while the key cannot be checked', async () => {
     const isStillValid = jest.fn<Promise<boolean>, []>().mockRejectedValueOnce(new Error('no database'));
     const streams = new OpenStreams({ isStillValid } as unknown as Admission, createLogger('spec', 'silent'));
     const { response, reply } = replied();

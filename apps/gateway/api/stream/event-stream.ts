@@ -15,10 +15,10 @@ export class EventStream {
   private readonly response: ServerResponse;
   private readonly abort = new AbortController();
   private readonly comments: NodeJS.Timeout;
-  /** The id behind the last event that was not sent, because the filter left it out. */
+  /** The id of the last event that was not sent because the filter left it out. */
   private later?: () => string;
 
-  /** Takes the response over from Fastify, with the headers that are already set. */
+  /** Takes control of the response from Fastify, with the headers that are already set. */
   constructor(reply: FastifyReply) {
     reply.hijack();
     this.response = reply.raw;
@@ -42,7 +42,7 @@ export class EventStream {
   /** @param data JSON */
   send(event: string, id: string, data: unknown): Promise<void> {
     this.later = undefined;
-    // JSON has no line breaks outside of its escapes.
+    // This JSON contains no line breaks, because `JSON.stringify` escapes them.
     return this.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
@@ -52,7 +52,7 @@ export class EventStream {
     return this.write(`id: ${id}\n\n`);
   }
 
-  /** Changes the client's `Last-Event-ID` with the next comment, if no event does it before. */
+  /** Changes the client's `Last-Event-ID` with the next comment, unless an event changes it earlier. */
   moveLater(id: () => string): void {
     this.later = id;
   }

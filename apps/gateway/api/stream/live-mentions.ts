@@ -10,7 +10,7 @@ import { MENTIONS_SINK } from '#projections';
 import type { MentionFilter } from '../../reads/mention-filter.js';
 import { MentionReads, type LiveEvent } from '../../reads/mention-reads.js';
 
-/** One event of the account; `row` is its mention, if the filter lets it pass. */
+/** One event of the account; `row` is its mention if the filter accepts it. */
 export interface LiveMention {
   /** Of EVENTS. */
   sequence: number;
@@ -27,13 +27,13 @@ const BATCH = 100;
 /** The sink writes a single event at once, and at most every half second under load. */
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 500;
-/** The pauses between two looks for events. */
+/** The waits between two searches for new events. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Follows EVENTS for one account. A mention is returned once `GET /v1/mentions` can return it, so both always agree, and
- * filters, labels and corrections are those of that list.
+ * Follows EVENTS for one account. A mention is returned as soon as `GET /v1/mentions` can return it, so the stream and
+ * the list always agree. Filters, labels and corrections are the same as in the list.
  */
 @Injectable()
 export class LiveMentions {
@@ -48,8 +48,8 @@ export class LiveMentions {
   }
 
   /**
-   * The sequence up to which every event is written: a list of mentions that is read afterwards contains all of them,
-   * and perhaps none behind it.
+   * The sequence up to which every event is written: a list of mentions that is read afterwards contains all of these
+   * events, but perhaps no later ones.
    */
   async written(): Promise<number> {
     const sink = await this.sink();
@@ -57,11 +57,11 @@ export class LiveMentions {
     const written = sink.ack_floor.stream_seq;
     if (sink.num_pending + sink.num_ack_pending === 0) return written;
     const [next] = await this.next(subjectOf('EVENTS', '>'), written, 1);
-    // After a rebuild the sink reads everything again, although it is written already.
+    // After a rebuild the sink reads all messages again, although their rows are already written.
     return next && next.time < new Date(sink.created) ? this.head() : written;
   }
 
-  /** Every event behind `sequence`, in the order of EVENTS, until the signal aborts. */
+  /** Every event after `sequence`, in the order of EVENTS, until the signal aborts. */
   async *after(
     accountId: string,
     filter: MentionFilter,
@@ -69,7 +69,7 @@ export class LiveMentions {
     signal: AbortSignal,
   ): AsyncGenerator<LiveMention> {
     const subject = subjectOf('EVENTS', accountId, '>');
-    // A consumer would need rights with which the gateway could disturb those of the other services.
+    // Creating a consumer needs rights with which the gateway could also change the consumers of other services.
     const published = new Signal(signal);
     const subscription = this.bus.nc.subscribe(subject, { callback: () => published.set() });
     try {
@@ -85,7 +85,7 @@ export class LiveMentions {
     }
   }
 
-  /** The first events behind `sequence`. */
+  /** The first events after `sequence`. */
   private async next(subject: string, sequence: number, most = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
     for (let after = sequence; batch.length < most;) {
@@ -122,7 +122,7 @@ export class LiveMentions {
     }
   }
 
-  /** The rows of the events, once the sink has written them. Events that it does not keep have none. */
+  /** The rows of the events, after the sink has written them. Events that the sink does not keep have no row. */
   private async stored(
     accountId: string,
     filter: MentionFilter,
@@ -134,7 +134,7 @@ export class LiveMentions {
     for (let waitMs = FIRST_WAIT_MS; missing.length > 0 && !signal.aborted;) {
       const written = (await this.sink().catch(() => undefined))?.ack_floor.stream_seq ?? 0;
       for (const [id, row] of await this.mentions.live(accountId, filter, missing)) rows.set(id, row);
-      // What the sink has passed and not written is not a mention any more: it was purged.
+      // If the sink has read an event but no row exists, the mention was purged.
       missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
       if (missing.length === 0) break;
       await wait(waitMs, undefined, { signal }).catch(() => undefined);
@@ -155,8 +155,8 @@ export class LiveMentions {
 }
 
 /**
- * Says when it is worth to look for events: after one was published, a few times with growing pauses, because it is
- * stored a moment later; else every few seconds.
+ * Decides when to search for new events: a few times with growing waits after an event was published, because its row
+ * is stored a moment later; otherwise every few seconds.
  */
 class Signal {
   private pauseMs = LONGEST_PAUSE_MS;

@@ -53,7 +53,7 @@ export class OpenStreams implements Loop {
   }
 
   private async check(request: FastifyRequest, stream: EventStream): Promise<void> {
-    // While the database cannot answer, nobody is locked out.
+    // While the database does not answer, every stream stays open.
     const isValid = await this.admission.isStillValid(request).catch(() => true);
     if (!isValid) stream.end();
   }

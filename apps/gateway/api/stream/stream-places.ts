@@ -4,16 +4,19 @@ import { Refusal } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
 
-/** Lists share a place for so long: an older one only repeats some mentions, and NATS is not asked for every list. */
+/**
+ * Lists use the same place for this time, so that not every list needs a request to NATS. An older place only repeats
+ * some mentions.
+ */
 const SHARED_MS = 250;
-/** A list does not wait longer for its place: it can also be read while NATS does not answer. */
+/** A list waits at most this time for its place, so that it can be read while NATS does not answer. */
 const LONGEST_WAIT_MS = 300;
 
 interface Place {
   sequence: number;
 }
 
-/** The places in EVENTS behind which streams continue, as clients get them: `Last-Event-ID`. */
+/** The places in EVENTS after which streams continue, in the form that clients get: `Last-Event-ID`. */
 @Injectable()
 export class StreamPlaces {
   private shared: { readAt: number; sequence: Promise<number | undefined> } | undefined;

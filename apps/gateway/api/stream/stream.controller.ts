@@ -19,9 +19,9 @@ export class StreamController {
   ) {}
 
   /**
-   * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. `Last-Event-ID` continues
-   * behind an earlier event, or with what a list could not contain yet. Without it the stream begins now: with what a list
-   * that is read now could not contain yet.
+   * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. With `Last-Event-ID`, the
+   * stream continues after an earlier event, or with the mentions that a list could not contain yet. Without it, the
+   * stream begins with the mentions that are too new for a list that is read now.
    */
   @Get()
   async stream(
@@ -46,7 +46,8 @@ export class StreamController {
         if (row) await stream.send('mention', idOf(sequence), mentionView(row));
         else stream.moveLater(() => idOf(sequence));
     } catch (error) {
-      // The answer has begun, so its status cannot say it. The client connects again, and then gets a status.
+      // The response has begun, so its status cannot report the error. The client connects again, and then gets a
+      // status.
       if (!stream.ended.aborted) this.streams.failed(error);
     } finally {
       this.streams.end(accountId, stream);

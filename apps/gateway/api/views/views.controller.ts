@@ -40,7 +40,7 @@ export class ViewsController {
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @Body() raw: unknown) {
     const { name, query } = readBody(ViewBodyDto, raw, 'snake');
-    // The count and the insert are one statement, so that parallel requests do not pass the limit by far.
+    // The count and the insert are one statement, so that parallel requests exceed the limit by a few views at most.
     const [row] = await this.database.query<ViewRow[]>(
       `INSERT INTO saved_views (view_id, account_id, name, query, created_by)
        SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM saved_views WHERE account_id = $2) < $6

@@ -24,13 +24,13 @@ export interface PriceWay {
   isGone: boolean;
 }
 
-/** Returns whether the search still runs. A search that has ended cannot report any more that a listing is gone. */
+/** Returns whether the search still runs. A search that has ended cannot report that a listing is gone. */
 export type IsLive = (criteriaHash: string) => boolean;
 
 /**
  * Two searches that watch the same listing see the same change at different times: it counts as one step. The listing
- * is gone when every running search that saw it has lost it: one search can lose it because its price left the search's
- * range.
+ * is gone when no running search that saw it finds it any more. A single search can lose it because its price left the
+ * range of that search.
  * @param observations of one listing on one market, oldest first
  */
 export function priceWay(observations: readonly Observed[], isLive: IsLive): PriceWay {

@@ -153,7 +153,7 @@ export class WatchesController {
     return this.view(accountId, source, id);
   }
 
-  /** Stops polling. The events stay readable for as long as events are kept. */
+  /** Stops polling. The events stay readable until their retention ends. */
   @Delete(':id')
   @HttpCode(204)
   async remove(
@@ -170,7 +170,7 @@ export class WatchesController {
 
   private async view(accountId: string, source: SourceId, id: string) {
     const read = await this.reads.watch(accountId, source, pathId(id, 'watch'));
-    // A retired watch without a keyword is not found here; its events are.
+    // A retired watch without a keyword is not found here, but its events are still listed.
     if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
     return watchView(read);
   }

@@ -21,7 +21,7 @@ const dropped = nullable(object({ reason: TEXT, rule: TEXT }));
 
 export const backtestSchemas: Readonly<Record<string, Schema>> = {
   Backtest: object({
-    id: described('For its items, for 24 hours', ID),
+    id: described('Identifies the backtest when its items are read, for 24 hours', ID),
     window: object({
       from: described('Later than `since` if there are more than 200,000 mentions', INSTANT),
       to: INSTANT,
@@ -52,8 +52,8 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
         }),
       ),
     ),
-    added: described('Pairs of a rule and a mention: it would fire, and did not', INTEGER),
-    removed: described('Pairs of a rule and a mention: it fired, and would not', INTEGER),
+    added: described('Pairs of a rule and a mention: the rule would fire, and did not', INTEGER),
+    removed: described('Pairs of a rule and a mention: the rule fired, and would not', INTEGER),
   }),
   BacktestItem: object({
     mentionId: ID,
@@ -61,8 +61,8 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
     source: SOURCE,
     title: nullable(TEXT),
     url: TEXT,
-    dropped: described('What would become of it', dropped),
-    droppedThen: described('What became of it', dropped),
+    dropped: described('Why the tested rules would drop the mention; null if they would keep it', dropped),
+    droppedThen: described('Why the mention was dropped; null if it was kept', dropped),
     labels: described('Labels that the rules would set', listOf(TEXT)),
     rules: described('The rules that would be checked', listOf(ref('RuleOutcome'))),
     added: described('Ids of rules that would fire, and did not', listOf(TEXT)),
@@ -97,7 +97,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
       summary: 'List the items of a backtest, newest first',
       description:
-        'A page can have fewer items than `limit`, and others after it. With `fired=true`: 429 while another such page of the account is read.',
+        'A page can have fewer items than `limit` although later pages have items. With `fired=true`: 429 while another such page of the account is read.',
       parameters: [keyword, inPath('backtest', 'Id of the backtest'), FIRED, ...paging()],
       answer: pageOf('data', ref('BacktestItem')),
     },

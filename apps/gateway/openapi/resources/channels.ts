@@ -143,7 +143,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'changeChannel',
     summary: 'Change the name of a channel, or replace its config',
     description:
-      'A secret that is sent as it is read back does not change. A new config also enables a disabled channel. New email addresses must be verified.',
+      'A secret that is sent in its shortened form does not change. A new config also enables a disabled channel. New email addresses must be verified.',
     parameters: [inId],
     body: ref('ChannelChange'),
     example: { name: 'Operations' },

@@ -140,7 +140,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
     score: count,
     answerCount: count,
     isAnswered: nullable(BOOLEAN),
-    license: described('Must be shown with the text, as the author must', text),
+    license: described('Show it with the text; the author must be shown too', text),
   },
   rss: {
     title: text,

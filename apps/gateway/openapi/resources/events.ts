@@ -167,7 +167,7 @@ export function webhooks(example: unknown): Schema {
         },
         responses: {
           '2XX': { description: 'The event was received' },
-          '410': { description: 'Nobody listens here any more. Earshot disables the address' },
+          '410': { description: 'The receiver does not exist any more. Earshot disables the address' },
           default: { description: 'The event was not received, and is sent again' },
         },
       },

@@ -88,7 +88,7 @@ export const exploreRoutes: readonly Route[] = [
     operationId: 'startExplore',
     summary: 'Ask sources a question once',
     description:
-      'The sources are asked behind the scheduled checks. Each source that answers costs 2 credits, a source that fails nothing. At most 5 Explores of an account run at the same time.',
+      'The sources are asked behind the scheduled checks. Each source that answers costs 2 credits, a source that fails costs nothing. At most 5 Explores of an account run at the same time.',
     parameters: [TOKEN],
     status: 202,
     answer: object({ id: ID, status }),

@@ -74,7 +74,7 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
     path: TEXT,
     bodyKeys: described('The keys of the body. Their values are not recorded', listOf(TEXT)),
     status: described(
-      'Of the answer; of an MCP tool that failed: of the same failure in the HTTP interface; null if the outcome is unknown',
+      'Status of the response. For an MCP tool that failed: the status of the same failure in the HTTP interface. Null if the outcome is unknown',
       nullable(INTEGER),
     ),
     requestId: TEXT,
@@ -90,7 +90,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'createKey',
     summary: 'Create an API key. The answer shows it once',
     description:
-      'Owners and editors. A key never does more than the member who created it, and ends with him.',
+      'Owners and editors. A key never has more rights than the member who created it. It is revoked when that member is removed.',
     body: ref('KeyBody'),
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,
@@ -104,7 +104,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listKeys',
     summary: 'List API keys',
     description:
-      'Keys that were not revoked, newest first. An owner sees the keys of everybody, an editor his own. The keys themselves are not stored.',
+      'Keys that were not revoked, newest first. An owner sees the keys of all members, an editor only their own keys. The keys themselves are not stored.',
     parameters: [...paging()],
     answer: pageOf('data', ref('ApiKey')),
     refusals: [403],
@@ -117,7 +117,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeKey',
     summary: 'Change the name or the MCP limit of an API key',
     description:
-      'An absent key does not change. Gateways can use the limit before for 5 more seconds. To change the scope or the expiry, create another key.',
+      'An absent key does not change. Gateways can use the previous limit for 5 more seconds. To change the scope or the expiry, create another key.',
     parameters: [inPath('id', 'The key')],
     body: ref('KeyChange'),
     example: { name: 'Weekly reports', mcp_daily_credits: 500 },
@@ -141,7 +141,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/members',
     operationId: 'listMembers',
     summary: 'List the members of the account',
-    description: 'The last joined first. Every member sees the others.',
+    description: 'The newest member first. Every member sees all members.',
     parameters: [...paging()],
     answer: pageOf('data', ref('Member')),
     refusals: [403],
@@ -154,7 +154,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description:
-      'The role counts at once, for the sessions and for the keys of the member. 409 for the last owner of the account.',
+      'The new role applies at once to the sessions and the keys of the member. 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     body: ref('MemberChange'),
     example: { role: 'viewer' },
@@ -192,7 +192,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/invitations',
     operationId: 'listInvitations',
     summary: 'List invitations',
-    description: 'Those that can be accepted, newest first, without their codes.',
+    description: 'Only invitations that can be accepted, newest first, without their codes.',
     parameters: [...paging()],
     answer: pageOf('data', ref('Invitation')),
     refusals: [403],

@@ -77,7 +77,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail: 201 with a session, and its cookie. Without a code, with `SIGN_UP=open`: 202 for any address; a mail leads on. A taken address is a 409 with a code, and looks like any other without.',
+      'With the code of the first account, of an invitation or of a mail: 201 with a session, and its cookie. Without a code, with `SIGN_UP=open`: 202 for any address, and a mail with a link. For an address that is already a member: 409 with a code, and the same 202 without one.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
