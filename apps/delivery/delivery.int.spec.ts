@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await delivery.start();
 });
 afterAll(async () => {
-  // The receiver first: its hanging requests end with it.
+  // The receiver closes first, which ends its hanging requests.
   await receiver?.close();
   await service?.stop();
   await delivery?.drop();
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
   });
 
-  it('is not made for an event that must not be pushed, nor for a watch without a webhook', async () => {
+  it('is not made for an event that must not be pushed, or for a watch without a webhook', async () => {
     const watchId = await delivery.watch(`${receiver.url}/quiet`);
     await delivery.event(watchId, false);
     await delivery.event(newId());
@@ -64,7 +64,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is made with webhookMode rules only for events that a rule sends, even if the ordinary push is withheld [rules.webhook]', async () => {
+  it('is made with webhookMode rules only for events that a rule sends, even if the event is otherwise not pushed [rules.webhook]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);
@@ -74,7 +74,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id']).sort()).toEqual([sent, stopped].sort());
   });
 
-  it('is not made for a watch that was deleted meanwhile', async () => {
+  it('is not made for a watch that was deleted after the event was found', async () => {
     const watchId = await delivery.watch(`${receiver.url}/deleted`);
     await delivery.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);
     await delivery.event(watchId);

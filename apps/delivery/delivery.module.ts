@@ -50,7 +50,8 @@ class DeliveryModule {}
 /** Maximum number of concurrent webhook requests to all endpoints together. */
 const TOTAL_CONCURRENCY = 128;
 /**
- * Many endpoints can share one host, and hanging requests keep their connections without counting towards the total.
+ * The limit is high because many endpoints can share one host, and hanging requests keep their connections without
+ * counting towards the total.
  */
 const CONNECTIONS_PER_ORIGIN = 1024;
 

@@ -88,7 +88,7 @@ describe('deliveries after a restart of the service', () => {
     expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
   });
 
-  it('a private address gets no request, and its record says no more than the record of an unknown name', async () => {
+  it('a private address gets no request, and its record does not differ from the record of an unknown name', async () => {
     const service = await delivery.start({ EGRESS_ALLOW: '' });
     const { port } = new URL(receiver.url);
     const reasonOf = async (name: string) => {
@@ -156,7 +156,7 @@ describe('waiting deliveries', () => {
     expect(count('http://other.example.org/')).toBeGreaterThanOrEqual(4);
   });
 
-  it('are claimed in parts, each behind the one before, and mails apart from the others', async () => {
+  it('are claimed in parts, each of which begins after the previous one, and mails are claimed separately', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     const urls = ['http://a.example.org/', 'http://b.example.org/', 'http://c.example.org/'];
     for (const url of urls) await wait(url, 2);
@@ -166,7 +166,7 @@ describe('waiting deliveries', () => {
     const second = await part({ most: 3, after: first.at(-1) });
     const places = (claimed: readonly ClaimedDelivery[]) =>
       claimed.map(({ endpoint }) => urls.indexOf(endpoint));
-    // The rest of an endpoint at which a part ended is claimed by the next pass.
+    // If a part ends in the middle of an endpoint, the next pass claims the rest of that endpoint.
     expect([places(first), places(second), places(await part({}))]).toEqual([[0, 0, 1], [2, 2], [1]]);
     expect((await part({ byMail: true })).map(({ endpoint }) => endpoint)).toEqual(['channel:mail']);
   });
@@ -188,7 +188,7 @@ describe('waiting deliveries', () => {
     expect((await claimPending(delivery.database, LIMITS)).length).toBe(1);
   });
 
-  it('are not claimed while their endpoint has asked for a pause, by no replica', async () => {
+  it('are not claimed by any replica while their endpoint has asked for a pause', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://paused.example.org/', 2);
     const pause = (interval: string) =>
@@ -203,7 +203,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('hold up later messages of their channel before their first attempt, and not after it has failed', async () => {
+  it('delay later messages of their channel before their first attempt, but not after it has failed', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('channel:busy', 3, 'slack');
     const address = { accountId: delivery.accountId, endpoint: 'channel:busy' };
@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'whose destination is gone wait for the new one of their channel, if it has one: %s',
+    'wait for the new destination of their channel when the old one is gone, if there is a new one: %s',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');

@@ -18,28 +18,31 @@ const PER_ENDPOINT = 32;
 /** Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt. */
 const TOGETHER_MS = 20;
 const MOST_TOGETHER = 200;
-/** A claimed delivery that has not started by then is returned, so that its claim does not end during the attempt. */
+/**
+ * A claimed delivery that has not started within this time is returned, so that its claim does not expire during the
+ * attempt.
+ */
 const START_WITHIN_MS = 2000;
 /** Wait before the next attempt of a mail for which there was no connection. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
-/** Deliveries that are claimed and attempted apart from the others. */
+/** A group of deliveries that is claimed and attempted separately. */
 interface Lane {
   byMail: boolean;
   /** Maximum number of one claim. */
   most: number;
   /** Claimed deliveries. */
   queue: PQueue;
-  /** The endpoint behind which the next claim begins; undefined: at the first one. */
+  /** The next claim begins after this endpoint; undefined: at the first one. */
   after: Address | undefined;
-  /** Claimed deliveries of which no attempt was made. */
+  /** Claimed deliveries without an attempt. */
   noRoom: Delivery[];
 }
 
 /**
- * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. Mails go to one server, which takes
- * few at once: only as many are claimed as it takes in a moment.
+ * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. All mails go to one server,
+ * which accepts few at once, so only as many mails are claimed as it accepts in a short time.
  */
 @Injectable()
 export class RetryLoop implements Loop {
@@ -47,7 +50,7 @@ export class RetryLoop implements Loop {
   private readonly underWay = new Set<Promise<void>>();
   private readonly lanes: readonly Lane[] = [
     { byMail: false, most: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
-    // Twice as many as the mail server gets at once.
+    // Twice the number of mails that are sent to the mail server at once.
     { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];
@@ -100,7 +103,8 @@ export class RetryLoop implements Loop {
       most: most - queue.size,
     });
     lane.after = next;
-    // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
+    // The delivery is stored under the new address before it is given up at the old one. After a crash in between, both
+    // addresses get the event.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     await returnPending(this.database, paced, 'in order');
@@ -135,11 +139,14 @@ export class RetryLoop implements Loop {
           this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
         );
     }
-    // In the same step as the last look, so that no result is left behind.
+    // This runs in the same synchronous step as the last check, so that no result is lost.
     this.recording = undefined;
   }
 
-  /** A full endpoint is not claimed from, so its messages keep their order. All mails go to one server, which needs a moment. */
+  /**
+   * Deliveries of a full endpoint are not claimed, so its messages keep their order. All mails go to one server, which
+   * needs some time.
+   */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(
       this.database,

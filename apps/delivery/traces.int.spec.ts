@@ -16,7 +16,7 @@ let service: RunningService;
 
 beforeAll(async () => {
   [collector, delivery, receiver] = await Promise.all([startCollector(), openDelivery(), startReceiver()]);
-  // No trace begins here: only traces that the senders of the events record are recorded.
+  // Delivery begins no traces: it records a trace only if the sender of the event records it.
   service = await delivery.start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_TRACES_SAMPLER_ARG: '0',
@@ -46,7 +46,7 @@ describe('the requests to an endpoint', () => {
     expect(posts.map((span) => span.traceId).sort()).toEqual([traceId('1'), traceId('3')]);
   }, 30_000);
 
-  it('are in the trace of the event when they are repeated later', async () => {
+  it('belong to the trace of the event also when they are repeated later', async () => {
     receiver.answers.set('/later', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/later`);
     const [recorded, other] = await delivery.events(watchId, [sentBy('5'), sentBy('6', false)]);

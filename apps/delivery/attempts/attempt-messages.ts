@@ -63,7 +63,7 @@ export function attemptMessages<D extends Addressed>(
   return groups.map(messageOf);
 }
 
-/** An address without its query; a channel as it is. */
+/** An address without its query; a channel unchanged. */
 function shownEndpoint(endpoint: string): string {
   return channelIdIn(endpoint) === undefined ? displayUrl(endpoint) : endpoint;
 }
@@ -71,7 +71,7 @@ function shownEndpoint(endpoint: string): string {
 /** The message id is derived from the content of the message, so that a repeated publish is stored once. */
 function messageOf({ subject, ids, written, causes }: Group): Unstored {
   const [id, attempt] = [ids[0], written[0]];
-  // A delivery from the table has no cause if it was not recorded.
+  // A delivery from the table has no cause if none was recorded.
   const cause = soleCause(causes.filter((one) => one !== undefined));
   if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id, cause };
   return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids), cause };
@@ -83,8 +83,8 @@ function attemptOf(
   endpoint: string,
 ): WrittenAttempt {
   const { eventId, target, accountId, watchId, keywordId, source, firstAt, pending } = delivery;
-  // All fields in one literal: this runs for each delivery, and objects that are merged from others cost several times
-  // as much.
+  // All fields in one literal: this runs for each delivery, and objects that are merged from other objects cost several
+  // times as much.
   return {
     attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
     accountId,
@@ -102,7 +102,7 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // A delivery to a channel that answered 429 has its first attempt several times.
+    // After a channel answered 429, attempt 1 is made again, and its own time is then not the time of the first one.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind: delivery.channelKind ?? '',

@@ -3,7 +3,7 @@ import type { Database } from '#postgres';
 import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
-/** An attempt that the stop interrupted. */
+/** An attempt that a stop of the process interrupted. */
 const cutOff = (pending: boolean): AttemptResult => ({
   delivery: {
     eventId: '0d4c1a2e-0000-4000-8000-000000000001',
@@ -27,8 +27,8 @@ const cutOff = (pending: boolean): AttemptResult => ({
   message: 'closed',
 });
 
-it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream knows them', async () => {
-  // Without stores: every write fails.
+it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream contains them', async () => {
+  // There are no stores, so every write fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults);
   recorder.close();
   await recorder.record([]);

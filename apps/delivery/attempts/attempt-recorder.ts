@@ -10,11 +10,11 @@ import { disableEndpoints, failingChannels, GONE, markEndpoints, pauseEndpoints 
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { countReplays } from '../replays/replay-progress.js';
 
-/** Records that a channel has lost its destination, or fails. */
+/** Records that the destination of a channel is gone, or fails. */
 export interface ChannelFaults {
   /**
-   * @param address the email address that is gone; undefined if the whole channel is
-   * @returns `disabled`: the channel is disabled now; `changed`: its config is another one than that of the attempt
+   * @param address the email address that is gone; undefined if the whole channel is gone
+   * @returns `disabled`: the channel is disabled now; `changed`: its config has changed since the attempt began
    */
   gone(
     delivery: Delivery,
@@ -46,13 +46,14 @@ export class AttemptRecorder {
       throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
-    // Before the attempts: after a crash in between, the repeated attempts find that the channel is disabled.
+    // This comes before the record of the attempts: after a crash in between, the repeated attempts find that the
+    // channel is disabled.
     const changed = await this.disableGone(results);
     const recorded = results.map((result) => ({
       ...result,
       nextAt: changed.has(result) ? result.at : nextOf(result),
     }));
-    // Before the row of the attempt, which may be due at once.
+    // This comes before the row of the next attempt, which may be due at once.
     await pauseEndpoints(this.database.manager, results);
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
@@ -87,7 +88,7 @@ export class AttemptRecorder {
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
-    // A destination that asks for a pause works.
+    // A destination that asks for a pause counts as working.
     const broken = failed.filter((one) => !isPostponed(one));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
@@ -97,7 +98,8 @@ export class AttemptRecorder {
         tx,
         failed.flatMap(({ delivery, nextAt, ...one }) => {
           if (nextAt === undefined) return [];
-          // Its endpoint is paused. When the pause ends, it comes before the messages that have waited for a shorter time.
+          // The endpoint is paused. When the pause ends, this message is sent before messages that have waited for a
+          // shorter time.
           if (isPostponed(one)) return [{ ...delivery, dueAt: delivery.firstAt }];
           return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
         }),
@@ -134,7 +136,7 @@ export class AttemptRecorder {
 
   /**
    * Disables the channels whose destination does not exist any more.
-   * @returns the attempts whose channel has got another destination meanwhile: their messages are sent to that one
+   * @returns the attempts whose channel now has another destination: their messages are sent to the new one
    */
   private async disableGone(results: readonly AttemptResult[]): Promise<ReadonlySet<AttemptResult>> {
     const changed = new Set<AttemptResult>();
@@ -186,7 +188,7 @@ function countOutcomes(recorded: readonly Recorded[]): void {
   for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.add(count, { outcome });
 }
 
-/** Whether the destination asked for a pause: such an attempt is not one of the schedule. */
+/** Returns whether the destination asked for a pause. Such an attempt does not count in the retry schedule. */
 function isPostponed({
   delivered,
   retryAfterMs,

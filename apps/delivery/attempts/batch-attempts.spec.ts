@@ -51,7 +51,7 @@ describe('the attempts of a batch', () => {
     expect(batch.close().results).toEqual([]);
   });
 
-  it('settle their own promises and appear in no list when they finish after the batch was closed', async () => {
+  it('resolve or reject only their own promises when they finish after the batch was closed', async () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries;
     const batch = new BatchAttempts(deliveries, queues);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('are not closed when one throws, so that the whole batch is repeated', async () => {
+  it('are not closed when one attempt throws, so that the whole batch is repeated', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));

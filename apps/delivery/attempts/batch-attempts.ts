@@ -14,7 +14,7 @@ export interface BatchOutcome {
 export class BatchAttempts {
   /** Deliveries without a result so far. */
   readonly open: Set<Delivery>;
-  /** Resolves when all have a result, or one attempt threw. */
+  /** Resolves when all deliveries have a result, or when one attempt threw. */
   readonly settled: Promise<void>;
   private readonly results: AttemptResult[] = [];
   private readonly refused: Delivery[] = [];

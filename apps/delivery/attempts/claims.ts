@@ -24,14 +24,14 @@ export interface Claims {
   ready: Delivery[];
   /** Their channel accepts no more messages now. */
   paced: Delivery[];
-  /** Their watch has another address by now. They start again there, and are given up at the old address. */
+  /** The watch of these deliveries has a new address. They start again there, and are given up at the old address. */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }
 
 /** The claims of one pass through the endpoints, or of a part of it. */
 export interface PassedClaims extends Claims {
-  /** Behind which endpoint the pass goes on; undefined: it is complete. */
+  /** The pass continues after this endpoint; undefined: the pass is complete. */
   next: Address | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface DeliveryKey {
   target: Target;
 }
 
-/** A delivery as it is recorded. */
+/** The recorded part of a delivery. */
 export interface Addressed extends DeliveryKey {
   accountId: string;
   watchId: string;
@@ -35,7 +35,7 @@ export interface Addressed extends DeliveryKey {
   endpoint: string;
   /** Absent unless the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
-  /** Time of the first attempt in ms, also if none was made. */
+  /** Time of the first attempt in ms. It is set even if no attempt was made. */
   firstAt: number;
   /** True while `pending_deliveries` has a row for it. */
   pending: boolean;
@@ -55,7 +55,7 @@ export interface Delivery extends Addressed {
   destination?: Destination;
 }
 
-/** The channel of a delivery, and what its message says beside the body. */
+/** The channel of a delivery, and the other data that its message needs. */
 export interface Destination {
   channel: Channel;
   keywordName: string;
@@ -78,17 +78,17 @@ export interface AttemptResult {
   statusCode: number;
   delivered: boolean;
   message: string;
-  /** How long the destination of a channel accepts nothing, in ms; absent if it did not say so. */
+  /** For how long the destination of a channel accepts nothing, in ms; absent if it stated no time. */
   retryAfterMs?: number | undefined;
   /** Why the destination of a channel is gone for good; absent if it is not. */
   gone?: string;
-  /** The email address that is gone; absent if the whole channel is. */
+  /** The email address that is gone; absent if the whole channel is gone. */
   goneAddress?: string;
 }
 
 /**
- * Called once for each delivery: with the attempt, with undefined if none was made, or with an error if it threw. The
- * call can come before the function returns that received the callback.
+ * Called once for each delivery: with the attempt, with undefined if none was made, or with an error if the attempt
+ * threw. The function that received the callback can call it before it returns.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 

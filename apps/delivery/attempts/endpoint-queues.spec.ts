@@ -2,7 +2,7 @@ import { fakeOnly } from '#testing';
 import type { AttemptCallback, Delivery } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 
-/** Running requests, each of which the spec ends. */
+/** Running requests. The spec ends each of them. */
 class Receiver {
   readonly begun: Delivery[] = [];
   private readonly ends = new Map<Delivery, AttemptCallback>();
@@ -85,7 +85,7 @@ describe('the queues of endpoints', () => {
     expect(queues.full()).toEqual(['hanging']);
   });
 
-  it('stop sending to a slow endpoint, and report that at once', async () => {
+  it('stop sending to a slow endpoint, and report new deliveries to it as not attempted at once', async () => {
     for (const delivery of many(2)) void queues.attempt(delivery);
     jest.advanceTimersByTime(250);
     const patient = queues.attempt(deliveryTo('one'));
@@ -112,7 +112,7 @@ describe('the queues of endpoints', () => {
     ).toEqual([true, true, true]);
   });
 
-  it('continue after an attempt that throws, and report each defect to its own caller', async () => {
+  it('continue after an attempt that throws, and report each error to its own caller', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
     const outcomes = Promise.allSettled(results);
@@ -130,7 +130,7 @@ describe('the queues of endpoints', () => {
   });
 
   it('handle thousands of requests that end at once without a growing call stack', () => {
-    // The last request ends when the spec says so. All others wait behind it, and then end while they are sent.
+    // The spec ends the running request. All other requests wait behind it, and then end while they are sent.
     let release: () => void = () => undefined;
     let sent = 0;
     const sender = new EndpointQueues((delivery, callback) => {

@@ -64,7 +64,7 @@ export class EndpointQueues {
     }
   }
 
-  /** The endpoints that could accept no more requests now, or at which some wait. */
+  /** The endpoints that have no free place for a request, or that have waiting requests. */
   full(): string[] {
     return [...this.queues].flatMap(([endpoint, queue]) =>
       hasPlace(queue) && queue.waiting.length === 0 ? [] : [endpoint],
@@ -107,7 +107,7 @@ export class EndpointQueues {
     });
   }
 
-  /** Frees the place of a request that has ended, and adjusts the endpoint's limit to its result. */
+  /** Frees the place of a request that has ended, and adjusts the endpoint's limit to the result of the request. */
   private learn(delivery: Delivery, queue: EndpointQueue, result: AttemptResult | undefined): void {
     const wasSlow = this.slow.delete(delivery);
     if (result && result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);

@@ -23,7 +23,7 @@ export interface FirstOnes {
   deliveries: Delivery[];
   /** Their channel accepts no more messages now. */
   paced: Delivery[];
-  /** Their target gets nothing now. */
+  /** Deliveries that are not sent to their target. */
   unsent: GivenUp[];
 }
 
@@ -34,7 +34,7 @@ interface ToChannel extends CausedEvent {
   keyword: KeywordChannels;
 }
 
-/** Finds where events go: to the webhook of the watch or keyword, and to channels. */
+/** Finds the targets of events: the webhook of the watch or keyword, and channels. */
 @Injectable()
 export class FirstDeliveries {
   /** `firstAt` of the last delivery to a channel. */
@@ -109,7 +109,7 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) ones.unsent.push({ ...delivery, reason });
-      // It does not overtake messages that wait.
+      // The message must not be sent before messages that already wait.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         ones.paced.push(delivery);
       else ones.deliveries.push(delivery);
@@ -135,12 +135,12 @@ export class FirstDeliveries {
   }
 }
 
-/** True if the webhook gets the event: in the ordinary way, or because a rule or an alert sends it. */
+/** Returns true if the webhook gets the event: because its type is pushed, or because a rule or an alert sends it. */
 function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadEvent): boolean {
   return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }
 
-/** A mail goes to each address on its own. If there is no verified one, the attempts say so for each address. */
+/** Each address gets a separate mail. If no address is verified, an attempt records that for each address. */
 function targetIds(channel: Channel): string[] {
   if (channel.kind !== 'email') return [channel.channelId];
   const verified = channel.addresses.filter(({ state }) => state === 'verified');

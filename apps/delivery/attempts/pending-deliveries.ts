@@ -3,7 +3,7 @@ import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** Longer than an attempt can take: a claimed row is not claimed again before. */
+/** A claimed row is not claimed again before this time is over. It is longer than an attempt can take. */
 const CLAIM_SECONDS = 20;
 
 interface Row {
@@ -118,7 +118,7 @@ export async function returnPending(
     );
 }
 
-/** What a claim takes. */
+/** The selection of a claim. */
 export interface ClaimLimits {
   /** True: deliveries to email channels; false: all others. */
   byMail: boolean;
@@ -126,7 +126,7 @@ export interface ClaimLimits {
   perEndpoint: number;
   /** Maximum number of deliveries. */
   most: number;
-  /** The endpoint behind which the claim begins; undefined: at the first one. */
+  /** The claim begins after this endpoint; undefined: at the first one. */
   after?: Address | undefined;
 }
 

@@ -10,9 +10,9 @@ export interface Endpoint {
   signing: Signing;
   /** Why it is disabled; undefined if it is not. */
   disabledReason: string | undefined;
-  /** Time since which every attempt has failed, in ms; undefined if the endpoint works. */
+  /** All attempts since this time (ms) have failed; undefined if the endpoint works. */
   failingSince: number | undefined;
-  /** The destination of a channel accepts nothing before, in ms; 0 if it does. */
+  /** The destination of a channel accepts nothing before this time (ms); 0 if it accepts messages now. */
   pausedUntil: number;
 }
 
@@ -36,7 +36,7 @@ interface Row {
   account_id: string;
   endpoint: string;
   signing_secret_encrypted: Buffer;
-  /** Null if there is none, or if it is not valid any more. */
+  /** Null if there is no previous secret, or if it is not valid any more. */
   previous_secret: Buffer | null;
   signature_version: string;
   disabled_reason: string | null;
@@ -51,7 +51,10 @@ const ENDPOINT_COLUMNS = `a.signing_secret_encrypted, a.signature_version, e.fai
 const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
   LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.endpoint`;
 
-/** Reads where events go and how they are signed, again for each batch: a change applies from the next event. */
+/**
+ * Reads the targets of events and the settings of their signatures. It reads them again for each batch, so a change
+ * applies from the next event.
+ */
 export class Targets {
   private readonly secrets = new LRUCache<string, string>({ max: 10_000 });
   private readonly ids = new LRUCache<string, string>({ max: 10_000 });

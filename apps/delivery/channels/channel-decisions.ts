@@ -70,7 +70,7 @@ export class ChannelDecisions implements ChannelFaults {
     });
   }
 
-  /** Forgets the failures of a channel that its user has corrected. */
+  /** Deletes the record of failures of a channel after its user has corrected it. */
   async forgetFailures({ accountId, channelId }: ChannelRef): Promise<void> {
     await this.database.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2', [
       accountId,
@@ -98,7 +98,7 @@ export class ChannelDecisions implements ChannelFaults {
     return state?.status === 'live' && state.isDisabled;
   }
 
-  /** @returns undefined if the channel was deleted meanwhile */
+  /** @returns undefined if the channel has been deleted */
   private async disable(delivery: Delivery, command: ChannelCommand): Promise<ChannelState | undefined> {
     const { accountId, endpoint, eventId, target } = delivery;
     const channelId = channelIdIn(endpoint) ?? '';

@@ -52,8 +52,8 @@ export class ChannelSender {
 
   /**
    * Makes one attempt.
-   * @param callback called once with the attempt, also if it failed; without one if no connection to the mail server is
-   * free, or the destination has asked for a pause; with an error only after a defect of Earshot
+   * @param callback called once: with the attempt, also if it failed; with undefined if no connection to the mail
+   * server is free, or if the destination has asked for a pause; with an error only after a defect of Earshot
    */
   send(delivery: Delivery, callback: AttemptCallback): void {
     const { destination, endpoint } = delivery;

@@ -2,7 +2,7 @@ import type { ChannelKind } from '#contracts';
 
 export type { ChannelKind };
 
-/** What a delivery needs to know about a channel. */
+/** The data of a channel that a delivery needs. */
 export type Channel = {
   channelId: string;
   accountId: string;
@@ -13,7 +13,7 @@ export type Channel = {
   version: string;
 } & ChannelAddress;
 
-/** The part of the config that the message goes to. */
+/** The part of the config that is the destination of the message. */
 export type ChannelAddress =
   | { kind: 'email'; addresses: readonly EmailAddress[] }
   | { kind: 'slack' | 'discord' | 'teams'; webhookUrl: string }

@@ -26,11 +26,14 @@ export interface KeywordChannels {
   channels: readonly { channelId: string; mode: string }[];
   /** Channels that only its rules name. */
   ofRules: readonly string[];
-  /** The events of the keyword itself that it subscribes to. */
+  /** The types of events of the keyword itself to which it subscribes. */
   webhookEvents: readonly string[];
 }
 
-/** Reads channels and who uses them, again for each batch: a change applies from the next message. */
+/**
+ * Reads channels and the keywords that use them. It reads them again for each batch, so a change applies from the next
+ * message.
+ */
 export class Channels {
   constructor(
     private readonly database: Database,

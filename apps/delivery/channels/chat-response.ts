@@ -8,7 +8,7 @@ export interface ChatResponse {
   body: string;
 }
 
-/** What a response means for the delivery. */
+/** The result of a delivery, read from a response. */
 export interface ChatResult {
   delivered: boolean;
   /** A text for people; empty if it was delivered. */

@@ -15,8 +15,8 @@ const NAMES: Readonly<Record<DigestMode, string>> = {
 };
 
 /**
- * The message of a digest: summary and figures first, then VIPs and what is to be answered, then the buckets, with the
- * items of a story together.
+ * The message of a digest: summary and figures first, then VIPs and the mentions that need an answer, then the buckets.
+ * The items of a story are together.
  */
 export function digestMessage(digest: Digest): Message {
   const { keyword, mode, total, more, priority, groups, summary, report } = digest;
@@ -55,7 +55,7 @@ export function digestMessage(digest: Digest): Message {
   };
 }
 
-/** A sentence of the summary with the first mention that it is taken from. */
+/** A sentence of the summary with a link to the first of its mentions. */
 function sentenceOf({ text, mentionIds }: DigestSummary['sentences'][number], digest: Digest): Entry {
   const shown = [
     ...digest.priority,
@@ -72,7 +72,7 @@ function sentenceOf({ text, mentionIds }: DigestSummary['sentences'][number], di
   };
 }
 
-/** @param isSame whether it tells the same story as the entry before */
+/** @param isSame whether the entry belongs to the same story as the previous entry */
 function entryOf(item: DigestItem, isSame = false): Entry {
   const title = oneLine(item.title || item.excerpt || `New on ${sourceName(item.source)}`);
   const meta = [
@@ -143,7 +143,7 @@ function chartsOf({ volume, sentiment }: WeeklyReport): Chart[] {
   ];
 }
 
-/** The change against the week before. */
+/** The change since the previous week. */
 export function changeText({ count, previous }: { count: number; previous: number }): string {
   if (previous === 0) return 'none the week before';
   const percent = Math.round(((count - previous) / previous) * 100);

@@ -1,4 +1,4 @@
-/** What a message says, without markup. Texts may be hostile: each renderer escapes them for its format. */
+/** The content of a message, without markup. Texts may be hostile: each renderer escapes them for its format. */
 export interface Message {
   /** One line: the subject of a mail, the head of a chat message. */
   title: string;
@@ -37,7 +37,7 @@ export interface Link {
   url: string;
 }
 
-/** U+2060: invisible and without width. It ends a name or a command for the services that look for them. */
+/** U+2060: invisible and without width. It breaks a name or a command, so that the services do not recognise it. */
 const WORD_JOINER = '\u2060';
 const ELLIPSIS = '…';
 const LONGEST_URL = 2000;
@@ -51,7 +51,7 @@ export function plain(text: string): string {
     text
       .toWellFormed()
       .replace(/\r\n?/g, '\n')
-      // oxlint-disable-next-line no-control-regex -- they are what is removed
+      // oxlint-disable-next-line no-control-regex -- these characters are removed
       .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g, ' ')
       .replace(/[ \t]+/g, ' ')
       .replace(/\n{3,}/g, '\n\n')
@@ -67,7 +67,7 @@ export function oneLine(text: string): string {
 /** Cuts a text to a number of UTF-16 units, never inside a character. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
-  // Only the character at the cut is looked for: going through all of them takes longer than rendering the message.
+  // Only the character at the cut is examined: a loop over all characters takes longer than rendering the message.
   const end = GRAPHEMES.segment(text.slice(0, most * 2)).containing(most - ELLIPSIS.length)?.index;
   return `${text.slice(0, end).trimEnd()}${ELLIPSIS}`;
 }
@@ -75,8 +75,8 @@ export function cut(text: string, most: number): string {
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * The text with every `@name` and every `<!…>` broken by an invisible character, so that no chat service can read it
- * as a mention, whatever else it parses.
+ * The text with every `@name` and every `<!…>` broken by an invisible character, so that no chat service can parse it
+ * as a mention.
  */
 export function withoutPings(text: string): string {
   return text

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '#kernel';
 import type { ChannelKind } from './channel.js';
 
-/** Messages per minute that a destination of each kind accepts, and at once; absent without such a limit. */
+/** For each kind, the messages that a destination accepts per minute and at once; absent without such a limit. */
 const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> = {
   // One message per second for each webhook.
   slack: { perMinute: 60, burst: 5 },
@@ -20,16 +20,19 @@ interface EndpointState {
   pausedUntil: number;
 }
 
-/** Until then the pause is in `webhook_endpoints`, from which a channel with a new address is removed. */
+/** After this time the pause is in `webhook_endpoints`. A new address of a channel deletes the row there. */
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Beyond this, the destinations that were used least recently are forgotten; they answer 429 if that was too early. */
+/**
+ * Maximum number of destinations in memory. Above it, the least recently used ones are removed; if one was removed too
+ * early, it answers 429.
+ */
 const MOST_REMEMBERED = 20_000;
 
 /**
- * Keeps deliveries of this replica within the rate of their destination, and pauses a destination that asked for it
- * (429, Retry-After) at once; the other replicas know it from `webhook_endpoints`. What does not fit waits in
- * `pending_deliveries`.
+ * Keeps deliveries of this replica within the rate of their destination, and pauses a destination at once if it asks
+ * for it (429, Retry-After). The other replicas read the pause from `webhook_endpoints`. Deliveries above the rate wait
+ * in `pending_deliveries`.
  */
 export class ChannelPace {
   private readonly states = new LRUCache<string, EndpointState>({ max: MOST_REMEMBERED });
@@ -42,7 +45,7 @@ export class ChannelPace {
     return true;
   }
 
-  /** Nothing is sent to the endpoint for this time, but at most until the other replicas know of the pause, too. */
+  /** Sends nothing to the endpoint for this time, but at most until the other replicas know the pause too. */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const state = this.stateOf(endpoint, kind, now);
     state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));

@@ -16,7 +16,7 @@ const of = (more: object, webhookEvents: string[] = []) =>
   recipientsOf(event(more), { channels, webhookEvents });
 
 describe('the channels that get an event at once', () => {
-  it('are those with the mode instant, if it is pushed', () => {
+  it('are those with the mode instant, if the event is pushed', () => {
     expect([of({}), of({ push: false })]).toEqual([['now'], []]);
   });
 
@@ -29,7 +29,7 @@ describe('the channels that get an event at once', () => {
     expect(of({ push: false, notifyChannelIds: ['later'] })).toEqual(['later']);
   });
 
-  it('get an event of the keyword itself only if it subscribes to it, or a rule sends it', () => {
+  it('get an event of the keyword itself only if the keyword subscribes to it, or a rule sends it', () => {
     expect([of({ type: 'keyword.paused' }), of({ type: 'keyword.paused' }, ['keyword.paused'])]).toEqual([
       [],
       ['now'],

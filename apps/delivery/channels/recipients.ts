@@ -17,7 +17,7 @@ export function recipientsOf(
   const toInstant = push && (!isOfKeyword || webhookEvents.includes(type));
   const ofKeyword = channels.filter(({ mode }) => toAll || (toInstant && mode === 'instant'));
   const ids = new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)]);
-  // Its row may still say that it is active: the fact is published before the row is committed.
+  // The row of the channel may still be active, because the fact is published before the row is committed.
   if (type === 'channel.disabled') ids.delete(disabledIn(event.envelope));
   return [...ids];
 }

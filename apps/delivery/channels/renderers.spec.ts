@@ -109,7 +109,7 @@ describe('a rendered message', () => {
 });
 
 describe('the parts of a message', () => {
-  it('that do not fit are counted', () => {
+  it('are counted when they do not fit', () => {
     const many = Array.from({ length: 50 }, (_, n) => ({
       title: `t${n}`,
       url: null,

@@ -18,7 +18,7 @@ const mail = {
   config: to('a@example.org', 'b@example.org'),
   existing: 0,
 } satisfies ChannelCommand;
-/** After attempts with this config. */
+/** The command after attempts with this config. */
 const disableWith = (config: ChannelConfig): ChannelCommand => ({
   kind: 'disable',
   reason: 'gone',
@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect(last.state).toMatchObject({ isDisabled: true });
   });
 
-  it('is enabled again by an address that is confirmed after all had gone, but not after another fault', () => {
+  it('is enabled again by a confirmed address after all addresses had gone, but not after another fault', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);
@@ -115,7 +115,7 @@ describe('a channel', () => {
     });
   });
 
-  it('is not disabled by an attempt with a config that its user has corrected meanwhile', () => {
+  it('is not disabled by an attempt with an old config, after its user has corrected the config', () => {
     const config = (secret: number) =>
       create(ChannelConfigSchema, { secretEncrypted: new Uint8Array([secret]), secretLast4: 'abcd' });
     const slack = { ...mail, channelKind: 'slack', config: config(1) };

@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChannelEventSchema, type ChannelConfig, type ChannelEvent } from '#contracts';
 import { Refusal } from '#kernel';
 
-/** `refused`: the mail server has refused it for good. Only verified addresses get messages. */
+/** `refused`: the mail server has permanently refused it. Only verified addresses get messages. */
 export type AddressState = 'unverified' | 'verified' | 'unsubscribed' | 'refused';
 
 /** The state of one channel. */
@@ -14,7 +14,10 @@ export type ChannelState =
       kind: string;
       name: string;
       config: ChannelConfig | undefined;
-      /** Of an email channel: also addresses that it no longer uses, so that an unsubscription stays known. */
+      /**
+       * Of an email channel. It includes addresses that the channel no longer uses, so that an unsubscription stays
+       * known.
+       */
       addresses: ReadonlyMap<string, AddressState>;
       isDisabled: boolean;
     };
@@ -69,7 +72,7 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
     case 'disable': {
       const { reason, failures, lastStatusCode, version } = command;
       if (state.status !== 'live' || state.isDisabled) return [];
-      // Its user has corrected the config while the attempt was under way.
+      // The user has corrected the config during the attempt.
       if (configVersion(state.config) !== version) return [];
       return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
     }
@@ -86,7 +89,7 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
   }
 }
 
-/** Another text for each config, so that an attempt knows whether the config has changed since. */
+/** A different text for each config, so that Earshot can detect that the config has changed since an attempt began. */
 export function configVersion(
   config: Pick<ChannelConfig, 'chatId' | 'url' | 'to' | 'secretEncrypted'> | undefined,
 ): string {
@@ -101,7 +104,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     const addresses = withAddresses(new Map(), config);
     return { status: 'live', kind, name, config, addresses, isDisabled: false };
   }
-  // Also without the events before it, which are erased.
+  // This must work without the earlier events, because they are erased.
   if (event.case === 'deleted') return { status: 'deleted' };
   if (state.status !== 'live') return state;
   switch (event.case) {
@@ -118,7 +121,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     case 'disabled':
       return { ...state, isDisabled: true };
     case 'enabled': {
-      // A mailbox that was gone can belong to somebody else now.
+      // A mailbox that did not exist can now belong to another person.
       const addresses = [...state.addresses].map(
         ([address, one]) => [address, one === 'refused' ? 'unverified' : one] as const,
       );
@@ -163,7 +166,7 @@ function changed(
 function verified(address: string, state: Live): ChannelEvent[] {
   requireAddress(address, state);
   if (state.addresses.get(address) === 'verified') return [];
-  // A channel that was disabled because nobody could be reached any more can reach somebody again.
+  // The channel was disabled because it had no address left. Now it has one again.
   const wasUnreachable = state.isDisabled && reachable(state.addresses, state.config).length === 0;
   return [
     event({ case: 'addressVerified', value: { address } }),
@@ -191,7 +194,7 @@ function addressRefused(
   ];
 }
 
-/** A channel that can reach nobody any more is disabled. */
+/** Disables a channel that has no address left. */
 function disabledWithout(
   address: string,
   state: Live,
@@ -204,7 +207,7 @@ function disabledWithout(
   return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
 }
 
-/** The present addresses that get messages, or will when they are verified. */
+/** The present addresses that get messages, or will get them after their verification. */
 function reachable(addresses: Live['addresses'], config: ChannelConfig | undefined): string[] {
   return (config?.to ?? []).filter((address) =>
     ['verified', 'unverified'].includes(addresses.get(address) ?? 'unverified'),

@@ -69,12 +69,12 @@ describe('a replay', () => {
     expect(refusalOf(ask(), after(ask())).kind).toBe('conflict');
   });
 
-  it('can be neither started nor ended when it does not exist', () => {
+  it('cannot be started or ended when it does not exist', () => {
     expect(refusalOf({ kind: 'start', matched: 1 }).kind).toBe('not-found');
     expect(refusalOf(end('cancelled')).kind).toBe('not-found');
   });
 
-  it('ends once and starts at most once, for every order of commands', () => {
+  it('starts at most once and ends once, for every order of commands', () => {
     const command = fc.oneof(
       fc.nat().map((matched): ReplayCommand => ({ kind: 'start', matched })),
       fc

@@ -5,7 +5,7 @@ const HOUR = 60 * MINUTE;
 /** Waits between attempts: the fast lane (two), then the slow lane (five). */
 const WAITS_MS = [30 * SECOND, 120 * SECOND, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
 const GIVE_UP_AFTER_MS = 48 * HOUR;
-/** An endpoint is disabled after this time with only failures. */
+/** An endpoint is disabled if all its attempts have failed for this time. */
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 
 /**

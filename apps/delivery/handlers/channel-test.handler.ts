@@ -63,7 +63,7 @@ export class ChannelTestHandler {
     });
   }
 
-  /** @returns what was done, for people; empty if there is nobody to ask */
+  /** @returns a text about the sent verifications, for people; empty if no address needs one */
   private async askAgain(
     { accountId, channelId }: Channel,
     addresses: readonly string[],
@@ -120,7 +120,7 @@ export class ChannelTestHandler {
   }
 }
 
-/** The daily limit of verifications does not hinder the test of the other addresses. */
+/** If the daily limit of verifications is used up, the other addresses are still tested. */
 function limitText(error: unknown): string {
   if (error instanceof Refusal && error.kind === 'too-many') return error.message;
   throw error;

@@ -12,7 +12,9 @@ import { channelsProjection } from '../projections/channels.projection.js';
 
 const NOT_APPLIED_MS = 1000;
 
-/** Erases the addresses and secrets of deleted channels from CHANNELS: only the fact stays that a channel was deleted. */
+/**
+ * Erases the addresses and secrets of deleted channels from CHANNELS: only the fact that a channel was deleted stays.
+ */
 @Controller()
 export class DeletedChannelsHandler {
   constructor(
@@ -30,7 +32,7 @@ export class DeletedChannelsHandler {
   private async erase({ data, subject, seq }: JsMsg): Promise<Outcome> {
     if (!fromBinary(ChannelDecisionSchema, data).events.some(({ event }) => event.case === 'deleted'))
       return done;
-    // The projection would wait for ever for a fact that it has not applied.
+    // If a fact were erased before the projection has applied it, the projection would wait for it for ever.
     if ((await positionOf(this.database.manager, channelsProjection, subject)) < seq)
       return retry(NOT_APPLIED_MS);
     await this.store.erase('CHANNELS', subject, seq);

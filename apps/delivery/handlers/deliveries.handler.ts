@@ -65,7 +65,7 @@ export class DeliveriesHandler {
     return create(ResendingSchema, { endpoint });
   }
 
-  /** Events from now on are sent again. Events that were given up meanwhile need a replay. */
+  /** New events are sent again from now on. Events that were given up while the endpoint was disabled need a replay. */
   @CommandPattern(COMMANDS.enableEndpoint)
   async enable({ accountId, url }: EnableEndpoint) {
     await this.database.query(

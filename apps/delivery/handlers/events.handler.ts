@@ -17,9 +17,9 @@ import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js'
 const BATCH_PATIENCE_MS = 1000;
 /** How often a batch checks whether only slow attempts are left. */
 const LOOK_MS = 50;
-/** A running attempt has ended by then: the retry lane repeats it only after a crash. */
+/** A running attempt ends before this time is over, so the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
-/** Wait before the attempt of a delivery that was started, but for which there was no connection. */
+/** Wait before the next attempt of a delivery for which no connection was free. */
 const NO_ROOM_MS = 1000;
 
 /**
@@ -43,10 +43,9 @@ export class EventsHandler {
     await Promise.all(this.stragglers);
   }
 
-  // Two batches often end together. The third is sent while both are recorded: with two, no request was under way for
-  // 8 to 11 % of the time.
-  // A replica pulls four batches: 1,500 of the 2,000 messages that may be unacknowledged, so that one that hangs does not stop
-  // the others.
+  // Two batches often end together. A third batch is sent while both are recorded: with only two batches, no request
+  // was running for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that may be
+  // unacknowledged, so that one that hangs does not stop the others.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
@@ -95,7 +94,7 @@ export class EventsHandler {
   }
 }
 
-/** False for events that neither a webhook nor a channel gets: those of a baseline, and most that were dropped. */
+/** Returns false for events that no webhook and no channel gets: those of a baseline, and most dropped ones. */
 function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
 }

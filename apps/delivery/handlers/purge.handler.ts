@@ -27,7 +27,7 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     const replayIds = await replaysOf(this.database.manager, keywordId, watchIds);
-    // Before the stream, because a running turn of a replay reads this table.
+    // This comes before the deletion from the stream, because a running turn of a replay reads this table.
     await purgeReplays(this.database.manager, replayIds);
     const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
     for (const subject of subjects) await this.store.erase('REPLAYS', subject);
@@ -41,7 +41,7 @@ export class PurgeHandler {
   }
 }
 
-/** An address that nothing of the account uses any more can contain purged data. */
+/** Deletes addresses that the account does not use any more, because they can contain purged data. */
 async function forgetEndpoints(tx: Tx, accountId: string): Promise<void> {
   await tx.query(
     `DELETE FROM webhook_endpoints e WHERE account_id = $1 AND endpoint NOT LIKE 'channel:%'

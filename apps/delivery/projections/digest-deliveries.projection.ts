@@ -7,8 +7,9 @@ import { channelEndpoint, type ChannelKind } from '../channels/channel.js';
 import { addressTargetId } from '../channels/channels.js';
 
 /**
- * Makes each digest a delivery, exactly once: its row and the position in DIGESTS are stored together, so a message that
- * arrives again makes no second one. It cannot be rebuilt, because its rows disappear when they are delivered.
+ * Makes each digest a delivery, exactly once: its row and the position in DIGESTS are stored together, so a message
+ * that arrives again creates no second delivery. It cannot be rebuilt, because delivery deletes the rows after it has
+ * sent them.
  */
 export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',
@@ -37,8 +38,8 @@ interface ChannelTarget {
 }
 
 /**
- * The targets of channels: of an email channel each verified address; if there is none, all, whose attempts then say so.
- * A deleted channel has none.
+ * The targets of channels. Of an email channel: each verified address; if no address is verified, all addresses, and an
+ * attempt records that for each. A deleted channel has no target.
  */
 async function targetsOf(
   tx: Tx,

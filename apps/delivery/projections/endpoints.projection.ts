@@ -2,7 +2,10 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { KeywordDecisionSchema, type KeywordEvent } from '#contracts';
 import type { Projection } from '#projections';
 
-/** If a user names an endpoint again, it is enabled again: its record of failures is deleted. */
+/**
+ * If a user sets an endpoint again in a keyword or watch, this projection deletes its record of failures, which enables
+ * the endpoint.
+ */
 export const endpointsProjection: Projection = {
   name: 'endpoints-v1',
   stream: 'KEYWORDS',

@@ -54,7 +54,8 @@ export class EventIndex {
   }
 
   /**
-   * Whether the index contains everything up to the sequence. It follows the stream, and is rebuilt after an upgrade.
+   * Returns whether the index contains everything up to the sequence. The index follows the stream with a delay, and is
+   * rebuilt after an upgrade.
    */
   async holds(upToSeq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);

@@ -53,7 +53,7 @@ interface Row {
   claim: string;
 }
 
-/** Claims replays that are due, those that wait longest first. */
+/** Claims replays that are due; those that have waited longest come first. */
 export async function claimReplays(database: Database, most: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
@@ -104,7 +104,7 @@ export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, d
   if (written === 0) throw new LostReplay(replay.replayId);
 }
 
-/** The replay has ended, or another replica has claimed it: the result of this turn is not written. */
+/** Thrown if the replay has ended or another replica has claimed it. The result of this turn is then not written. */
 export class LostReplay extends Error {
   override readonly name = 'LostReplay';
 

@@ -11,7 +11,7 @@ import type { Endpoint } from '../attempts/targets.js';
 import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
 import { endTurn, LostReplay, claimStateOf, type ClaimedReplay } from './replay-progress.js';
 
-/** After this time, a turn starts no further event. */
+/** After this time, a turn sends no further event. */
 const TURN_MS = 2000;
 /** How often a turn checks whether its replay was cancelled or purged. */
 const LOOK_MS = 100;
@@ -27,7 +27,9 @@ interface Progress {
   crowded: boolean;
 }
 
-/** Makes the first attempts of a replay, one event after the other. Failed ones wait like other deliveries. */
+/**
+ * Makes the first attempts of a replay, one event after the other. Failed deliveries wait for a retry like all others.
+ */
 @Injectable()
 export class ReplaySender {
   constructor(

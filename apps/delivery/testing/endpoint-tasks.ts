@@ -11,7 +11,7 @@ async function endpointOf({ database }: DeliveryUnderTest, url: string) {
   return rows[0];
 }
 
-/** Failures of an endpoint: when they disable it, and when they are forgotten. */
+/** Tests when failures disable an endpoint, and when their record is deleted. */
 export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiver: Receiver }): void {
   describe('a delivery', () => {
     it.each<[string, (webhookUrl: string) => MessageInitShape<typeof KeywordEventSchema>['event']]>([
@@ -43,7 +43,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
           undefined,
           undefined,
         ]);
-        // The pending delivery is given up with a record, and the disabled endpoint has one too.
+        // ATTEMPTS has a record of the given-up delivery, and one of the disabled endpoint.
         const [, givenUp] = await delivery.attempts(queued, 2);
         expect([givenUp?.number, givenUp?.message]).toEqual([
           0,
@@ -90,7 +90,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
       },
     );
 
-    it('is not retried once its endpoint is disabled', async () => {
+    it('is not retried after its endpoint was disabled', async () => {
       const { delivery, receiver } = scene();
       const url = `${receiver.url}/disabled`;
       receiver.answers.set('/disabled', { status: 500 });

@@ -4,12 +4,12 @@ import { cut, fitted, moreLine, withoutPings, type Entry, type Message } from '.
 const LONGEST_DESCRIPTION = 4096;
 const LONGEST_AUTHOR = 256;
 const LONGEST_FOOTER = 2048;
-/** Of all texts of all embeds. */
+/** The limit of all texts of all embeds together. */
 const MOST_CHARACTERS = 6000;
 
 /**
- * The message for a webhook of Discord: one embed. No mention in it can notify anybody: `allowed_mentions` is empty,
- * and Discord ignores mentions in embeds as well. Markdown of strangers is escaped.
+ * The message for a webhook of Discord: one embed. Mentions in it notify nobody: `allowed_mentions` is empty, and
+ * Discord ignores mentions in embeds. Markdown of strangers is escaped.
  */
 export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSONBody {
   return fitted(
@@ -47,7 +47,7 @@ function entryText({ title, url, text, meta }: Entry): string {
   return [head, meta ? `*${escaped(meta)}*` : '', escaped(text)].filter(Boolean).join('\n');
 }
 
-/** Discord's Markdown shows any ASCII punctuation after a backslash as it is. */
+/** Discord's Markdown shows ASCII punctuation after a backslash literally. */
 function escaped(text: string): string {
   return withoutPings(text).replace(/[\\*_~`|>#[\]()<:-]/g, (character) => `\\${character}`);
 }

@@ -9,7 +9,7 @@ const SHARES_HEIGHT = 20;
 const CURRENT: Rgb = [0x1d, 0x4e, 0xd8];
 const PREVIOUS: Rgb = [0xd4, 0xd4, 0xd8];
 
-/** Colours of the sentiments: the same in the chart and beside it. */
+/** Colours of the sentiments, for the chart and for its labels. */
 export const SHARE_COLOURS: Readonly<Record<string, Rgb>> = {
   positive: [0x15, 0x80, 0x3d],
   neutral: [0xa1, 0xa1, 0xaa],

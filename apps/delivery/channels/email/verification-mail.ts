@@ -3,7 +3,7 @@ import { renderMail } from './render.js';
 
 /**
  * The mail that asks the owner of an address for consent. It contains no text of the account that wants to use the
- * address, so that nobody can send a text of their own to strangers with it.
+ * address, so that nobody can use it to send their own text to strangers.
  */
 export function verificationMail(verifyUrl: string, publicUrl: string): RenderedMail {
   const host = new URL(publicUrl).host;

@@ -85,7 +85,7 @@ function safe(text: string): string {
   return withoutPings(text);
 }
 
-/** A text in which Slack looks for its control characters; `most` counts their escapes. */
+/** A text in which Slack parses control characters. `most` limits its length, including escapes. */
 function parsed(text: string, most: number): string {
   for (let length = most; ; length = Math.floor(length * 0.8)) {
     const escaped = escapeHtml(safe(cut(text, length)));

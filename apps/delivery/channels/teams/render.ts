@@ -43,8 +43,8 @@ const MOST_BYTES = 26 * 1024;
 const LONGEST_TITLE = 300;
 
 /**
- * The message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention needs an
- * entity beside the text, and there is none.
+ * The message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention would need
+ * an entity in addition to the text, and the message contains none.
  */
 export function renderTeams(message: Message): TeamsMessage {
   return fitted(
