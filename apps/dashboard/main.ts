@@ -5,12 +5,12 @@ import { queries } from './api/queries.js';
 import { beginFirstPage } from './pages/feed/first-page.js';
 import { reloadAfterRelease } from './shell/new-release.js';
 
-/** Their visitors have no session. */
+/** Visitors of these pages have no session. */
 const OPEN_PAGES = ['/sign-in', '/sign-up', '/reset-password'];
 
 reloadAfterRelease();
 
-// What the first view reads from the API comes while the code of the page is loading.
+// The data of the first view is requested while the code of the page is loading.
 const { pathname, search } = location;
 if (!OPEN_PAGES.includes(pathname)) void queries.prefetchQuery(sessionOptions);
 if (pathname === '/feed' || pathname === '/') {

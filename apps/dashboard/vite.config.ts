@@ -24,7 +24,7 @@ const preloadApp: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [preloadApp],
-  // The gateway replaces it in each response.
+  // The gateway replaces this placeholder in each response.
   html: { cspNonce: 'NONCE' },
   server: { proxy: { '/v1': { target: GATEWAY, changeOrigin: true } } },
   build: {
@@ -32,7 +32,7 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: true,
     target: 'es2022',
-    // The policy allows no `data:` but for images, and every file has a hashed name anyway.
+    // Files are not inlined, because the policy allows `data:` only for images. Every file has a hashed name.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,

@@ -2,14 +2,14 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from './client.js';
 import { beginSession, type Session } from './session.js';
 
-/** Reads the session of the cookie, and begins it. @throws EarshotError 401 without one */
+/** Reads the session of the cookie, and makes it the present session. @throws EarshotError 401 without one */
 export async function readSession(): Promise<Session> {
   const session = await api.get('/v1/auth/session');
   beginSession(session);
   return session;
 }
 
-/** The session of the cookie, which stays until it ends. */
+/** The session of the cookie. It is read once, and stays in the cache until it ends. */
 export const sessionOptions = queryOptions({
   queryKey: ['session'],
   queryFn: readSession,
@@ -27,11 +27,13 @@ interface SignUp {
   email: string;
   password?: string;
   name?: string;
-  /** The code of a new installation, of an invitation, or of a mail. Without one, a mail leads on. */
+  /**
+   * The code of a new installation, of an invitation, or of a mail. Without a code, the API sends a mail with a link.
+   */
   code?: string;
 }
 
-/** @returns the session, or the sentence that says where it goes on */
+/** @returns the session, or the sentence that describes the next step */
 export async function signUp(body: SignUp): Promise<Session | string> {
   const answer = await api.post('/v1/auth/sign-up', { body });
   if (!('csrfToken' in answer)) return answer.message;

@@ -5,7 +5,7 @@ import type { RowOf } from '../../../clients/typescript/src/index.js';
 
 export type Channel = RowOf<'/v1/channels'>;
 
-/** The channels by their id, of which a deleted one is missing; undefined before they are read. */
+/** The channels by their id, without deleted ones; undefined before they are read. */
 export type Channels = ReadonlyMap<string, Channel> | undefined;
 
 export function useChannels(): Channels {

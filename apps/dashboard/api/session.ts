@@ -1,12 +1,15 @@
 import { useSyncExternalStore } from 'react';
 import type { AnswerOf } from '../../../clients/typescript/src/index.js';
 
-/** Who is signed in, on which account. */
+/** The member who is signed in, and the account. */
 export type Session = AnswerOf<'get', '/v1/auth/session'>;
 
 interface State {
   session: Session | undefined;
-  /** True after a request was refused because the session has ended. What was typed is still on the page. */
+  /**
+   * True after a request was refused because the session has ended. Text that the member has typed is still on the
+   * page.
+   */
   hasEnded: boolean;
 }
 
@@ -23,7 +26,7 @@ export function beginSession(session: Session): void {
   change({ session, hasEnded: false });
 }
 
-/** A request was refused with 401: the shell asks the member to sign in again, on top of the page. */
+/** Called after a 401: the shell then asks the member to sign in again, in a dialog above the page. */
 export function sessionEnded(): void {
   if (state.session && !state.hasEnded) change({ ...state, hasEnded: true });
 }

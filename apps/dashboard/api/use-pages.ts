@@ -13,7 +13,7 @@ interface Options<Row> {
 
 /**
  * The rows of a list of the API, page by page.
- * @param read reads one page; the cursor belongs into its query
+ * @param read reads one page; it must pass the cursor in its query
  */
 export function usePages<Row>(
   queryKey: QueryKey,

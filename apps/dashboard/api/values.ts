@@ -1,6 +1,8 @@
 import type { Intent, Label, Sentiment, Source } from './types.js';
 
-/** The values of a type of the API, in this order. The compiler refuses a list with one too many or too few. */
+/**
+ * The values of a type of the API, in this order. The compiler refuses a list with an additional or a missing value.
+ */
 const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
 
 /** Every source, in the order in which it is offered. */

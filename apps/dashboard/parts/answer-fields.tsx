@@ -21,14 +21,17 @@ const TYPES = [
 ];
 const MOST_FIELDS = 12;
 
-/** What the fields need of the form that holds them. */
+/** The parts of the surrounding form that the fields need. */
 interface Form {
   getInputProps: (path: string) => { onChange: (value: unknown) => void; error?: ReactNode };
   insertListItem: (path: string, item: AnswerField) => void;
   removeListItem: (path: string, index: number) => void;
 }
 
-/** The fields of an answer of a model: name, type, and what its type needs. `path` is that of the list in the form. */
+/**
+ * The fields of an answer of a model: name, type, and the settings of the type. `path` is the path of the list in the
+ * form.
+ */
 export function AnswerFields({
   form,
   path,
@@ -109,7 +112,7 @@ function FieldRow({
   );
 }
 
-/** What is wrong with something that has no single input. */
+/** A fault that does not belong to a single input. */
 export function FieldFault({ text }: { text: InputWrapperProps['error'] }) {
   return (
     text && (

@@ -11,7 +11,7 @@ export const newField = (): AnswerField => ({ name: '', type: 'string' });
 export const fieldsOf = (schema: Schema): AnswerField[] =>
   Object.entries(schema).map(([name, field]) => ({ ...field, name }));
 
-/** The schema that the API takes: each field with only the keys of its type. */
+/** The schema for the API: each field has only the keys of its type. */
 export const schemaOf = (fields: readonly AnswerField[]): Schema =>
   Object.fromEntries(fields.map(({ name, ...field }) => [name.trim(), keysOf(field)]));
 

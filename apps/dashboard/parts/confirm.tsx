@@ -4,19 +4,19 @@ import { Problem } from './problem.js';
 
 interface Props {
   title: ReactNode;
-  /** What will happen, and whether it can be undone. */
+  /** The effect of the action, and whether it can be undone. */
   children: ReactNode;
   /** The verb: “Retire”. */
   action: string;
   isPending: boolean;
   error: unknown;
-  /** Whether the action may be taken now. */
+  /** True if the action is possible now. */
   isReady?: boolean;
   onConfirm: () => void;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone, or that costs something. */
+/** Asks for confirmation of an action that cannot be undone or that costs credits. */
 export function Confirm({
   title,
   children,

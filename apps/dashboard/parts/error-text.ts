@@ -4,7 +4,9 @@ import { EarshotConnectionError, EarshotError, type Fault } from '../../../clien
 export interface ErrorText {
   message: string;
   faults: readonly Fault[];
-  /** The id with which the operator finds the error in the log; undefined if the message already says what to do. */
+  /**
+   * The id with which the operator finds the error in the log; undefined if the message already explains what to do.
+   */
   requestId?: string | undefined;
 }
 

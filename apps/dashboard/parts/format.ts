@@ -19,7 +19,7 @@ const UNITS = [
 
 /**
  * “5 min. ago”, “in 2 hours”.
- * @param near for less than a minute, before or after
+ * @param near the text for less than a minute, before or after
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
   const seconds = (Date.parse(at) - now) / 1000;
@@ -68,17 +68,20 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
-/** “€15.50”. A platform can write a currency that does not exist; its text follows the number. */
+/** “€15.50”. A platform can state a currency that does not exist. Then the text of the currency follows the number. */
 export function money(value: number, currency: string): string {
   const isCurrency = /^[A-Za-z]{3}$/.test(currency);
   if (!isCurrency) return `${value} ${currency}`.trim();
   return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
 }
 
-/** The text between marks that keep its own direction from the text around it; for places without elements. */
+/**
+ * Puts the text between marks that isolate its direction from the surrounding text. For places where no element is
+ * possible.
+ */
 export const isolated = (text: string) => `\u2068${text}\u2069`;
 
-/** Whether nothing of a text can be seen: spaces, and characters of no width. */
+/** Returns true if a text has no visible characters, only spaces and characters without width. */
 export const isInvisible = (text: string) => /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
 /** `buy_intent` → “Buy intent” */

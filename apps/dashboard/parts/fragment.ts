@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 
 /**
- * What a link carries in its fragment, `#email=…&code=…`: browsers do not send it, so no log contains it. It is removed
- * from the address bar once it has been read.
+ * Reads the values in the fragment of a link, `#email=…&code=…`, and removes the fragment from the address bar.
+ * Browsers do not send fragments, so no log contains them.
  */
 export function useFragment(): URLSearchParams {
   const [given] = useState(() => new URLSearchParams(location.hash.slice(1)));

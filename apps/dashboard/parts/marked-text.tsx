@@ -6,10 +6,10 @@ export interface Span {
   end: number;
 }
 
-/** Where terms occur in a text, in any case; longer terms win. */
+/** The positions of terms in a text, in any case. If terms overlap, the longer one is used. */
 export function spansOf(text: string, terms: readonly string[]): Span[] {
   const lower = text.toLowerCase();
-  // Lowering can change the length of a text (İ), and then no place in it is known.
+  // The conversion to lower case can change the length of a text (İ). Then the positions are unknown.
   if (lower.length !== text.length) return [];
   const found: Span[] = [];
   for (const term of [...terms].sort((a, b) => b.length - a.length)) {
@@ -21,7 +21,7 @@ export function spansOf(text: string, terms: readonly string[]): Span[] {
   return found;
 }
 
-/** The text with the spans marked. It is text in every case: nothing in it is HTML. */
+/** The text with the spans marked. No part of the text is treated as HTML. */
 export function MarkedText({ text, spans }: { text: string; spans: readonly Span[] }) {
   const parts = [];
   let at = 0;
@@ -43,7 +43,10 @@ export function MarkedText({ text, spans }: { text: string; spans: readonly Span
   );
 }
 
-/** A browser needs ten seconds and more for the layout of a word of 64 KiB, and no time for its parts. */
+/**
+ * A browser needs at least ten seconds for the layout of a word of 64 KiB, but almost no time if the word is split into
+ * parts.
+ */
 const LONG_WORD = /(\S{500})(?=\S)/u;
 
 function Breakable({ text }: { text: string }) {

@@ -2,7 +2,7 @@ import type { NotificationData } from '@mantine/notifications';
 import { lazy, Suspense, useSyncExternalStore, type ReactNode } from 'react';
 import { EarshotError } from '../api/client.js';
 
-/** Not loaded before there is something to report. */
+/** The code is loaded with the first notification. */
 const Corner = lazy(() => import('../shell/notifications.js'));
 
 let reported: readonly NotificationData[] = [];
@@ -13,7 +13,7 @@ function report(notification: NotificationData): void {
   for (const listener of listeners) listener();
 }
 
-/** The place of the notifications; once, at the root. */
+/** Shows the notifications. It is rendered once, at the root. */
 export function NotificationCorner() {
   const notifications = useSyncExternalStore(
     (listener) => {
@@ -30,9 +30,9 @@ export function notify(message: ReactNode): void {
   report({ message, withBorder: true });
 }
 
-/** Reports a failure for which the page has no place of its own. */
+/** Reports a failure that the page does not show itself. */
 export function notifyFailure(title: string, error: unknown): void {
-  // The shell asks for the password then.
+  // For a 401, the shell asks for the password.
   if (error instanceof EarshotError && error.status === 401) return;
   const message = error instanceof Error ? error.message : String(error);
   report({ title, message, color: 'red', withBorder: true, autoClose: 10_000 });

@@ -12,7 +12,7 @@ interface Props {
   actions?: ReactNode;
   /** The page above this one. */
   back?: { to: string; label: string };
-  /** Greatest width; `none` for pages that use the whole window. */
+  /** Maximum width; `none` for pages that use the whole window. */
   width?: string;
   children: ReactNode;
 }

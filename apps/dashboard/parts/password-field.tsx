@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 
-/** A password that is chosen: its length is checked by the browser, the rest by the API. */
+/** A field for a new password. The browser checks its length, the API checks the other rules. */
 export function NewPasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput

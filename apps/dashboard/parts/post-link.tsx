@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The address as a link may have it; undefined for `javascript:` and everything else that is not the web. */
+/** The address if a link may use it; undefined for `javascript:` and all other schemes except http and https. */
 export function webAddress(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return undefined;
   return /^https?:$/.test(new URL(url).protocol) ? url : undefined;
@@ -12,7 +12,10 @@ interface Props {
   children: ReactNode;
 }
 
-/** A link to a post of a stranger: it opens apart, tells nothing about this page, and is plain text unless it is on the web. */
+/**
+ * A link to a post of a stranger. It opens in a new tab and sends no data about this page. Without a web address it is
+ * plain text.
+ */
 export function PostLink({ url, className, children }: Props) {
   const address = webAddress(url);
   if (!address) return <span className={className}>{children}</span>;

@@ -5,14 +5,16 @@ import { words } from './format.js';
 
 interface Props {
   error: unknown;
-  /** What failed: “The keyword was not saved”. */
+  /** The title that names the failure: “The keyword was not saved”. */
   title?: string;
   retry?: () => void;
   /** Faults that are already shown beside their fields, and are left out here. */
   shownPaths?: readonly string[];
 }
 
-/** An error as the API states it, with every fault of the request. A failure of Earshot has the id for its operator. */
+/**
+ * An error of the API with every fault of the request. A failure of Earshot also shows the id that its operator needs.
+ */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
   const { message, faults, requestId } = errorText(error);
   const others = faults.filter(({ path }) => !shownPaths.includes(path));
@@ -68,7 +70,7 @@ function summaryOf(message: string, faults: readonly Fault[], others: readonly F
       : message;
 }
 
-/** How the API begins its sentence about a fault. */
+/** The beginning of the API's sentence about a fault. */
 const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
 
 /** `rules[0].when.all[1]` → “Rules 1, when, all 2”: a path for people. */

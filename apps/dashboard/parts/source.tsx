@@ -3,7 +3,7 @@ import type { Source } from '../api/types.js';
 
 interface Looks {
   name: string;
-  /** Colour of the dot before the name: the page loads no logos of others. */
+  /** Colour of the dot before the name. The page loads no logos from other servers. */
   colour: string;
 }
 

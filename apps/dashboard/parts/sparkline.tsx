@@ -1,4 +1,4 @@
-/** The course of a few counts, without axes. The page shows the figures beside it. */
+/** A line chart of a few counts, without axes. The page shows the figures beside it. */
 export function Sparkline({
   counts,
   width = 96,

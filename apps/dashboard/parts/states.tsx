@@ -11,7 +11,7 @@ interface EmptyProps {
   action?: ReactNode;
 }
 
-/** A page without data: it says why, and what to do. */
+/** A page without data: it explains why, and what to do. */
 export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center" className="card">
@@ -27,7 +27,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** Rows of the height that the loaded ones will have, so that nothing jumps. */
+/** Rows with the height of the loaded rows, so that the page does not move when the data arrives. */
 export function LoadingRows({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status" aria-label="Loading">

@@ -3,7 +3,7 @@ import type { CSSProperties, ReactNode } from 'react';
 import classes from './table.module.css';
 
 /**
- * A table in a frame that scrolls sideways where it is too wide, so that the page never does. On a telephone each row
+ * A table in a frame. If the table is too wide, the frame scrolls sideways and not the page. On a telephone each row
  * becomes a list of its cells, each beside the name of its column.
  */
 export function DataTable({
@@ -13,7 +13,7 @@ export function DataTable({
   minWidth = 640,
   framed = true,
 }: {
-  /** What the table shows, for screen readers. */
+  /** A description of the table for screen readers. */
   label: string;
   /** Names of the columns; empty for a column of buttons. At most eight. */
   head: readonly string[];

@@ -6,7 +6,7 @@ import classes from './time.module.css';
 const TICK_MS = 30_000;
 
 interface Props {
-  /** ISO 8601; null where there is none. */
+  /** ISO 8601; null if there is no time. */
   at: string | null | undefined;
   /** Shown if there is no time. */
   none?: string;

@@ -1,7 +1,8 @@
 import { useSearchParams } from 'react-router';
 
 /**
- * A parameter of the address as a state, such as a filter. The other parameters stay, and the history gets no entry.
+ * A parameter of the address as a state, such as a filter. A change keeps the other parameters and adds no entry to the
+ * history.
  * @returns the value, null if the address does not have it, and its setter: an empty value removes it
  */
 export function useAddressParam(key: string): [string | null, (value: string | null) => void] {

@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef } from 'react';
 import { useSession } from '../api/session.js';
 import classes from './shell.module.css';
 
-/** The button that shows who is signed in. */
+/** The button that shows the signed-in member. */
 export function AccountCard(props: UnstyledButtonProps & ComponentPropsWithRef<'button'>) {
   const { account, member } = useSession();
   return (

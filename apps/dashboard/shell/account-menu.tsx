@@ -12,11 +12,11 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: Moon },
 ] as const satisfies readonly { value: MantineColorScheme; label: string; icon: unknown }[];
 
-/** Who is signed in, the theme, and the way out. */
+/** The signed-in member, the theme, and the sign-out. */
 export default function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
-  // A new document forgets everything that this one has read.
+  // A new document does not contain the data that this document has read.
   const leave = useMutation({ mutationFn: signOut, onSettled: () => location.assign('/sign-in') });
   return (
     <Menu position="top-start" width={220} defaultOpened>

@@ -5,8 +5,8 @@ const BUILD = import.meta.url;
 const KEY = 'earshot-reloaded';
 
 /**
- * A release replaces the files of the page, so that what an open page has not loaded yet is missing. Such a page reloads
- * itself, once for each build: if a file is missing again, the page reports that.
+ * A release replaces the files of the page, so files that an open page has not loaded yet are missing. Such a page
+ * reloads itself, once for each build: if a file is missing again, the page reports that.
  */
 export function reloadAfterRelease(): void {
   window.addEventListener('vite:preloadError', () => void reloadOnce());

@@ -1,7 +1,7 @@
 import { Button, Center, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useRouteError } from 'react-router';
 
-/** What is shown instead of a page that failed. */
+/** Shown instead of a page that failed. */
 export function PageError() {
   const error = useRouteError();
   const message = error instanceof Error ? error.message : String(error);

@@ -4,13 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { signIn } from '../api/auth.js';
 import { Problem } from '../parts/problem.js';
 
-/** Asks for the password on top of the page, so that nothing that was typed there is lost. */
+/** Asks for the password in a dialog above the page, so that text that the member has typed is not lost. */
 export default function SessionEnded({ email }: { email: string }) {
   const queries = useQueryClient();
   const form = useForm({ initialValues: { password: '' } });
   const entry = useMutation({
     mutationFn: () => signIn(email, form.values.password),
-    // A live list continues by its stream: read again, its rows would move under the eyes.
+    // A live list continues with its stream. If it was read again, the visible rows would move.
     onSuccess: () =>
       queries.invalidateQueries({
         predicate: ({ meta, state }) => !meta?.isLive || state.status !== 'success',

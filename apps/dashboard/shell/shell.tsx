@@ -75,11 +75,11 @@ export function Shell() {
   );
 }
 
-/** A new page begins at its top. Back and forward return to the place, and a filter of the same page keeps it. */
+/** A new page begins at its top. Back and forward restore the scroll position, and a change of a filter keeps it. */
 function useTopOfNewPage(pathname: string): void {
   const type = useNavigationType();
   useLayoutEffect(() => {
     if (type !== 'POP') window.scrollTo(0, 0);
-    // Only another page changes the place, not another way to it.
+    // The scroll position changes only for another page, not for another address of the same page.
   }, [pathname]);
 }

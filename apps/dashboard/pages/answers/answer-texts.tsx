@@ -12,7 +12,7 @@ const SHOWN = 10;
 /** Comparing two texts takes time that grows with both. */
 const LONGEST_COMPARED = 20_000;
 
-/** The answers in full, newest first, with what changed since the answer before. */
+/** The complete answers, newest first, with the changes since the previous answer. */
 export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; brands: readonly string[] }) {
   const [isDiff, setDiff] = useState(true);
   return (

@@ -13,10 +13,10 @@ import { EngineTable } from './engine-table.js';
 import { ownBrandOf, type Answer } from './rank.js';
 
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
-/** The chart of more answers would not be read. */
+/** A chart with more answers would not be readable. */
 const MOST = 400;
 
-/** What AI engines say about a brand: mentioned, cited, at which rank, and in which words. */
+/** Shows what AI engines say about a brand: whether they mention and cite it, its rank, and the text. */
 export function Component() {
   const [params, setParams] = useSearchParams();
   const keywords = useQuery({

@@ -20,7 +20,7 @@ const ADDRESS_COLOURS = {
 } as const;
 const refresh = () => queries.invalidateQueries({ queryKey: ['/v1/channels'] });
 
-/** A channel, how it is, and what can be done with it. */
+/** A channel with its state and its actions. */
 export function ChannelCard({ channel, onChange }: { channel: Channel; onChange: () => void }) {
   const { id, name, kind, state, addresses } = channel;
   const canEdit = useCanEdit();
@@ -156,7 +156,7 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
   );
 }
 
-/** The destination as it is read back: secrets end with their last four characters. */
+/** The destination in its masked form: only the last four characters of a secret are shown. */
 function destinationOf(channel: Channel): string {
   const { webhookUrl, botToken, chatId, url } = valuesOf(channel);
   return url || webhookUrl || `chat ${chatId}, bot ${botToken}`;

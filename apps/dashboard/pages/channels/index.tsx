@@ -10,7 +10,7 @@ import { ChannelCard } from './channel-card.js';
 import { ChannelForm } from './channel-form.js';
 import type { Channel } from './kinds.js';
 
-/** Where people hear of mentions: Slack, mail, Discord, Teams, Telegram, webhooks. */
+/** The channels that report mentions: Slack, mail, Discord, Teams, Telegram, webhooks. */
 export function Component() {
   const canEdit = useCanEdit();
   const [form, setForm] = useState<{ channel: Channel | undefined }>();

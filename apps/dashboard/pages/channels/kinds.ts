@@ -11,7 +11,7 @@ interface Field {
   description: string;
 }
 
-/** How a kind of channel is named and set up. */
+/** The names and the setup of a kind of channel. */
 export interface KindTexts {
   name: string;
   /** Empty for email, which has a list of addresses. */
@@ -97,7 +97,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   },
 };
 
-/** What a form of a channel holds. */
+/** The values of the form of a channel. */
 export interface ChannelValues {
   kind: Kind;
   name: string;
@@ -108,7 +108,9 @@ export interface ChannelValues {
   url: string;
 }
 
-/** The values of a channel as it is read back: its secrets are masked, and stay as they are if they are sent back. */
+/**
+ * The form's values of a stored channel. Its secrets are masked, and a masked secret that is sent back does not change.
+ */
 export function valuesOf(channel: Channel | undefined): ChannelValues {
   const config = (channel?.config ?? {}) as Partial<Omit<ChannelValues, 'kind' | 'name'>>;
   const text = (value: unknown) =>

@@ -10,7 +10,7 @@ import { SearchTimeline } from './search-timeline.js';
 const HOURS = { '24 hours': 24, '7 days': 168, '30 days': 720 } as const;
 type Window = keyof typeof HOURS;
 
-/** What was read of each search of a keyword, what was not, and why. */
+/** Shows which times of each search of a keyword were read, which were not, and why. */
 export function Component() {
   const { id = '' } = useParams();
   const [params, setParams] = useSearchParams();
@@ -31,7 +31,7 @@ export function Component() {
     <Page
       title="Coverage"
       back={{ to: `/keywords/${id}`, label: keyword.data?.name ?? 'Keyword' }}
-      lead="What was read of each search. Where a search is covered, no mention means that there was none."
+      lead="Which times of each search were read. If a covered time shows no mention, there was none."
       actions={
         <SegmentedControl
           size="xs"
@@ -62,13 +62,13 @@ export function Component() {
   );
 }
 
-/** The line of a new keyword begins with the keyword, not hours before it. */
+/** The line of a new keyword begins when the keyword was created, not hours before. */
 function firstOf(data: readonly { windows: { from: string }[] }[], since: string): string {
   const starts = data.flatMap(({ windows }) => windows.slice(0, 1).map(({ from }) => from)).sort();
   return starts[0] ?? since;
 }
 
-/** The name that its author gave the search. */
+/** The name that a member gave the search. */
 function labelOf(
   keyword: { sources: { searches: { id: string; label: string | null }[] }[] } | undefined,
   searchId: string,

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
   gap: 'Gap',
   failed: 'Failed',
 };
-/** A share of so short a time says nothing. */
+/** For a shorter time, a share is not meaningful. */
 const JUST_STARTED_MS = 60_000;
 /** Rows that are shown at first. */
 const FIRST_ROWS = 8;
@@ -30,7 +30,7 @@ interface Props {
   until: string;
 }
 
-/** One search: its line from since to until, how late mentions were, and every time that was not covered. */
+/** One search: its line from `since` to `until`, the delay of its mentions, and every time that was not covered. */
 export function SearchTimeline({ search, label, since, until }: Props) {
   const { source, windows, lagSeconds, nextCheckAt } = search;
   const whole = windows.reduce((sum, window) => sum + lengthOf(window), 0);
@@ -175,7 +175,7 @@ function Line({
   );
 }
 
-/** What the grey ends of the line mean: they do not count as time to cover. */
+/** The meaning of the grey ends of the line, which do not count as time to cover. */
 function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return null;
@@ -192,7 +192,7 @@ function GreyLegend({ windows, since, until }: { windows: readonly Window[]; sin
   );
 }
 
-/** Never 100% where something is missing. */
+/** Never 100% if any time is missing. */
 const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 function lengthText(window: Window): string {

@@ -9,7 +9,7 @@ import { burnDown } from './burn-down.js';
 
 const Chart = lazy(async () => ({ default: (await import('./burn-down-chart.js')).Component }));
 
-/** The balance, what is used of it, and how long it lasts. */
+/** The balance, the used part, and how long the rest lasts. */
 export function Balance() {
   const query = useQuery({
     queryKey: ['/v1/credits', 'burn-down'],

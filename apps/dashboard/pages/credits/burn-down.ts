@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** The forecast goes on at the pace of the last days. */
+/** Number of last days whose pace the forecast uses. */
 const PACE_DAYS = 7;
 
 /** The credits at the end of one UTC day. */
@@ -12,7 +12,7 @@ export interface DayBalance {
   forecast: number | null;
 }
 
-/** The balance over a period, and what is to be expected. */
+/** The balance over a period, and the forecast. */
 export interface BurnDown {
   days: DayBalance[];
   perDay: number;
@@ -21,7 +21,7 @@ export interface BurnDown {
 }
 
 /**
- * Goes back from the present balance, day by day, and on to the end of the period at the pace of the last seven days.
+ * Computes the earlier days backwards from the present balance, and the later days at the pace of the last seven days.
  * @param usage charged credits by UTC day
  * @param now ms
  */
@@ -39,7 +39,7 @@ export function burnDown(
     balance += byDay.get(nameOf(day)) ?? 0;
   }
   const began = Math.max(startOf(Date.parse(periodStart)), today - PACE_DAYS * DAY_MS);
-  // The day that has not ended yet counts by its part.
+  // Today counts only for the part of the day that has passed.
   const elapsedDays = Math.max((now - began) / DAY_MS, 0.25);
   const recent = usage.filter(({ at }) => Date.parse(at) >= began).reduce((sum, one) => sum + one.credits, 0);
   const perDay = recent / elapsedDays;

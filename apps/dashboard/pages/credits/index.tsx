@@ -5,7 +5,7 @@ import { Ledger } from './ledger.js';
 import { Quoted } from './quoted.js';
 import { Usage } from './usage.js';
 
-/** What the account has, what it used, and every movement. */
+/** The balance of the account, its usage, and every movement. */
 export function Component() {
   return (
     <Page

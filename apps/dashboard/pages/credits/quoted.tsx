@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/states.js';
 import { DataTable } from '../../parts/table.js';
 import { useAddressParam } from '../../parts/use-address-param.js';
 
-/** What a keyword was quoted, and what it was charged. */
+/** The quoted and the charged credits of a keyword. */
 export function Quoted() {
   const names = useKeywordNames();
   const [chosen, choose] = useAddressParam('keyword');

@@ -15,7 +15,7 @@ import { useAddressParam } from '../../parts/use-address-param.js';
 const GROUPS = ['source', 'keyword', 'operation'] as const;
 type Group = (typeof GROUPS)[number];
 
-/** Where the credits of the last 30 days went. */
+/** The use of the credits of the last 30 days. */
 export function Usage() {
   const [by, choose] = useAddressParam('by');
   const group = GROUPS.find((one) => one === by) ?? 'source';
@@ -107,7 +107,7 @@ function Name({
   );
 }
 
-/** The days of each value together, most credits first. */
+/** The sum over the days for each value, most credits first. */
 function sumsOf(rows: readonly { group: string | null; credits: number }[]) {
   const sums = new Map<string | null, number>();
   for (const { group, credits } of rows) sums.set(group, (sums.get(group) ?? 0) + credits);

@@ -92,7 +92,7 @@ export function Attempts() {
 
 interface RowProps {
   row: Delivery;
-  /** Of the keyword. */
+  /** The name of the keyword. */
   name: string | undefined;
   channels: Channels;
 }

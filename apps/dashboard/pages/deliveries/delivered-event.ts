@@ -5,12 +5,12 @@ import type { Mention } from '../../api/types.js';
 type Delivery = Pick<RowOf<'/v1/deliveries'>, 'eventId' | 'keywordId' | 'attempts'>;
 type Event = RowOf<'/v1/keywords/{id}/events'>;
 
-/** How long before its first attempt an event of the keyword itself can have happened. */
+/** The maximum time between an event of the keyword itself and its first attempt. */
 const BEFORE_ATTEMPT_MS = 300_000;
 
 /**
- * The event of a delivery. The event of a mention is found at any time, also of a watch without a keyword; an event of
- * the keyword itself, such as a fired alert, if it was sent at once.
+ * The event of a delivery. The event of a mention is always found, also for a watch without a keyword. An event of the
+ * keyword itself, such as a fired alert, is found only if it was sent at once.
  * @returns null if it was not found
  * @throws EarshotError, EarshotConnectionError
  */

@@ -16,7 +16,7 @@ import { TestWebhook } from './test-webhook.js';
 type Endpoint = RowOf<'/v1/endpoints'>;
 const COLOURS = { healthy: 'teal', failing: 'yellow', disabled: 'red' } as const;
 
-/** The webhook addresses of the account, and how they are. */
+/** The webhook addresses of the account, and their state. */
 export function Endpoints() {
   const query = usePages(
     ['/v1/endpoints'],

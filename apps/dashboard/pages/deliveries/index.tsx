@@ -7,7 +7,7 @@ import { Replays } from './replays.js';
 
 const TABS = ['attempts', 'endpoints', 'replays'] as const;
 
-/** What was sent, to whom, and what the receiver answered. */
+/** The deliveries, with their targets and the responses of the receivers. */
 export function Component() {
   const [params, setParams] = useSearchParams();
   const tab = TABS.find((one) => one === params.get('tab')) ?? 'attempts';

@@ -7,7 +7,7 @@ import { SentDigests } from './sent-digests.js';
 
 const TABS = ['plans', 'sent', 'reports'] as const;
 
-/** Who gets which digest, what was sent, and the weekly reports. */
+/** The channels with their digests, the sent digests, and the weekly reports. */
 export function Component() {
   const [params, setParams] = useSearchParams();
   const tab = TABS.find((one) => one === params.get('tab')) ?? 'plans';

@@ -35,7 +35,7 @@ export function Reports() {
                     <Time at={row.createdAt} />
                   </Table.Td>
                   <Table.Td>
-                    {/* Only the path: the page is on this installation, whatever PUBLIC_URL says. */}
+                    {/* Only the path is used, because the page is on this installation even if PUBLIC_URL is another address. */}
                     <a href={new URL(row.url, location.origin).pathname} target="_blank" rel="noopener">
                       Open the report
                     </a>

@@ -25,7 +25,7 @@ interface Values {
   operation: (typeof OPERATIONS)[number]['value'];
   instruction: string;
   classes: string[];
-  /** Of each answer to the instruction. */
+  /** The fields of each answer to the instruction. */
   fields: AnswerField[];
   most: number;
 }
@@ -138,7 +138,7 @@ export function Analyses() {
   );
 }
 
-/** What an operation needs beside the mentions. */
+/** The fields that an operation needs in addition to the mentions. */
 function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
   const { operation, fields } = form.values;
   if (operation === 'classify')
@@ -175,7 +175,7 @@ function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
   );
 }
 
-/** What the body has beside the operation and the mentions. */
+/** The keys of the body in addition to the operation and the mentions. */
 function partOf({ operation, instruction, classes, fields }: Values) {
   if (operation === 'classify') return { classes };
   return {

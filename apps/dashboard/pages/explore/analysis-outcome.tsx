@@ -5,13 +5,13 @@ import { credits, percent, plural } from '../../parts/format.js';
 import { PostLink } from '../../parts/post-link.js';
 import { Section } from '../../parts/section.js';
 
-/** An analysis, and the mentions that it is about, by id. */
+/** An analysis, and its mentions by id. */
 export interface Analysed {
   result: AnswerOf<'post', '/v1/analyses'>;
   mentions: ReadonlyMap<string, Mention>;
 }
 
-/** Groups, classes, answers or a summary, each with the mentions that it is made of. */
+/** Groups, classes, answers or a summary, each with its mentions. */
 export function AnalysisOutcome({ result, mentions }: Analysed) {
   const { groups, labels, outputs, summary, errors, meta } = result;
   const listOf = (ids: readonly string[]) => ids.flatMap((id) => mentions.get(id) ?? []);
@@ -76,7 +76,7 @@ function textOf(value: unknown): string {
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
   const links = mentions.map(({ id, url, title, excerpt }) => (
-    // A line is as high as a target must be for a finger.
+    // A line is high enough to be pressed with a finger.
     <Text
       key={id}
       size="sm"

@@ -4,7 +4,7 @@ import { Page } from '../../parts/page.js';
 import { Analyses } from './analyses.js';
 import { AskSources } from './ask-sources.js';
 
-/** Questions that are asked once: of the sources, or about stored mentions. */
+/** Questions that are asked once: to the sources, or about stored mentions. */
 export function Component() {
   const [params, setParams] = useSearchParams();
   const tab = params.get('tab') === 'analyses' ? 'analyses' : 'sources';

@@ -18,7 +18,7 @@ import { Time } from '../../parts/time.js';
 type Explore = AnswerOf<'get', '/v1/explore/{id}'>;
 const COLOURS = { queued: 'gray', running: 'blue', done: 'teal', failed: 'red' } as const;
 
-/** A run of Explore: each source as it answers, then what was found. */
+/** A run of Explore: the progress of each source, then the items. */
 export function Run({ id }: { id: string }) {
   const query = useQuery({
     queryKey: ['/v1/explore', id],

@@ -11,7 +11,7 @@ interface Props {
   changes: ReturnType<typeof useChanges>;
 }
 
-/** How the mention was read, and the fields that correct it. Empty takes a correction back. */
+/** The readings of the mention, and the fields that correct them. An empty field removes a correction. */
 export function Corrections({ mention, changes }: Props) {
   const canEdit = useCanEdit();
   const row = changes.present(feedMention(mention));
@@ -69,7 +69,7 @@ interface RelevanceProps {
   change: (relevance: number | null) => void;
 }
 
-/** Saved when it is left, not with each digit. */
+/** The value is saved when the field loses the focus, not with each digit. */
 function RelevanceField({ relevance, description, isDisabled, change }: RelevanceProps) {
   return (
     <NumberInput

@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Shows a mention above the list, where there is no room beside it. */
+/** Shows a mention above the list if there is no room beside the list. */
 export default function DetailDrawer({
   isOpen,
   close,

@@ -7,7 +7,7 @@ import { Problem } from '../../parts/problem.js';
 import type { ApiFilters } from './feed-filters.js';
 import { useExport, type ExportFormat } from './use-export.js';
 
-/** Exports what the filters show, with progress. */
+/** Exports the mentions that the filters show, and displays the progress. */
 export default function ExportDialog({ filters, close }: { filters: ApiFilters; close: () => void }) {
   const [format, setFormat] = useState<ExportFormat>('csv');
   const { progress, start, cancel } = useExport(filters);
@@ -43,7 +43,7 @@ export default function ExportDialog({ filters, close }: { filters: ApiFilters; 
             />
             <Text size="xs" c="dimmed" mt={4} className="tabular">
               {plural(progress.rows, 'mention')}, {count(progress.bytes / 1024)} KiB
-              {progress.status === 'done' && ' · the file is with your downloads'}
+              {progress.status === 'done' && ' · the file is in your downloads'}
             </Text>
           </div>
         )}
@@ -61,7 +61,7 @@ export default function ExportDialog({ filters, close }: { filters: ApiFilters; 
   );
 }
 
-/** The number of mentions, as the counts by day add up. */
+/** The number of mentions: the sum of the counts by day. */
 function useTotal({ mode: _mode, ...filters }: ApiFilters): number | undefined {
   const { data } = useQuery({
     queryKey: ['/v1/mentions/series', 'total', filters],

@@ -7,7 +7,7 @@ export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
 
-/** What the address bar says, under the names of the API where it has one. */
+/** The filters in the address bar. They have the names of the API if it has the filter. */
 export interface FeedFilters {
   q: string;
   mode: 'text' | 'semantic';
@@ -19,7 +19,7 @@ export interface FeedFilters {
   lang: string[];
   author: string[];
   minRelevance: number;
-  /** Ignored where `since` is given. */
+  /** Ignored if `since` is given. */
   window: Window;
   /** ISO 8601, or empty. */
   since: string;
@@ -40,7 +40,7 @@ const LISTS = {
 type ListName = keyof typeof LISTS;
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
-/** The filters of an address. What it cannot mean is left out: an old link still opens. */
+/** The filters of an address. Invalid parts are left out, so that an old link still opens. */
 export function readFilters(params: URLSearchParams): FeedFilters {
   const window = params.get('window') as Window;
   const relevance = Number(params.get('minRelevance') ?? 0);
@@ -61,7 +61,7 @@ export function readFilters(params: URLSearchParams): FeedFilters {
   };
 }
 
-/** The address of the filters; what is usual is left out. */
+/** The address of the filters, without the default values. */
 export function writeFilters(filters: FeedFilters): URLSearchParams {
   const params = new URLSearchParams();
   if (filters.q) params.set('q', filters.q);
@@ -94,7 +94,7 @@ export function apiFilters(filters: FeedFilters, now: number) {
 
 export type ApiFilters = ReturnType<typeof apiFilters>;
 
-/** True if something beside the window narrows the feed. */
+/** True if any filter except the window narrows the feed. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
 

@@ -24,11 +24,14 @@ const KEPT = [
   'score',
 ] as const satisfies readonly (keyof Mention)[];
 
-/** Characters of a row; more is not visible in it. */
+/** Maximum number of characters of a row. More would not be visible. */
 const TITLE = 240;
 const EXCERPT = 420;
 
-/** What a row of the feed shows. A feed of ten thousand whole mentions, of up to 64 KiB each, would fill the memory. */
+/**
+ * The part of a mention that a row of the feed shows. Ten thousand whole mentions, of up to 64 KiB each, would fill the
+ * memory.
+ */
 export type FeedMention = Pick<Mention, (typeof KEPT)[number]> & { title: string; excerpt: string };
 
 export function feedMention(mention: Mention): FeedMention {
@@ -43,7 +46,7 @@ export function feedMention(mention: Mention): FeedMention {
   };
 }
 
-/** Empty if nothing of it can be seen: a row without visible text could not be chosen. */
+/** Empty if the text has no visible character, because a row without visible text could not be selected. */
 function shownPart(text: string, length: number): string {
   const part = text.slice(0, length);
   return isInvisible(part) ? '' : part;

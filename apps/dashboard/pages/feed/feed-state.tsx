@@ -14,7 +14,7 @@ interface Props {
   onReset: (changes: Partial<FeedFilters>) => void;
 }
 
-/** What the feed shows instead of rows. */
+/** Shown by the feed instead of rows. */
 export function FeedState({ filters, feed, onAgree, onReset }: Props) {
   const { read } = feed;
   if (read.isLoading)

@@ -28,7 +28,7 @@ const LONG_AGO: Readonly<Record<Window, string>> = {
   '90d': 'Last 90 days',
 };
 
-/** The fields of all filters. Each change is in the address at once. */
+/** The fields of all filters. Each change appears in the address at once. */
 export default function FilterFields({ filters, change, keywordNames }: Props) {
   return (
     <>
@@ -167,7 +167,7 @@ function Period({ filters, change }: FieldProps) {
   );
 }
 
-/** An instant as a field of the browser shows it, in the viewer's zone. */
+/** Converts an instant to the format of the browser's input field, in the viewer's zone. */
 function localOf(instant: string): string {
   if (!instant) return '';
   const date = new Date(instant);

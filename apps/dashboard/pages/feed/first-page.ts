@@ -2,7 +2,7 @@ import type { AnswerOf } from '../../../../clients/typescript/src/index.js';
 import { api } from '../../api/client.js';
 import { apiFilters, readFilters, writeFilters, type ApiFilters, type FeedFilters } from './feed-filters.js';
 
-/** The first page is small, so that something is there at once. */
+/** The first page is small, so that it is shown quickly. */
 export const FIRST_PAGE = 50;
 
 type MentionPage = AnswerOf<'get', '/v1/mentions'>;
@@ -13,18 +13,24 @@ let begun: { address: string; query: ApiFilters; page: Promise<MentionPage | und
 export function beginFirstPage(search: string): void {
   const filters = readFilters(new URLSearchParams(search));
   const query = apiFilters(filters, Date.now());
-  // It costs credits, for which somebody has to agree first.
+  // It costs credits, and the member has to agree to the price first.
   if (query.mode === 'semantic') return;
-  // Without a session it fails: then the page is read after the sign-in.
+  // Without a session the read fails. Then the page is read after the sign-in.
   const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch(() => undefined);
   begun = { address: writeFilters(filters).toString(), query, page };
 }
 
-/** The filters of an address as the API takes them. Their window ends now, or when the reading of the page began. */
+/**
+ * The filters of an address as the parameters of the API. Their window ends now, or at the time when the read of the
+ * page began.
+ */
 export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
   begun?.address === address ? begun.query : apiFilters(filters, Date.now());
 
-/** The page that was begun for this query, once; undefined if there is none, or if it could not be read. */
+/**
+ * Returns the page whose read was begun for this query, but only once; undefined if there is none, or if it could not
+ * be read.
+ */
 export async function takeFirstPage(query: ApiFilters): Promise<MentionPage | undefined> {
   if (begun?.query !== query) return undefined;
   const { page } = begun;

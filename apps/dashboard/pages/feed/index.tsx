@@ -74,7 +74,7 @@ interface DetailProps {
   keywordNames: ReadonlyMap<string, string>;
 }
 
-/** Beside the list where there is room, above it elsewhere. */
+/** Shows the mention beside the list if there is room, otherwise above the list. */
 function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   const detail = chosenId && (
     <Suspense>
@@ -108,7 +108,8 @@ function useChosen() {
         else next.set('mention', id);
         return next;
       },
-      // At once: the next key belongs to the new choice, however soon it comes.
+      // The update is synchronous, so that the next key applies to the newly selected mention even if it is pressed
+      // immediately.
       { replace: chosenId !== undefined, flushSync: true },
     );
   return { chosenId, choose };

@@ -117,7 +117,10 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
   );
 }
 
-/** Neither the name nor the handle can change the direction of the other, or push the post out of the window. */
+/**
+ * The name and the handle are isolated, so that neither can change the text direction of the other or push the post out
+ * of the window.
+ */
 function Author({ name, handle }: { name: string | null; handle: string | null }) {
   const isNamed = name !== null && !isInvisible(name);
   return (
@@ -133,7 +136,7 @@ function Author({ name, handle }: { name: string | null; handle: string | null }
   );
 }
 
-/** What a press does; a label that is set is a filled button. */
+/** The verbs on the buttons that set labels. The button of a label that is set is filled. */
 const VERBS: Readonly<Record<Label, string>> = {
   to_reply: 'Reply later',
   starred: 'Star',

@@ -8,7 +8,7 @@ import { MentionRow } from './mention-row.js';
 import type { FeedLine } from './stories.js';
 
 const ROW_HEIGHT = 122;
-/** The next page is read when this many rows are left. */
+/** The next page is read when this number of rows is left. */
 const AHEAD = 30;
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   chosenId: string | undefined;
   newIds: ReadonlySet<string>;
   openStories: ReadonlySet<string>;
-  /** New mentions that are not in the lines yet. */
+  /** Number of new mentions that the list does not show yet. */
   waiting: number;
   hasMore: boolean;
   isLoadingMore: boolean;
@@ -30,7 +30,7 @@ interface Props {
   onTop: (isAtTop: boolean) => void;
 }
 
-/** The rows of the feed. Only those near the visible part exist. */
+/** The rows of the feed. Only the rows near the visible part are rendered. */
 export function MentionList(props: Props) {
   const { lines, chosenId, waiting, hasMore, isLoadingMore, onMore, onTop, onShowWaiting } = props;
   const scroll = useRef<HTMLDivElement>(null);
@@ -109,7 +109,7 @@ function Line({ line, ...props }: Props & { line: FeedLine | undefined }) {
   );
 }
 
-/** The chosen mention becomes visible when another one is chosen, not when rows arrive. */
+/** Scrolls to the selected mention when the selection changes, but not when rows arrive. */
 function useScrollToChosen(
   lines: readonly FeedLine[],
   chosenId: string | undefined,

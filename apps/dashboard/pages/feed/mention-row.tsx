@@ -57,7 +57,7 @@ export const MentionRow = memo(function MentionRow(props: Props) {
   );
 });
 
-/** A post without a title shows its text in the place of it. */
+/** A post without a title shows its text in place of the title. */
 function RowText({ mention, onChoose }: Pick<Props, 'mention' | 'onChoose'>) {
   const { title, excerpt, matchedTerms } = mention;
   const marked = <MarkedText text={excerpt} spans={spansOf(excerpt, matchedTerms)} />;

@@ -1,9 +1,9 @@
 import type { FeedMention } from './feed-mention.js';
 
-/** A line of the feed: a mention, and the others of its story that are folded into it. */
+/** A line of the feed: a mention, and the other mentions of its story that are folded into the line. */
 export interface FeedLine {
   mention: FeedMention;
-  /** The line is one of an open story. */
+  /** True if the line belongs to an open story. */
   isInner: boolean;
   others: readonly FeedMention[];
 }
@@ -13,7 +13,7 @@ export const plainLines = (mentions: readonly FeedMention[]): FeedLine[] =>
   mentions.map((mention) => ({ mention, isInner: false, others: [] }));
 
 /**
- * One line for each story, at the place of its first mention in the list.
+ * Returns one line for each story, at the place of its first mention in the list.
  * @param open stories whose mentions have a line each, below the first one
  */
 export function storyLines(mentions: readonly FeedMention[], open: ReadonlySet<string>): FeedLine[] {

@@ -5,7 +5,7 @@ import type { Label, Mention } from '../../api/types.js';
 import { notifyFailure } from '../../parts/notify.js';
 import { feedMention, type FeedMention } from './feed-mention.js';
 
-/** Changed labels or corrected readings; null takes a correction back. */
+/** Changed labels or corrected readings; null removes a correction. */
 export interface MentionChange {
   labels?: Label[];
   sentiment?: string | null;
@@ -14,8 +14,8 @@ export interface MentionChange {
 }
 
 /**
- * Changes of mentions. The list keeps what it has read, and shows these on top of it: at once, and as the API answered
- * when it has.
+ * Changes of mentions. The list keeps the mentions that it has read, and applies the changes when it shows them: first
+ * the requested change, then the response of the API.
  */
 export function useChanges() {
   const queries = useQueryClient();

@@ -37,7 +37,10 @@ export function useExport(filters: ApiFilters) {
   return { progress, start, cancel: () => running.current?.abort() };
 }
 
-/** A row ends with a line; of a CSV, the first line has the names, and a quoted text can have more lines. */
+/**
+ * Loads the export and reports its size. Each row ends with a line break. In a CSV, the first line contains the names,
+ * and a quoted text can contain line breaks.
+ */
 async function load(
   { mode: _mode, ...filters }: ApiFilters,
   format: ExportFormat,

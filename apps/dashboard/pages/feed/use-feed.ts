@@ -9,12 +9,12 @@ import { useMentions } from './use-mentions.js';
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * Everything that the list of the feed shows.
+ * Returns everything that the list of the feed shows.
  * @param address identifies the filters
  * @param maySpend false while a search by meaning waits for the consent to its price
  */
 export function useFeed(filters: FeedFilters, address: string, maySpend: boolean) {
-  // The window ends now, once for these filters: the same question stays the same question.
+  // The window ends now, and is fixed for these filters, so that the API treats later requests as the same question.
   const query = useMemo(() => queryOf(filters, address), [address]);
   const isSemantic = query.mode === 'semantic';
   const read = useMentions(query, !isSemantic || maySpend);
@@ -26,7 +26,7 @@ export function useFeed(filters: FeedFilters, address: string, maySpend: boolean
   const isLive = !isSemantic && filters.until === '' && read.data !== undefined;
   const live = useLiveMentions(query, isLive, { lastEventId, readAgain });
   const fresh = useMemo(() => live.fresh.filter(({ id }) => !known.has(id)), [live.fresh, known]);
-  // What arrives while somebody reads further down waits for a click, so that nothing moves under the eyes.
+  // If the member has scrolled down, new mentions wait for a click, so that the visible rows do not move.
   const visible = isAtTop ? fresh.length : Math.min(shown, fresh.length);
   if (visible !== shown) setShown(visible);
   const all = useMemo(

@@ -6,21 +6,21 @@ import { feedMention, type FeedMention } from './feed-mention.js';
 
 export type LiveState = 'connecting' | 'live' | 'lost';
 
-/** More than this is read as a list again, not kept. */
+/** Above this number of new mentions, the list is read again and the new mentions are dropped. */
 const MOST_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
-  /** The place behind which the stream sends everything that the list does not contain. */
+  /** The place in the stream after which it sends all mentions that the list does not contain. */
   lastEventId: string | undefined;
   /** Reads the list again from its beginning. @returns its place; undefined if it cannot be read */
   readAgain: () => Promise<string | undefined>;
 }
 
 /**
- * New mentions of the filters, as they arrive. The stream begins at the place of the list, and after a break or a new
- * sign-in it continues behind the last mention, so nothing is missing. It can send mentions that the list contains.
- * @param list what was read before the stream began
+ * Receives new mentions of the filters. The stream begins at the place of the list. After a break or a new sign-in it
+ * continues after the last mention, so no mention is missing. It can send mentions that the list already contains.
+ * @param list the list that was read before the stream began
  * @returns the new ones, the newest first, and the state of the connection
  */
 export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: List) {
@@ -31,7 +31,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
-  /** The place behind which the stream continues; without an id, the one of the list when it is read again. */
+  /** The place after which the stream continues. Without an id, it is the place of the list when it is read again. */
   const place = useRef<{ of: ApiFilters; id: string | undefined }>(undefined);
   const mentions = fresh.of === query ? fresh.mentions : NONE;
 
@@ -71,7 +71,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
       if (stop.signal.aborted) return;
       setState('lost');
       if (error instanceof EarshotError && error.status === 401) return sessionEnded();
-      // The place is not one of this stream, for example after a restore with another MASTER_KEY.
+      // The place does not belong to this stream, for example after a restore with another MASTER_KEY.
       if (error instanceof EarshotError && error.status === 400) place.current = { of: query, id: undefined };
       timer = window.setTimeout(() => setRestarts((count) => count + 1), RESTART_MS);
     });
@@ -84,7 +84,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
 
   const timesFull = Math.floor(mentions.length / MOST_FRESH);
   useEffect(() => {
-    // Again at the next multiple, if the list could not be read.
+    // If the list could not be read, the next attempt follows at the next multiple.
     if (timesFull > 0) void readAgain();
   }, [timesFull]);
   return { fresh: mentions, state };

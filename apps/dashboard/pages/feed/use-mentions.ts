@@ -24,12 +24,12 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
     enabled: isEnabled,
-    // New ones arrive by the stream; reading all pages again would cost more than it brings.
+    // New mentions arrive by the stream, so it is not necessary to read all pages again.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     structuralSharing: false,
-    // A list that was left would miss what came since.
+    // When the member returns to a list, the list would miss the mentions that have arrived since.
     gcTime: 0,
     meta: { isLive: true },
   });
@@ -37,7 +37,7 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
   const mentions = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const creditsUsed = data?.pages[0]?.meta.credits_used ?? 0;
   const lastEventId = data?.pages[0]?.lastEventId;
-  /** Reads the first page again; the later ones are read when somebody scrolls to them. */
+  /** Reads the first page again; later pages are read when the member scrolls to them. */
   const readAgain = async () => {
     queries.setQueryData<InfiniteData<unknown>>(queryKey, (list) => list && firstPageOf(list));
     const { isSuccess, data: read } = await found.refetch();

@@ -19,7 +19,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** What a save changes: keys before and after, searches that start over, and the price. */
+/** Shows what a save changes: keys before and after, searches that start over, and the price. */
 export function ChangesDialog({ before, after, estimate, stored, isPending, error, onSave, onClose }: Props) {
   const channels = useChannels();
   const changes = changesOf(before, after, (id) => channelName(id, channels));

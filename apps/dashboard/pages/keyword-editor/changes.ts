@@ -31,7 +31,7 @@ export function changesOf(
   }));
 }
 
-/** The part of a body that has changed: what a PATCH sends. */
+/** The changed part of a body, which a PATCH sends. */
 export const changedPart = (before: KeywordBody, after: KeywordBody): Partial<KeywordBody> =>
   Object.fromEntries(changedKeys(before, after).map((key) => [key, after[key]]));
 
@@ -40,14 +40,14 @@ const changedKeys = (before: KeywordBody, after: KeywordBody) =>
     (key) => canonical(before[key]) !== canonical(after[key]),
   );
 
-/** A search as an estimate states it. */
+/** A search in an estimate. */
 interface NormalizedSource {
   source: Source;
   searches: readonly { id: string | null; label: string | null; resolvedCriteria: unknown }[];
 }
 
 /**
- * The searches that would start over: their criteria differ, so that the next check is a silent first one.
+ * The searches that would start over: their criteria differ, so the next check is a first check that reports nothing.
  * @returns one name for each, such as `Reddit: Complaints`
  */
 export function startingOver(

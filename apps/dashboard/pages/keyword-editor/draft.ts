@@ -54,7 +54,7 @@ export interface Draft {
 
 export const [DraftProvider, useDraft, useDraftForm] = createFormContext<Draft>();
 
-/** A keyword that nobody has filled in. */
+/** A keyword with default values. */
 export const emptyDraft = (): Draft => ({
   name: '',
   refreshIntervalSeconds: 600,
@@ -130,7 +130,7 @@ export function draftOf(keyword: Keyword): Draft {
   };
 }
 
-/** The body that the API takes. An empty field is null, which clears it. */
+/** The body for the API. An empty field becomes null, which clears the key. */
 export function bodyOf(draft: Draft): KeywordBody {
   const { aiStep, schedule } = draft;
   return {
@@ -160,7 +160,7 @@ export function bodyOf(draft: Draft): KeywordBody {
   };
 }
 
-/** A single alternative is a query: the API wants two or more of them. */
+/** A single alternative becomes the query, because the API requires at least two alternatives. */
 function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
   const text = query?.trim() ?? '';
   const isSingle = terms.length === 1 && text === '';

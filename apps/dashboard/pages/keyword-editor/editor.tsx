@@ -28,7 +28,7 @@ interface Props {
   initial: Draft;
 }
 
-/** The form of a keyword, with its price beside it. */
+/** The form of a keyword, and its price. */
 export function Editor({ stored, initial }: Props) {
   const form = useDraftForm({ mode: 'controlled', initialValues: initial });
   const canEdit = useCanEdit();
@@ -116,7 +116,7 @@ const pathsOf = (error: unknown) =>
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 
-/** Creates with the token of the price that was shown, or sends what has changed. */
+/** Creates the keyword with the token of the shown price, or sends the changed keys. */
 function useSave(
   stored: Keyword | undefined,
   before: KeywordBody,
@@ -144,7 +144,7 @@ function useSave(
   });
 }
 
-/** Faults of fields that somebody has changed, and of all fields after the first attempt to save. */
+/** Shows faults of fields that the member has changed, and of all fields after the first attempt to save. */
 function useFaultsBesideFields(
   form: DraftForm,
   estimate: ReturnType<typeof useEstimate>['data'],
@@ -154,11 +154,11 @@ function useFaultsBesideFields(
   useEffect(() => {
     const shown = faults.filter(({ path }) => path !== '' && (wasTried || form.isDirty(formPath(path))));
     form.setErrors(Object.fromEntries(shown.map(({ path, message }) => [formPath(path), message])));
-    // Only a new answer changes what is shown; typing in a field clears its own fault.
+    // Only a new response changes the shown faults; typing in a field clears the fault of that field.
   }, [estimate, wasTried]);
 }
 
-/** Asks before the page is left with changes that are not saved. */
+/** Asks before the member leaves the page with unsaved changes. */
 function useUnsavedWarning(isUnsaved: () => boolean): void {
   const blocker = useBlocker(({ currentLocation, nextLocation }) => {
     return isUnsaved() && currentLocation.pathname !== nextLocation.pathname;

@@ -14,7 +14,7 @@ interface Props {
   stored: { monthlyCredits: number } | undefined;
 }
 
-/** What the keyword costs, while it is being written. */
+/** Shows the cost of the keyword during editing. */
 export function EstimatePanel({ estimate, stored }: Props) {
   const { data, error, isCurrent } = estimate;
   return (
@@ -71,7 +71,7 @@ function Refusal({
   );
 }
 
-/** The last name of a path: the whole of it is beside the field. */
+/** The last name of a path. The whole path is shown beside the field. */
 const fieldOf = (path: string) =>
   words(
     path

@@ -7,7 +7,7 @@ import { Loaded, LoadingRows } from '../../parts/states.js';
 import { draftOf, emptyDraft } from './draft.js';
 import { Editor } from './editor.js';
 
-/** Writes a new keyword (`?name=&query=&source=` fill it in), a copy (`?from=`), or changes one. */
+/** Creates a keyword (`?name=&query=&source=` fill the form) or a copy (`?from=`), or changes a keyword. */
 export function Component() {
   const { id } = useParams();
   const [params] = useSearchParams();
@@ -16,7 +16,7 @@ export function Component() {
     queryKey: ['/v1/keywords', origin, 'edit'],
     queryFn: ({ signal }) => api.get('/v1/keywords/{id}', { path: { id: origin ?? '' }, signal }),
     enabled: origin !== undefined,
-    // A refetch must not replace what somebody is typing.
+    // A refetch must not replace the text that the member is typing.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -40,7 +40,7 @@ export function Component() {
   );
 }
 
-/** What another page suggests: the words and sources of an Explore. */
+/** The suggestion of another page: the words and sources of an Explore. */
 function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> {
   const draft = emptyDraft();
   const wanted = params.getAll('source');

@@ -17,7 +17,7 @@ interface Props {
   /** The path of a number of seconds in the draft. */
   path: string;
   description?: string;
-  /** What an empty field means; without it, the field cannot be empty. */
+  /** The meaning of an empty field. Without this text, the field must not be empty. */
   empty?: string;
 }
 

@@ -22,7 +22,7 @@ const MATCHES = [
 
 const WORDS = { size: 'xs', flex: 1, miw: 140 };
 
-/** What is dropped, and whose posts count more. */
+/** Mutes and VIPs: the mentions that are dropped, and the authors whose posts count more. */
 export function NoiseSection() {
   const form = useDraft();
   const { muteRules, vipAuthors } = form.values;
@@ -94,7 +94,7 @@ export function NoiseSection() {
 interface EntryProps {
   list: 'muteRules' | 'vipAuthors';
   index: number;
-  /** For screen readers, such as “mute 1”. */
+  /** The name for screen readers, such as “mute 1”. */
   name: string;
   children: ReactNode;
 }

@@ -6,16 +6,16 @@ import { usePreview, type PreviewQuestion } from '../../parts/preview/use-previe
 import { Section } from '../../parts/section.js';
 import { useDraft, type Draft } from './draft.js';
 
-/** An AI engine needs a prompt, and a marketplace has listings: neither is asked for words. */
+/** Sources that a preview cannot search by words: an AI engine needs a prompt, and a marketplace has listings. */
 const NOT_ASKED: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 
-/** What the sources have about the terms now. Own criteria of searches are left out. */
+/** Shows the present items of the sources for the terms. It ignores the criteria of single searches. */
 export function PreviewSection() {
   const { values } = useDraft();
   const [asked, setAsked] = useState<{ question: PreviewQuestion; turn: number }>();
   const question = questionOf(values);
   const { match, query, terms } = values.globalCriteria;
-  // A preview shows which term a post has as whole words, and knows no other mode.
+  // A preview compares terms only as whole words.
   const isPlain = (match ?? 'word') === 'word' && (query.trim() === '' || terms.length === 0);
   const canAsk = isPlain && question.terms.length > 0 && question.sources.length > 0;
   return (
@@ -60,7 +60,7 @@ function questionOf({ globalCriteria: { terms, query }, sources }: Draft): Previ
   const feeds = enabled.flatMap(({ searches }) => searches.flatMap(({ overrides }) => feedsOf(overrides)));
   return {
     terms: terms.length > 0 ? terms : [query.trim()].filter((text) => text !== ''),
-    // A feed is read only by its address.
+    // A feed is read by its address, so it can be previewed only if the keyword names one.
     sources: enabled.map(({ source }) => source).filter((source) => source !== 'rss' || feeds.length > 0),
     feedUrls: [...new Set(feeds)],
   };

@@ -13,7 +13,7 @@ const PRESETS = [
   { value: 'custom', label: 'as the instruction says' },
 ];
 
-/** How each mention is read, and what is left out. */
+/** The settings of the readings, and the mentions that are left out. */
 export function ReadingSection() {
   const form = useDraft();
   const { aiStep } = form.values;

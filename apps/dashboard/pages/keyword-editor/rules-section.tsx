@@ -8,7 +8,10 @@ import { RuleList } from '../../parts/rules/rule-list.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
-/** What happens with each new mention. `wasTried` after the first attempt to save, which shows what is missing. */
+/**
+ * What happens with each new mention. `wasTried` is true after the first attempt to save; then missing values are
+ * shown.
+ */
 export function RulesSection({ keywordId, wasTried }: { keywordId: string | undefined; wasTried: boolean }) {
   const form = useDraft();
   const channels = useChannels();

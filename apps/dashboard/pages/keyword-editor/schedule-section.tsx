@@ -3,7 +3,7 @@ import { useSession } from '../../api/session.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
-/** When it runs, and what happens with what existed before. */
+/** When the keyword runs, and whether it keeps existing items. */
 export function ScheduleSection({ isNew }: { isNew: boolean }) {
   const form = useDraft();
   const { account } = useSession();
@@ -14,7 +14,8 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
       onChange: (value: string) => void;
       error?: string;
     };
-    // The field of the browser knows neither seconds nor zones; what is stored with a zone stays until it is changed.
+    // The browser's field supports neither seconds nor zones. A stored time with a zone stays unchanged until the
+    // member changes it.
     return {
       value: value.slice(0, 16),
       error,

@@ -69,7 +69,7 @@ export function SearchFields({ source, path, search }: Props) {
   );
 }
 
-/** Criteria that only some sources have, of a search or of the keyword. */
+/** Criteria of a search or of the keyword that only some sources support. */
 export function MoreCriteria({ path, sources }: { path: string; sources: readonly Source[] }) {
   const form = useDraft();
   return (
@@ -174,7 +174,7 @@ function FilterText({ path, name, label }: { path: string; name: string; label: 
   );
 }
 
-/** All filters as JSON: their keys belong to the source, and are stored as they are written. */
+/** All filters as JSON: their keys belong to the source, and are stored unchanged. */
 function OtherFilters({ path }: { path: string }) {
   const form = useDraft();
   const { value, onChange } = form.getInputProps(`${path}.filters`) as {

@@ -8,7 +8,7 @@ import { SOURCES } from '../../api/values.js';
 import { useDraft, newEntry } from './draft.js';
 import { SourceCard } from './source-card.js';
 
-/** The sources, each with what belongs to it alone. */
+/** The sources, each with its own settings. */
 export function SourcesSection() {
   const form = useDraft();
   const sources = useQuery({

@@ -6,7 +6,7 @@ import type { KeywordBody } from './draft.js';
 const PAUSE_MS = 500;
 
 /**
- * The price of a body, or why it would be refused; requested again when nobody has typed for half a second.
+ * The price of a body, or why it would be refused; requested again half a second after the last key press.
  * @param keywordId of the keyword that the body changes; undefined for a new one
  */
 export function useEstimate(body: KeywordBody, keywordId: string | undefined) {

@@ -110,7 +110,7 @@ function Overview({ keyword }: { keyword: Keyword }) {
       <Figures keyword={keyword} bySource={bySource.data} bySentiment={bySentiment.data} />
       <Section
         title="Mentions by day"
-        lead="By the day, in UTC, on which Earshot found them. What the first scan found is on the day of that scan, also if it was published before."
+        lead="By the UTC day on which Earshot found them. Mentions of the first scan are on the day of that scan, even if they were published earlier."
       >
         <Loaded query={bySource} loading={<LoadingRows rows={1} height={280} />}>
           {(series) =>

@@ -7,7 +7,7 @@ import { count, percent } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 
-/** The mentions of this keyword among those of it and of the competitors' keywords. */
+/** The share of this keyword in the mentions of this keyword and the competitors' keywords together. */
 export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number }) {
   const voices = useQuery({
     queryKey: ['/v1/keywords', keyword.id, 'share-of-voice', days],
@@ -16,7 +16,7 @@ export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number
   return (
     <Section
       title="Share of voice"
-      lead="Beside the keywords whose subject is a competitor. Set the subject in the editor of a keyword."
+      lead="Compared with the keywords whose subject is a competitor. Set the subject in the editor of a keyword."
     >
       <Loaded query={voices} loading={<LoadingRows rows={2} height={36} />}>
         {(found) => {

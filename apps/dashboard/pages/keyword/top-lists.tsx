@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<By, string>> = {
   term: 'Terms',
 };
 
-/** Who writes most, where, and with which of the terms. */
+/** The most frequent authors, communities and terms. */
 export function TopLists({ keywordId, days }: { keywordId: string; days: number }) {
   return (
     <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg">

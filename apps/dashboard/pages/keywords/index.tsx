@@ -24,7 +24,7 @@ const STATES = [
   { value: 'retired', label: 'Retired' },
 ];
 
-/** All keywords, with what they have found lately. */
+/** All keywords, with the counts of their recent mentions. */
 export function Component() {
   const canEdit = useCanEdit();
   const [params, setParams] = useSearchParams();

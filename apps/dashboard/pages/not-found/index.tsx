@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { Page } from '../../parts/page.js';
 import { Empty } from '../../parts/states.js';
 
-/** An address that is no page. */
+/** The page for an unknown address. */
 export function Component() {
   return (
     <Page title="No such page">

@@ -9,7 +9,10 @@ import { Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** The mentions of a backtest with the rules that would have fired; at first only those for which one did. */
+/**
+ * The mentions of a backtest with the rules that would have fired; by default only mentions for which a rule would have
+ * fired.
+ */
 export function BacktestItems({
   keywordId,
   backtestId,
@@ -18,7 +21,7 @@ export function BacktestItems({
 }: {
   keywordId: string;
   backtestId: string;
-  /** Whether any rule fired for any of them. */
+  /** True if any rule would have fired for any mention. */
   anyFired: boolean;
   names: ReadonlyMap<string, string>;
 }) {
@@ -32,7 +35,7 @@ export function BacktestItems({
           ...{ path, query: { fired: shown === 'fired', ...cursor }, signal },
         });
       let found = await read(page);
-      // Mentions for which a rule fires can be rare: a page can have none, and pages after it some.
+      // Mentions for which a rule fires can be rare: a page can contain none although later pages contain some.
       while (found.data.length === 0 && found.nextCursor) found = await read({ cursor: found.nextCursor });
       return found;
     },

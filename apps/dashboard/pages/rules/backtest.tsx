@@ -32,12 +32,12 @@ interface Props {
   keywordId: string;
   /** The rules of the form, saved or not. */
   draft: () => { rules: Schemas['Rule'][]; spikeAlert: Schemas['BacktestBody']['spikeAlert'] };
-  /** Marks what is missing in the form, and returns whether nothing is. */
+  /** Marks missing values in the form. Returns true if none is missing. */
   isComplete: () => boolean;
   onError: (error: unknown) => void;
 }
 
-/** What the rules of the form would have done, without saving them. */
+/** Shows what the rules of the form would have done. It does not save them. */
 export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   const [days, setDays] = useState<string>('30');
   const run = useMutation({

@@ -5,7 +5,7 @@ import { Page } from '../../parts/page.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { RulesForm } from './rules-form.js';
 
-/** What happens with each new mention of a keyword, and when it alerts. */
+/** The rules for each new mention of a keyword, and its alerts. */
 export function Component() {
   const { id = '' } = useParams();
   const query = useQuery({
@@ -20,7 +20,7 @@ export function Component() {
         channels.push({ id: channelId, name });
       return { keyword, channels };
     },
-    // What is typed must not be replaced by a later read.
+    // A later read must not replace the text that the member is typing.
     staleTime: Infinity,
     refetchOnMount: 'always',
   });

@@ -39,7 +39,8 @@ export function RulesForm({
   const [wasTried, setTried] = useState(false);
   const [refused, setRefused] = useState<Faults>(new Map());
   const missing = faultsOf(rules);
-  // A fault of the form ends when its field is corrected; one of the API, when its rule is changed.
+  // A fault that the form found disappears when its field is corrected. A fault from the API disappears when its rule
+  // is changed.
   const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
   const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
   const draft = () => ({ rules: rules.map(ruleOf), spikeAlert });
@@ -63,7 +64,7 @@ export function RulesForm({
     onError: refuse,
   });
   const change = (next: RuleDraft[], changed?: number) => {
-    // When rules are added, moved or removed, the faults of the API belong to other places.
+    // When rules are added, moved or removed, the paths in the API's faults are no longer correct.
     const isKept = (path: string) => changed !== undefined && !path.startsWith(`rules[${changed}]`);
     setRefused(new Map([...refused].filter(([path]) => isKept(path))));
     setRules(next);

@@ -12,7 +12,7 @@ import { SigningSecret } from './signing-secret.js';
 interface Part {
   label: string;
   content: React.ComponentType;
-  /** Only owners may read it. */
+  /** Only owners may read this part. */
   ownersOnly?: boolean;
 }
 

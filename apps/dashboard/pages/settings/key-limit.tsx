@@ -12,7 +12,7 @@ interface Props {
   credits: number | null;
 }
 
-/** What agents may spend with a key in a day, and a dialog that changes it. */
+/** The credits that agents may spend with a key in a day, and a dialog that changes this limit. */
 export function KeyLimit({ id, name, credits }: Props) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<number | string>();

@@ -15,7 +15,10 @@ import { Time } from '../../parts/time.js';
 const PLANS = ['free', 'solo', 'growth', 'pro', 'unlimited'] as const;
 type Plan = (typeof PLANS)[number];
 
-/** The plan and the packs of credits. The operator can reserve both for the command line; the API says so then. */
+/**
+ * The plan and the packs of credits. The operator can allow both only on the command line; the API then refuses the
+ * change with this reason.
+ */
 export function PlanAndPacks({ plan }: { plan: Plan }) {
   const isOwner = useIsOwner();
   const queries = useQueryClient();

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notifyFailure } from '../../parts/notify.js';
 
 /**
- * A change of one row of a list, which is read again afterwards.
+ * A change of one row of a list. The list is read again after the change.
  * @param failure the title under which a refusal is reported
  */
 export function useRowChange<T>(path: string, failure: string, change: (row: T) => Promise<unknown>) {

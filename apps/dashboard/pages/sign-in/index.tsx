@@ -7,7 +7,7 @@ import { Problem } from '../../parts/problem.js';
 import { SignPage } from '../../parts/sign-page.js';
 import { addressToReturnTo } from './return-address.js';
 
-/** Signs a member in, and returns to the page that asked for it. */
+/** Signs a member in, and returns to the page that required the sign-in. */
 export function Component() {
   const [search] = useSearchParams();
   const navigate = useNavigate();

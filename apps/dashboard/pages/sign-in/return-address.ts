@@ -1,12 +1,13 @@
 const USUAL = '/feed';
 
 /**
- * The page to return to, as a path of this site. Addresses of other sites are refused: a link could name one.
+ * The page to return to, as a path of this site. Addresses of other sites are refused, because a link from a stranger
+ * could contain one.
  * @param origin of this site, such as `https://earshot.example`
  */
 export function addressToReturnTo(given: string | null, origin: string): string {
   if (!given?.startsWith('/') || !URL.canParse(given, origin)) return USUAL;
   const { pathname, search, hash, origin: its } = new URL(given, origin);
-  // `/.//example.net` has the path `//example.net`, which would be another site if it was read again.
+  // `/.//example.net` has the path `//example.net`, which would be another site if it was parsed again.
   return its === origin && !pathname.startsWith('//') ? pathname + search + hash : USUAL;
 }

@@ -9,7 +9,7 @@ import { NewPasswordField } from '../../parts/password-field.js';
 import { Problem } from '../../parts/problem.js';
 import { SignPage } from '../../parts/sign-page.js';
 
-/** Creates the first account, joins an account by invitation, or signs up where that is open. */
+/** Creates the first account, joins an account by invitation, or creates an account if sign-up is open. */
 export function Component() {
   const fragment = useFragment();
   const { data: options } = useQuery(signUpOptions);
@@ -38,7 +38,7 @@ export function Component() {
         ) : isInvited ? (
           'You have been invited. Choose a password.'
         ) : options?.signUp === 'open' ? (
-          'A mail leads on. With the code of an invitation it goes on here.'
+          'You get a mail with a link. With the code of an invitation, continue here.'
         ) : (
           'You need an invitation of a member.'
         )

@@ -1,6 +1,6 @@
 import type { SourceState } from '../../api/types.js';
 
-/** What a badge says about a source, and its colour. */
+/** The text and the colour of the badge of a source. */
 export interface Condition {
   text: string;
   colour: 'gray' | 'teal' | 'red';

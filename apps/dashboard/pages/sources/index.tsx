@@ -43,7 +43,7 @@ export function Component() {
 
 const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
 
-/** What needs somebody comes first. */
+/** Sources that need an action come first. */
 const rank = (source: SourceState) => (isReady(source) ? (source.healthy ? 1 : 0) : 2);
 
 function Summary({ sources }: { sources: readonly SourceState[] }) {

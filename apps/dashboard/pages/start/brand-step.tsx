@@ -11,7 +11,7 @@ import { suggestedTerms, type Plan } from './plan.js';
 
 const TagsField = lazy(() => import('./tags-field.js'));
 
-/** Sources that listen without more than a term. The others are chosen in the editor. */
+/** Sources that need only a term. The other sources are chosen in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 const LATER = new Intl.ListFormat('en');
 
@@ -104,12 +104,12 @@ const TERMS = {
 
 interface TermsProps {
   terms: string[];
-  /** True once there is a name from which terms are suggested. */
+  /** True if there is a name from which terms are suggested. */
   isWanted: boolean;
   onChange: (terms: string[]) => void;
 }
 
-/** Before the name is typed, a closed field of the same height is shown, so that nothing jumps. */
+/** Before the name is typed, a disabled field of the same height is shown, so that the page does not move later. */
 function TermsField({ terms, isWanted, onChange }: TermsProps) {
   const closed = <TextInput {...TERMS} placeholder="Type a name first" disabled />;
   if (!isWanted) return closed;
@@ -175,7 +175,7 @@ function SourceChips({ sources, chosen, onChange }: ChipsProps) {
   );
 }
 
-/** Why a source is not chosen by itself, beside its name. */
+/** The reason why a source is not preselected, shown beside its name. */
 function SourceNeed({ source }: { source: SourceState }) {
   const need = needOf(source);
   return (

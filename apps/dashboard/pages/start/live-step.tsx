@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/states.js';
 
 const POLL_MS = 1500;
 
-/** What happens now: each search has its first check, and what it finds appears. */
+/** Shows the first check of each search, and the mentions that it finds. */
 export default function LiveStep({ keywordId }: { keywordId: string }) {
   const path = { id: keywordId };
   const keyword = useQuery({

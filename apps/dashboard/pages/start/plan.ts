@@ -1,6 +1,6 @@
 import type { KeywordBody, Source } from '../../api/types.js';
 
-/** What the steps collect. */
+/** The data that the steps collect. */
 export interface Plan {
   brand: string;
   terms: string[];
@@ -14,8 +14,8 @@ export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], 
 const LONGEST_TERM = 60;
 
 /**
- * Spellings of a brand that people use: as it is, in one word, as a hashtag, with its domain taken apart.
- * “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
+ * Spellings of a brand that people use: unchanged, in one word, as a hashtag, and for a domain also its name. “Acme
+ * Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');
@@ -35,7 +35,7 @@ export function suggestedTerms(brand: string): string[] {
   });
 }
 
-/** The body of the keyword. A single term is a query: the API wants two alternatives or more. */
+/** The body of the keyword. A single term becomes the query, because the API requires at least two alternatives. */
 export function bodyOfPlan({ brand, terms, sources, feedUrls, intervalSeconds }: Plan): KeywordBody {
   const [first = brand] = terms;
   return {

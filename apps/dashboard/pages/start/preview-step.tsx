@@ -10,7 +10,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** What the sources have said lately, before anything is created. */
+/** Shows recent items of the sources before the keyword is created. */
 export default function PreviewStep({ plan, onBack, onDone }: Props) {
   const preview = usePreview(plan);
   const isOver = preview.items.data !== undefined || plan.sources.length === 0;

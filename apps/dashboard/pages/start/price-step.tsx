@@ -21,7 +21,7 @@ interface Props {
   onCreated: (keywordId: string) => void;
 }
 
-/** What it costs, how often it looks, and the button that makes it. */
+/** The price and the interval of the keyword, and the button that creates it. */
 export default function PriceStep({ plan, onChange, onBack, onCreated }: Props) {
   const body = bodyOfPlan(plan);
   const queries = useQueryClient();

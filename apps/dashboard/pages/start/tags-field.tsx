@@ -1,2 +1,2 @@
-/** A field for several texts, in a file of its own: it is large, and the first view does without it. */
+/** A field for several texts. It has its own file because its code is large, and the first view does not need it. */
 export { TagsInput as default } from '@mantine/core';

@@ -4,12 +4,15 @@ import { Page } from '../../parts/page.js';
 import { MarketStatistics } from './market-statistics.js';
 import { PriceHistory } from './price-history.js';
 
-/** What listings cost, from what the account's own searches observed. */
+/** The prices of listings that the account's own searches observed. */
 export function Component() {
   const [params, setParams] = useSearchParams();
   const tab = params.get('tab') === 'item' || params.get('item') ? 'item' : 'market';
   return (
-    <Page title="Vinted" lead="Prices as your own searches observed them. Days with too few listings say so.">
+    <Page
+      title="Vinted"
+      lead="Prices that your own searches observed. Days with too few listings are marked."
+    >
       <Tabs
         value={tab}
         onChange={(value) => value && setParams({ tab: value }, { replace: true })}

@@ -26,7 +26,7 @@ export function Component({ days, currency }: { days: readonly MarketDay[]; curr
   );
 }
 
-/** Days on which nothing was observed are gaps too. */
+/** A day without observations is a gap too. */
 function everyDay(days: readonly MarketDay[]) {
   const byDate = new Map(days.map((day) => [day.date, day]));
   const dates = [...byDate.keys()].sort();

@@ -10,7 +10,7 @@ import { Empty } from '../states.js';
 import { Time } from '../time.js';
 
 const SHOWN = 12;
-/** What a keyword would have brought lately. */
+/** The recent items that a keyword would have found. */
 const RECENT_DAYS = 7;
 
 /** The items that the sources returned: those with a term first, with their number per source, newest first. */

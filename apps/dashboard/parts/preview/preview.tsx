@@ -14,7 +14,7 @@ interface Props {
   preview: ReturnType<typeof usePreview>;
 }
 
-/** Shows the price, and then what the sources have about the question. */
+/** Shows the price, and then the items of the sources for the question. */
 export function Preview({ question, preview }: Props) {
   const { start, run, items } = preview;
   const found = items.data?.data;

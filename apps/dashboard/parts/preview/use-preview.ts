@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
 
-/** What is asked: any of these terms, in these sources. */
+/** The question: any of these terms, in these sources. */
 export interface PreviewQuestion {
   terms: readonly string[];
   sources: readonly Source[];
@@ -15,7 +15,7 @@ const MOST_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
-/** What the sources have about the terms now: the price first, then the run, then the items. */
+/** The state of a preview of the terms: first the price, then the run, then the items. */
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
   const body = {
     question: terms[0] ?? '',
@@ -47,7 +47,7 @@ export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
     refetchInterval: ({ state }) => (isOver(state.data?.status) ? false : POLL_MS),
   });
   const items = useQuery({
-    // Not the key of the page of a run, which reads the items in pages.
+    // This key differs from the key on the page of a run, which reads the items in pages.
     queryKey: ['/v1/explore', path.id, 'preview'],
     queryFn: ({ signal }) => api.get('/v1/explore/{id}/items', { path, query: { limit: 200 }, signal }),
     enabled: isOver(run.data?.status),

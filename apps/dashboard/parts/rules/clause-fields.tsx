@@ -11,14 +11,14 @@ const SUGGESTIONS: Readonly<Record<string, readonly string[]>> = {
 interface Props {
   clause: ClauseDraft;
   index: number;
-  /** What is wrong with the clause. */
+  /** The fault of the clause. */
   error: string | undefined;
   canRemove: boolean;
   onChange: (clause: ClauseDraft) => void;
   onRemove: () => void;
 }
 
-/** One clause: a field, how it is compared, and with what. */
+/** One clause: a field, an operator, and a value. */
 export function ClauseFields({ clause, index, error, canRemove, onChange, onRemove }: Props) {
   const { field, op, value, threshold } = clause;
   const name = `Clause ${index + 1}`;

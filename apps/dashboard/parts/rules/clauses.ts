@@ -94,7 +94,7 @@ export const FIELDS: readonly { group: string; items: Readonly<Record<string, Fi
   { group: 'Vinted', items: { price: 'number', previousPrice: 'number', brand: 'name' } },
 ];
 
-/** The type of a field; the answer of an agent step can be anything. */
+/** The type of a field; the answer of an agent step can have any type. */
 export function typeOf(field: string): FieldType {
   return FIELDS.map(({ items }) => items[field]).find((type) => type !== undefined) ?? 'name';
 }
@@ -127,7 +127,7 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
     },
     actions: [...new Set(then.map(({ type }) => type))],
     labels: then.flatMap(({ label }) => label ?? []),
-    // An action without channels notifies all channels of the keyword, also those that other actions name.
+    // An action without channels notifies all channels of the keyword, including those that other actions name.
     channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
       ? []
       : then.flatMap(({ channelIds }) => channelIds ?? []),

@@ -27,14 +27,14 @@ interface Props {
   index: number;
   isLast: boolean;
   channels: readonly { id: string; name: string }[];
-  /** What is wrong at a path inside of the rule: `name`, `when.all[0]`. */
+  /** The fault at a path inside the rule: `name`, `when.all[0]`. */
   faultAt: (path: string) => string | undefined;
   onChange: (rule: RuleDraft) => void;
   onMove: (by: number) => void;
   onRemove: () => void;
 }
 
-/** One rule: when it fires and what it then does. */
+/** One rule: its condition and its actions. */
 export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onMove, onRemove }: Props) {
   const set = (change: Partial<RuleDraft>) => onChange({ ...rule, ...change });
   return (

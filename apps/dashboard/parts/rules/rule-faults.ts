@@ -4,7 +4,7 @@ import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
 /** Faults by the path of the field in the request (`rules[0].name`), in words for people. */
 export type Faults = ReadonlyMap<string, string>;
 
-/** What is missing in the rules of the form, before they are sent. */
+/** The missing values in the rules of the form. They are checked before the rules are sent. */
 export function faultsOf(rules: readonly RuleDraft[]): Faults {
   return new Map(
     rules.flatMap((rule, index) =>
@@ -39,7 +39,7 @@ function faultOfClause({ field, op, value }: ClauseDraft): string | undefined {
   return undefined;
 }
 
-/** The first fault of a field or of what is inside of it. */
+/** The first fault of a field or of its parts. */
 export const faultWithin = (faults: Faults, path: string): string | undefined =>
   [...faults].find(([at]) => at === path || at.startsWith(`${path}.`) || at.startsWith(`${path}[`))?.[1];
 
@@ -51,7 +51,7 @@ export function faultsOfRefusal(error: unknown): Faults {
   return new Map(errorText(error).faults.map(({ path, message }) => [camel(path), message]));
 }
 
-/** The paths of a refused request that the form shows beside fields. */
+/** The paths of a refused request whose faults the form shows beside fields. */
 export const shownPathsOf = (error: unknown): string[] =>
   errorText(error)
     .faults.map(({ path }) => path)

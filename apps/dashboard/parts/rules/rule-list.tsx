@@ -10,7 +10,7 @@ interface Props {
   rules: readonly RuleDraft[];
   channels: readonly { id: string; name: string }[];
   canEdit: boolean;
-  /** What is wrong at a path, such as `rules[0].name`. */
+  /** The fault at a path, such as `rules[0].name`. */
   faultAt: (path: string) => string | undefined;
   /** `changed` is the index of the one rule that has changed; without it, rules were added, moved or removed. */
   onChange: (rules: RuleDraft[], changed?: number) => void;
