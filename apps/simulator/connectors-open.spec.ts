@@ -54,7 +54,7 @@ const found = (...posts: SimPost[]) => posts.map(idOf).sort();
 const OPEN = ['mastodon', 'lemmy', 'stackoverflow', 'github', 'producthunt'] as const;
 
 describe.each(OPEN)('%s', (source) => {
-  it('is read over several pages, each post once, with nothing left out', async () => {
+  it('is read over several pages, each post exactly once', async () => {
     const posts = Array.from({ length: 130 }, (_, i) => {
       client.clock.pass(5);
       return publish(source, `Zephyr kettle ${i}`);

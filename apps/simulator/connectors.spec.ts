@@ -90,7 +90,7 @@ describe('the connectors on the simulator', () => {
       expect(await found()).toEqual(before);
       client.simulator.world.remove(source, post.id);
       const after = await found();
-      // If a page was full, an older post has moved up.
+      // If the page was full, an older post takes the place of the removed one.
       expect(before.filter((itemId) => !after.includes(itemId))).toHaveLength(1);
     },
   );

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Lets two upstreams share a path: a route with `constraints: { contentType: 'application/json' }` receives only such
- * bodies.
+ * Allows two upstreams to share a path: a route with `constraints: { contentType: 'application/json' }` receives only
+ * such bodies.
  */
 export function routeByContentType(app: FastifyInstance): void {
   app.addConstraintStrategy({

@@ -30,7 +30,7 @@ export interface RequestLimits {
   stackoverflow: number;
 }
 
-/** What the simulator pretends to be: a source, the operator's language model, or a chat service. */
+/** A simulated service: a source, the operator's language model, or a chat service. */
 export type SimulatedService = SourceId | 'llm' | ChatService['service'];
 
 /** The source of a route, and whether the route is part of the sign-in, which faults skip. */
@@ -40,7 +40,7 @@ export interface RouteConfig {
 }
 
 declare module 'fastify' {
-  // oxlint-disable-next-line typescript/no-empty-object-type -- the way fastify asks for it
+  // oxlint-disable-next-line typescript/no-empty-object-type -- fastify requires this form
   interface FastifyContextConfig extends RouteConfig {}
 }
 

@@ -29,7 +29,10 @@ export function simulatedSources(url: string): Record<string, string> {
   };
 }
 
-/** Settings with which Earshot asks the simulated language model. The demo does not use them: it needs none. */
+/**
+ * Settings with which Earshot uses the simulated language model. The demo does not use them, because it needs no
+ * language model.
+ */
 export function simulatedLlm(url: string): Record<string, string> {
   return { LLM_URL: `${url}${LLM_PATH}`, LLM_MODEL: 'sim-chat', LLM_TOKEN };
 }

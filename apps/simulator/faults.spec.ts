@@ -24,7 +24,7 @@ describe('faults', () => {
     expect(statuses).toEqual([429, 500, 200]);
   });
 
-  it('stay until they are deleted when they have no number', async () => {
+  it('affect every request until they are deleted if they have no number', async () => {
     await fault('403', { times: 0 });
     for (let i = 0; i < 3; i++) expect((await client.ask(SEARCH)).status).toBe(403);
     await client.send('DELETE', '/_sim/faults');
@@ -47,7 +47,7 @@ describe('faults', () => {
     expect(await client.ask(SEARCH)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('cut answers off, delay them, and hang until the client disconnects', async () => {
+  it('cut off answers, delay them, or hang until the client disconnects', async () => {
     await fault('truncated');
     await expect(client.ask(SEARCH)).rejects.toThrow(/other side closed|terminated|aborted/);
     await fault('slow', { delayMs: 30 });

@@ -69,7 +69,7 @@ export class Faults {
   }
 }
 
-/** Makes requests of the sources fail. `fell` is called for each of them. */
+/** Makes requests to the sources fail. Calls `fell` for each failed request. */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,

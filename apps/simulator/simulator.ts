@@ -56,7 +56,7 @@ export interface Simulator {
   smtpUrl: string;
   faults: Faults;
   requests: RequestLog;
-  /** Closes every connection, also hanging ones. */
+  /** Closes all connections, including hanging ones. */
   stop(): Promise<void>;
 }
 
@@ -147,7 +147,10 @@ function readForms(app: FastifyInstance): void {
   );
 }
 
-/** Reddit's paths may end in `.json`. The paths of feeds really do, and so may a search term. */
+/**
+ * Reddit's paths may end in `.json`, which is removed here. Paths of feeds and search terms can also end in `.json`,
+ * which must stay.
+ */
 function withoutJsonSuffix(url: string): string {
   return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')
     ? url.replace(/^([^?]*)\.json(?=\?|$)/, '$1')

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ChannelService, Inbox } from './inbox.js';
 
-/** What a chat service finds in a message. */
+/** The result of the check of a message by a chat service. */
 export interface Reading {
   /** The name of the error with which it would refuse the message. */
   fault?: string | undefined;
@@ -21,9 +21,7 @@ export interface ChatService {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 
-/**
- * The routes of a chat service. A destination whose path contains `gone` does not exist any more (404).
- */
+/** The routes of a chat service. For a destination whose path contains `gone`, the service answers 404. */
 export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox): void {
   app.post(chat.path, { config: { source: chat.service } }, (request: FastifyRequest, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;

@@ -15,9 +15,9 @@ export interface ReceivedMessage {
   status: number;
   /** Why the real service would refuse it; undefined if it would accept it. */
   fault?: string | undefined;
-  /** What in it would notify people; empty in a good message. */
+  /** The parts that would notify people; empty in a good message. */
   pings: string[];
-  /** What people see, as text. */
+  /** The visible content, as text. */
   text: string;
   /** The body of a request, or the parsed mail. */
   payload: unknown;

@@ -27,7 +27,7 @@ function read(body: Record<string, unknown>): Reading {
   return { fault: fault ? 'invalid_blocks' : undefined, pings, text: [text, ...texts].join('\n') };
 }
 
-/** True if the block is not valid; adds its texts and what would notify people. */
+/** Returns true if the block is not valid. Adds its texts, and the parts that would notify people. */
 function blockFault(block: Record<string, unknown>, texts: string[], pings: string[]): boolean {
   switch (block['type']) {
     case 'header':

@@ -4,7 +4,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { Inbox } from './inbox.js';
 
-/** A running mail server that delivers nothing: it keeps what it gets. */
+/** A running mail server that delivers nothing: it stores the mails that it receives. */
 export interface SimulatedMail {
   /** `smtp://127.0.0.1:2525` */
   url: string;
@@ -29,9 +29,9 @@ interface SmtpError extends Error {
 }
 
 /**
- * Starts the mail server. The local part of a recipient selects what happens: `status-550@…` is answered with that
- * code, `hang@…` never, `greylist@…` with 451 for the first attempt of each message, and `stall@…` is answered for its first
- * mail only. All others are accepted.
+ * Starts the mail server. The local part of a recipient selects the answer: `status-550@…` gets that code, `hang@…`
+ * gets no answer, `greylist@…` gets 451 for the first attempt of each message, and `stall@…` gets an answer for its
+ * first mail only. The server accepts all other recipients.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
@@ -39,7 +39,8 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
   const options: SMTPServerOptions = {
     authOptional: true,
     disabledCommands: ['AUTH'],
-    // Its own certificate would be self-signed; without STARTTLS the client must accept a server on loopback.
+    // The server offers no STARTTLS, because its certificate would be self-signed. The client must accept that for a
+    // server on loopback.
     hideSTARTTLS: true,
     disableReverseLookup: true,
     logger: false,
@@ -89,7 +90,7 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
     },
   };
   const server = new SMTPServer(options);
-  // A client that ends in the middle of a conversation is no fault of the server.
+  // An error because a client disconnects in the middle of a conversation is ignored.
   server.on('error', () => undefined);
   const listener = server.listen(port, host);
   await once(listener, 'listening');
@@ -117,7 +118,7 @@ function mailOf(email: Email, raw: Buffer): ReceivedMail {
   };
 }
 
-/** What RFC 5322 and mailbox providers demand of a bulk mail. */
+/** Checks the rules of RFC 5322 and of mailbox providers for bulk mail. */
 function faultOf({ headers, text, html, raw }: ReceivedMail): string | undefined {
   const missing = ['from', 'to', 'subject', 'date', 'message-id', 'mime-version'].filter(
     (name) => !headers[name],

@@ -6,7 +6,7 @@ interface Schema {
   items?: Schema;
 }
 
-/** The keywords that OpenAI's strict mode accepts of those that we could send. */
+/** The JSON Schema keywords that OpenAI's strict mode accepts and that Earshot could send. */
 const STRICT = ['type', 'enum', 'properties', 'items', 'required', 'additionalProperties', 'description'];
 
 /** The first keyword of the schema that the strict mode refuses. */
@@ -30,7 +30,7 @@ interface AskedItem {
   text: string;
 }
 
-/** The values of an enum that stand for "none of the others". */
+/** The values of an enum that mean "none of the others". */
 const UNDECIDED = ['neutral', 'other'];
 
 /** The items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */
@@ -46,12 +46,12 @@ export function itemsIn(content: string): AskedItem[] {
 }
 
 /**
- * An answer to the schema of a request, by rules that a test can predict. Each field of an item's answer is, where it
- * fits the schema:
+ * An answer to the schema of a request, by rules that a test can predict. Each field of an item's answer is the first
+ * of these values that fits the schema:
  *
  * - `field=value` in the text, up to a semicolon or the end of the line
  * - the first value of its enum whose words are in the text, in lower or upper case
- * - neutral, other, null, or else 0, false, the begin of the text
+ * - neutral, other, null, or otherwise 0, false, or the beginning of the text
  */
 export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   const answer = schema.properties?.items?.items?.properties?.answer;
@@ -59,7 +59,7 @@ export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   return { items: items.map(({ n, text }) => ({ n, answer: valueOf('answer', answer, text) })) };
 }
 
-/** A value that does not fit any schema of a request: another type, and keys that nobody asked for. */
+/** A value that does not fit any schema of a request: it has another type, and unknown keys. */
 export function violation(items: readonly AskedItem[]): unknown {
   return {
     items: items.map(({ n }) => ({ n, answer: { verdict: 'splendid', sentiment: 7 } })),
@@ -83,7 +83,7 @@ function saidOf(name: string, text: string): string | undefined {
   return at < 0 ? undefined : /^[^;\n]*/.exec(text.slice(at + name.length + 1))?.[0].trim();
 }
 
-/** The value that the text says, if it fits the schema. */
+/** The value that the text states, if it fits the schema. */
 function fitting(schema: Schema, said: string): unknown {
   if (said === 'null') return isNullable(schema) ? null : undefined;
   if (schema.enum) return schema.enum.find((value) => value === said);

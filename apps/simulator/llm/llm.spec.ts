@@ -68,7 +68,7 @@ describe('the simulated language model', () => {
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
   });
 
-  it('refuses another token and another model, and does not see a token in our errors', async () => {
+  it('refuses another token and another model, and no token appears in our errors', async () => {
     const stranger = connect({ token: 'sk-stranger' });
     await expect(stranger.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
@@ -130,7 +130,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: one repair shows the model its fault, and its second answer counts',
+    '%s: one repair request shows the model its fault, and its second answer is used',
     async (kind) => {
       fails(kind, 1);
       expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
@@ -147,7 +147,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     },
   );
 
-  it('declined: the item has no answer, and is not asked again', async () => {
+  it('declined: the item has no answer, and is not sent again', async () => {
     fails('declined', 0);
     expect((await ask()).values).toEqual([undefined]);
     expect(requests()).toBe(1);
@@ -168,7 +168,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
   });
 
-  it('slow: an answer within the deadline counts, a later one does not', async () => {
+  it('slow: an answer within the deadline is used, a later one is not', async () => {
     fails('slow', 1, { delayMs: 50 });
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
     fails('slow', 1, { delayMs: 400 });
@@ -187,7 +187,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
 });
 
 describe('a caller that waits for the answer', () => {
-  it('gets it after failures that pass', async () => {
+  it('gets it after temporary failures', async () => {
     for (const kind of ['500', 'truncated', '429'] as const) fails(kind, 1, { retryAfterSeconds: 0 });
     expect((await llm.ask(step, [{ text: 'product=Acme' }], within(5_000))).values).toEqual([
       { product: 'Acme', urgent: null },
@@ -195,7 +195,7 @@ describe('a caller that waits for the answer', () => {
     expect(requests()).toBe(4);
   });
 
-  it('gets the error at once if it stays, or if its deadline comes before the next try', async () => {
+  it('gets the error at once if it is permanent, or if the deadline comes before the next try', async () => {
     fails('403', 1);
     await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'refused' });
     fails('429', 1, { retryAfterSeconds: 10 });
@@ -206,7 +206,7 @@ describe('a caller that waits for the answer', () => {
   });
 });
 
-it('a request fails at the stop, and none is sent afterwards', async () => {
+it('a running request fails when the process stops, and no request is sent afterwards', async () => {
   fails('hang', 1);
   const hanging = llm.askOnce(step, [{ text: 'x' }], within(60_000));
   const ended = expect(hanging).rejects.toMatchObject({ kind: 'network' });

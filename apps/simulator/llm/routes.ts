@@ -47,7 +47,7 @@ function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContex
       `Invalid schema for response_format 'readings': '${unknown}' is not permitted.`,
     );
   const contents = (messages as Json[]).map(({ content }) => String(content));
-  // The items are in the first message of the user; later ones complain about an answer.
+  // The items are in the first message of the user; later messages report a fault of an answer.
   const items = itemsIn(contents[1] ?? contents[0] ?? '');
   const fault = answerFaults.get(request);
   const told = fault === 'schema_violation' ? violation(items) : answerTo(schema, items);
@@ -112,7 +112,7 @@ function half(text: string): string {
 
 function refuse(reply: FastifyReply, status: number, message = ''): FastifyReply {
   const { authorization = '' } = reply.request.headers;
-  // Like the real one, it repeats the token that it does not know.
+  // Like the real server, the simulator repeats the unknown token.
   const told =
     status === 401 ? `Incorrect API key provided: ${authorization.replace(/^Bearer /, '')}.` : message;
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';

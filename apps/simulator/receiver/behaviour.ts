@@ -15,7 +15,7 @@ export type Behaviour =
   | { kind: 'close' }
   /** 200 with this number of bytes. */
   | { kind: 'huge'; bytes: number }
-  /** 500 for the first attempts of each delivery. */
+  /** Answers 500 to this number of first attempts of each delivery. */
   | { kind: 'flaky'; failures: number };
 
 /**

@@ -24,7 +24,7 @@ export interface Delivery {
   /** Status of the answer; 0 if there was none. */
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** As it was sent, up to 64 KiB. */
+  /** The unchanged body, up to 64 KiB. */
   body: string;
 }
 
@@ -56,7 +56,7 @@ interface Hook {
   distinct: number;
 }
 
-/** Receives webhooks: verifies their signatures, stores them, and answers as it is configured. */
+/** Receives webhooks: verifies their signatures, stores them, and answers according to its configuration. */
 export class Receiver {
   private readonly hooks = new Map<string, Hook>();
 
@@ -70,7 +70,7 @@ export class Receiver {
     if (!secrets.includes(secret)) secrets.push(secret);
   }
 
-  /** Sets how the hook answers, whatever its name selects. */
+  /** Sets how the hook answers. This overrides the behaviour that its name selects. */
   setBehaviour(hook: string, behaviour: Behaviour): void {
     this.hookOf(hook).behaviour = behaviour;
   }
@@ -183,7 +183,7 @@ export async function receiverRoutes(app: FastifyInstance, receiver: Receiver): 
     receiver.reset(params.name);
     return reply.code(204).send();
   });
-  // Signatures cover the bytes as they were sent, so nothing may parse the body before.
+  // Signatures cover the bytes that were sent, so the body must not be parsed before their check.
   await app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

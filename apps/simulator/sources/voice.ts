@@ -10,6 +10,9 @@ export interface SourceVoice {
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
   /** An answer that can be parsed but does not have the format of the source. Default: JSON with other keys. */
   changeShape?(reply: FastifyReply): FastifyReply;
-  /** The item id that a connector gives the post. Default: the post's own id. Undefined if only the reader knows it. */
+  /**
+   * The item id that a connector gives the post. Default: the post's own id. Undefined if only the reader of the feed
+   * knows it.
+   */
   itemIdOf?(post: SimPost): string | undefined;
 }

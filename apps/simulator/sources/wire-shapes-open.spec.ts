@@ -116,7 +116,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
           expectLike(view, knownOf[what]);
           for (const [key, part] of Object.entries(view)) {
             if (typeof part !== 'object') continue;
-            // A post of a comment, or a community of a post, has the same keys as any other one.
+            // The post of a comment, and the community of a post, have the same keys as other posts and communities.
             const alike = ['post', 'community'].includes(key) ? knownOf.posts : [];
             const parts = [...knownOf[what], ...alike].map((each) => each[key]);
             expectLike(

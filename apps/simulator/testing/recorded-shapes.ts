@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { checkout } from '#testing';
 
-// For specs only. Recorded responses of the upstreams, in a directory beside the checkout. Without it, the comparing
-// suites are skipped.
+// For specs only. Recorded responses of the upstreams, in a directory beside the checkout. Without this directory, the
+// suites that compare are skipped.
 const RECORDED = new URL('../shared/upstream/', checkout);
 
 export type Json = Record<string, unknown>;

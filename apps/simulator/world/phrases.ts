@@ -31,7 +31,7 @@ const FIRST =
 const SECOND =
   'badger comet delta ember falcon grove harbor inlet juniper kite lagoon meadow nickel otter'.split(' ');
 
-/** Sentences about a brand, in different moods, as a monitor would find them. */
+/** Sentences about a brand, in different moods, like those that a monitor finds. */
 const ABOUT = [
   'Has anyone tried {product}? Thinking about switching from {other}.',
   "I've used {brand} for a year now and honestly it's great, support answers within an hour.",
@@ -102,7 +102,7 @@ export interface Writing {
   link: string;
 }
 
-/** Two posts in five are about a brand, some only look like it, and the rest have other topics. */
+/** Two posts in five are about a brand, some contain only a similar word, and the rest have other topics. */
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);
   const fill = (text: string) => fillIn(text, brand, pick(random, BRANDS));

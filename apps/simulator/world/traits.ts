@@ -14,7 +14,7 @@ export interface SourceTraits {
   /** Share of answers among the invented posts. */
   answerShare?: number;
   hasTitle: boolean;
-  /** A post is either a link with a title or a text. */
+  /** True if a post is either a link with a title, or a text. */
   linkOrText?: true;
   /** The communities of posts: subreddits, feeds, sites. */
   communities?: readonly string[];
@@ -120,7 +120,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is the answer of an engine (its community) from then on; its title is that of the linked page.
+  // A post is the answer of an engine (its community) from its publication on. Its title is the title of the linked
+  // page.
   ai_answers: {
     rootKind: 'answer',
     hasTitle: true,

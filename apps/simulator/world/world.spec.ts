@@ -20,7 +20,7 @@ function plain(world: World): unknown {
 }
 
 describe('the world', () => {
-  it('is the same for the same seed and times, however often it is read', () => {
+  it('is the same for the same seed and times, for any number of reads', () => {
     const [one, two] = [new HandClock(), new HandClock()];
     const [often, once] = [new World({ ...options, clock: one }), new World({ ...options, clock: two })];
     for (let i = 0; i < 30; i++) {
@@ -46,7 +46,7 @@ describe('the world', () => {
     }
   });
 
-  it('gives other ids to a world that starts later', () => {
+  it('has other ids if it starts later', () => {
     const early = new World({ ...options, clock: new HandClock() });
     const later = new World({ ...options, clock: new HandClock(Date.parse('2026-03-01T12:30:00Z')) });
     const ids = new Set(early.posts('reddit').map(({ id }) => id));

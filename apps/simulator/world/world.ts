@@ -41,20 +41,20 @@ export interface WorldOptions {
 const KEPT_POSTS = 50_000;
 
 /**
- * All published posts. Only the clock moves time: posts that are due are created at the next access, and the same seed
- * and start always give the same posts at the same times.
+ * All published posts. Time changes only with the clock: posts that are due are created at the next access, and the
+ * same seed and start always give the same posts at the same times.
  */
 export class World {
   readonly startedAt: number;
   private readonly bySource = new Map<SourceId, SimPost[]>();
   private readonly byId = new Map<string, SimPost>();
   private readonly numbers = new Map<SourceId, number>();
-  /** Number of arrivals so far, from which the time of the next one follows. */
+  /** Number of arrivals so far. The time of the next arrival is computed from it. */
   private readonly arrived = new Map<SourceId, number>();
 
   constructor(private readonly options: WorldOptions) {
     this.startedAt = options.clock.now().getTime();
-    // A world that starts later must not give the ids of an earlier world to other posts.
+    // A world that starts later must not use the ids of an earlier world for other posts.
     const base = Math.max(0, Math.floor(this.startedAt / 1000) - 1_700_000_000) * 20 + 1_000_000;
     for (const source of SOURCE_IDS) {
       this.bySource.set(source, []);

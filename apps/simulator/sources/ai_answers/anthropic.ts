@@ -37,7 +37,7 @@ interface Asked {
   model: string;
   prompt: string;
   searches: boolean;
-  /** True if the request returns what was said before a pause. */
+  /** True if the request contains the text that the engine sent before its pause. */
   goesOn: boolean;
 }
 
@@ -139,7 +139,7 @@ function textsOf({ text, pages }: Said, searched: boolean): object[] {
 }
 
 function refuse(reply: FastifyReply, status: number): FastifyReply {
-  // Anthropic has its own status in place of 503, which faults do not know.
+  // Faults use 503. Anthropic uses another status for it.
   return fault(
     reply,
     status,

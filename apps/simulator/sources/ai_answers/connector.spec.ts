@@ -38,15 +38,15 @@ describe('the connector of ai_answers on the simulator', () => {
     return items.map(({ bodyJson }) => JSON.parse(bodyJson) as Record<string, unknown>);
   }
 
-  it('reads the text and the citations of eight answers of each engine, including an answer for which the engine pauses', async () => {
+  it('reads the text and the citations of eight answers of each engine, including one during which the engine pauses', async () => {
     const text = 'It is the Zephyr Kettle: see https://kettles.example/best.';
     for (let n = 0; n < 8; n++) {
       for (const community of ENGINES) {
         const link = 'https://byron.example/shop?a=1';
         client.simulator.world.publish('ai_answers', { text, title: 'A shop', community, link });
       }
-      // Anthropic pauses once for a post whose number is divisible by 8. All engines share the numbers; with this extra post
-      // a round has five of them, so in eight rounds each engine gets one such number.
+      // Anthropic pauses once for a post whose number is divisible by 8. All engines share the numbers. With this extra
+      // post, each round uses five numbers, so in eight rounds each engine gets one number that is divisible by 8.
       client.simulator.world.publish('ai_answers', { text: '', community: 'nobody' });
       for (const body of await bodies()) {
         expect(body.text).toBe(text);

@@ -16,7 +16,7 @@ export interface EngineVoice {
 
 /** The present answer of an engine. */
 export interface Said {
-  /** The same text for the same answer: ids and hashes are derived from it. */
+  /** A text that identifies the answer. Ids and hashes are derived from it. */
   seed: string;
   text: string;
   /** The cited pages. */
@@ -37,7 +37,7 @@ const STANDING = 'There are several good ones; it depends on what matters to you
 /** A page that is searched but never cited, and names no brand. */
 export const LOOKED_AT: Page = pageOf('https://roundups.example/best-of-the-year', 'The best of the year');
 
-/** The answer from the newest post whose community is the engine. */
+/** Builds the answer from the newest post whose community is the engine. */
 export function saidBy(engine: string, { world }: SimContext): Said {
   const post = world.posts('ai_answers').findLast(({ community }) => community === engine);
   if (!post) return { seed: engine, text: STANDING, pages: [], pauses: false };
@@ -61,7 +61,7 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** Opaque text that only the engine itself reads. */
+/** Opaque text that only the engine can read. */
 export function opaque(seed: string, length: number): string {
   return charactersFrom(seed, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', length);
 }

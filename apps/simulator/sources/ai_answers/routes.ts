@@ -20,6 +20,6 @@ export const aiAnswersVoice: SourceVoice = {
     const engine = ENGINES.find(({ path }) => path === reply.request.routeOptions.url);
     return engine?.refuse(reply, status, message) ?? answer(reply, status, { error: { message } });
   },
-  // Only the connector knows which change of the answer a post is.
+  // Only the connector knows which change of the answer belongs to a post.
   itemIdOf: () => undefined,
 };

@@ -125,7 +125,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
   });
 });
 
-/** In the order of speech: what is searched, what is found, text without a source, text with one. */
+/** In the order of the answer: the search, its results, text without a source, text with a source. */
 function bySpeech(a: string, b: string): number {
   const order = ['server_tool_use', 'web_search_tool_result', 'text', 'text with citations'];
   return order.indexOf(a) - order.indexOf(b);

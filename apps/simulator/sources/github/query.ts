@@ -16,7 +16,7 @@ export interface GithubQuery {
   matches(post: SimPost): boolean;
   /** Repositories and accounts to which it is limited, as `repo:owner/name`. */
   places: readonly string[];
-  /** True if it says whether it searches issues or pull requests. */
+  /** True if the query states whether it searches issues or pull requests. */
   namesKind: boolean;
   /** `sort:created-desc`, without its key. */
   sort: string | undefined;
@@ -211,7 +211,7 @@ function startOf(time: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A day lasts a day; a time lasts a second. */
+/** A date covers its whole day; a time covers its second. */
 function endOf(time: string): number | undefined {
   const start = startOf(time);
   if (start === undefined) return undefined;

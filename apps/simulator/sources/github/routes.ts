@@ -147,7 +147,7 @@ const REPOSITORIES: What = {
   path: '/search/repositories',
   kinds: ['repository'],
   syntax: 'plain',
-  // By the time of the last update, which never changes here.
+  // Sorted by the time of the last update. The simulator never changes this time.
   sorts: ['updated'],
   show: repositoryOf,
 };

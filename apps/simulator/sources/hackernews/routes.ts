@@ -80,7 +80,7 @@ function answerSearch(
   });
 }
 
-/** Algolia's answer beyond the thousandth hit: status 200, no hits, and a message. */
+/** Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
 function pastTheCap(page: number, hitsPerPage: number): object {
   return {
     hits: [],

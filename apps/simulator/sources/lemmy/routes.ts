@@ -14,7 +14,7 @@ import {
 } from './views.js';
 import type { SourceVoice } from '../voice.js';
 
-/** The last release line with v3 as its main API. */
+/** The version: the last release line whose main API is v3. */
 const VERSION = '0.19.20';
 const PAGE_SIZE = 10;
 const MOST_ON_A_PAGE = 50;
@@ -35,7 +35,7 @@ export const lemmyVoice: SourceVoice = {
       case 404:
         return answer(reply, 404, { error: 'couldnt_find_post' });
       case 429:
-        // 1.0 answers in this way, and so do the servers in front of an instance; 0.19 itself answers 400.
+        // Version 1.0 and the servers in front of an instance answer in this way; 0.19 itself answers 400.
         return answer(reply, 429, { error: 'rate_limit_error' });
       case 500:
         return answer(reply, 500, { error: 'unknown', message });

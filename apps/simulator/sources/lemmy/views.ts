@@ -1,7 +1,7 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
-/** The instance that answers, whatever name the request has; all communities are on it. */
+/** The instance that answers requests with any host name; all communities are on it. */
 export const HOME = 'lemmy.example';
 const HOMES = [HOME, 'feddit.example', 'threads.example'] as const;
 /** Language codes by their number on the instance, as its site lists them. */

@@ -117,7 +117,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): Fas
   return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
 }
 
-/** If nobody has ever used the first tag, the result is empty for the other tags too. */
+/** If no post has ever used the first tag, the result is empty, even if posts have the other tags. */
 function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MOST_TAGS);
   const any = few([first, ...all('any[]')]);
@@ -175,7 +175,7 @@ function newest(
   isWanted: (post: SimPost) => boolean,
 ): SimPost[] {
   const [low, high] = [numberIn(after) ?? 0n, numberIn(before)];
-  // Ids begin with the time of arrival, by which posts are ordered.
+  // Ids begin with the time of arrival, and posts are in the order of that time.
   return posts
     .filter((post) => {
       if (!isWanted(post)) return false;

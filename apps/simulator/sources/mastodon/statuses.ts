@@ -2,7 +2,7 @@ import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/rand
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
-/** The instance that answers, whatever name the request has. */
+/** The instance that answers requests with any host name. */
 export const HOME = 'social.example';
 const HOMES = [HOME, 'photos.example', 'tooting.example', 'kind.example'] as const;
 const SHOWN_LENGTH = 30;
@@ -26,7 +26,7 @@ export function uriOf(post: SimPost): string {
   return `${actorOf(accountOf(post))}/statuses/${post.id}`;
 }
 
-/** Hashtags of the text as they were written, without duplicates. */
+/** Hashtags of the text in their original spelling, without duplicates. */
 export function tagsOf(post: SimPost): string[] {
   const tags = partsOf(post).flatMap(({ tag }) => tag ?? []);
   return [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()];
@@ -42,7 +42,7 @@ export function linksOf(post: SimPost): string[] {
   return partsOf(post).flatMap(({ link }) => link ?? []);
 }
 
-/** A status of a timeline or a search. A signed-in user also sees his own reactions to it. */
+/** A status of a timeline or a search. A signed-in user also sees their own reactions to it. */
 export function statusOf(post: SimPost, signedIn: boolean): Record<string, unknown> {
   const account = accountOf(post);
   const isLocal = account.host === HOME;

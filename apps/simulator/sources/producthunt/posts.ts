@@ -19,7 +19,7 @@ const TOPICS = [
   'Home',
 ] as const;
 
-/** Since 2023, the API returns this in place of everybody except the token's owner. */
+/** Since 2023, the API returns this object for every user except the token's owner. */
 const SOMEBODY: GraphqlObject = {
   __typename: 'User',
   id: '0',
@@ -75,7 +75,7 @@ export function topicSlugsOf(post: SimPost): string[] {
   return topicsOf(post).map(slugOfName);
 }
 
-/** A page of a list in the form of a connection; cursors are the base64 of the number of entries before. */
+/** A page of a list in the form of a connection; a cursor is the base64 of the number of earlier entries. */
 export function connection(
   typename: string,
   nodes: readonly GraphqlObject[],

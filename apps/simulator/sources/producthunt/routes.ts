@@ -150,7 +150,7 @@ function postsOf(posts: readonly SimPost[], args: Selection['args']) {
   }
   const [after, before] = [timeOf(args.postedAfter), timeOf(args.postedBefore)];
   const found = posts.filter((post) => {
-    // Both bounds apply to the creation time, whatever the order.
+    // Both bounds apply to the creation time in every order.
     if (after !== undefined && madeAt(post) <= after) return false;
     if (before !== undefined && madeAt(post) >= before) return false;
     if (typeof args.featured === 'boolean' && isFeatured(post) !== args.featured) return false;

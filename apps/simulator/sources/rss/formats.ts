@@ -12,7 +12,7 @@ export interface Feed {
   articles: readonly SimPost[];
 }
 
-/** Minutes between reads that the feed asks for. */
+/** The minutes between two reads, as the feed requests them. */
 const TTL_MINUTES = 1;
 
 /** RSS 2.0 with `dc:creator` and `content:encoded`. */

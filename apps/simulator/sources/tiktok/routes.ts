@@ -165,7 +165,7 @@ function timeOf(day: unknown): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The id with which TikTok's support would find the request. */
+/** The id by which TikTok's support can find the request. */
 function logId(what: string): string {
   return `20260301120000${charactersFrom(`tiktok log ${what}`, '0123456789ABCDEF', 20)}`;
 }

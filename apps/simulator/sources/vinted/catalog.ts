@@ -30,7 +30,7 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
   const paid: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0; i--) {
     const post = posts[i]!;
-    // Listings that are published meanwhile do not shift the later pages.
+    // Listings that are published after the first page do not shift the later pages.
     if (Math.floor(post.publishedAt / 1000) > until) continue;
     const price = centsOf(post, shown) / 100;
     if (price < from || price > to || !holdsAll(post, words)) continue;

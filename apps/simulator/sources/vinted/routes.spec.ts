@@ -88,7 +88,7 @@ describe('the catalogue of vinted', () => {
     expect((await read('search_text=lumora')).items[0]).toMatchObject({ brand_title: 'Lumora' });
   });
 
-  it('returns up to 96 listings per page and 960 in all, as of the first page', async () => {
+  it('returns up to 96 listings per page and 960 in all, from the time of the first page', async () => {
     for (let n = 0; n < 1_000; n++) publish(`Lamp ${n}`);
     const first = await read('order=newest_first&per_page=500');
     const time = Math.floor(client.clock.now().getTime() / 1000);
@@ -170,7 +170,7 @@ describe('the catalogue of vinted', () => {
     expect(items.every(({ photos }) => photos[0]!.high_resolution.timestamp < now)).toBe(true);
   });
 
-  it('refuses in its own words, or in those of the servers in front of it', async () => {
+  it('refuses with its own texts, or with the texts of the servers in front of it', async () => {
     const told = async (kind: '401' | '403' | '404' | '429' | '503') => {
       client.simulator.faults.add({ source: 'vinted', kind, times: 1 });
       return ask('');

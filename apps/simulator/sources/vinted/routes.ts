@@ -27,8 +27,8 @@ const REFUSALS: Record<number, object> = {
 
 /**
  * One site of Vinted for visitors without an account: the first page with its cookies, the catalogue, pages of
- * listings. Markets differ in their domains, which are all this one host: the site shows the listings of every market,
- * in euros unless a search gives the currency of its bounds.
+ * listings. The real markets have different domains; here all of them are this one host. The site shows the listings of
+ * every market, in euros unless a search states the currency of its bounds.
  */
 export const vintedVoice: SourceVoice = {
   routes,

@@ -24,13 +24,15 @@ export function accountIdOf(handle: string): string {
   return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
 }
 
-/** The accounts by their numbers. Every handle has one; X finds only those that a response has contained. */
+/**
+ * The accounts by their numbers. Every handle has a number, but X finds only the numbers that a response has contained.
+ */
 export class Accounts {
   private readonly handles = new Map<string, string>();
 
   constructor(private readonly world: World) {}
 
-  /** From then on, the account can be found by its number. */
+  /** After this call, the account can be found by its number. */
   show(handle: string): void {
     const id = accountIdOf(handle);
     if (!this.handles.has(id)) this.handles.set(id, handle);
@@ -97,7 +99,7 @@ export function isVerifiedHandle(handle: string): boolean {
 export function followsOf(handle: string, which: 'followers' | 'following'): string[] {
   return Array.from({ length: countOf(handle, which) }, (_, n) => {
     const person = personFrom(seededRandom('x', which, handle.toLowerCase(), n));
-    // The number at its end makes the handle unique; a handle has at most 15 characters.
+    // The number at the end makes the handle unique. A handle has at most 15 characters.
     return person.handle.replace(/[_\d]+/g, '').slice(0, 12) + n;
   });
 }

@@ -10,7 +10,7 @@ import { xQuery } from './query.js';
 import { invalid } from './refusals.js';
 
 const REACH_MS = 7 * 86_400_000;
-/** The times in a request must be at least this long before it. */
+/** The times in a request must be at least this long before the request. */
 const MARGIN_MS = 10_000;
 const EPOCH_MS = 1_288_834_974_657;
 

@@ -29,7 +29,7 @@ export interface Written {
   entities?: Entities;
 }
 
-/** A post's text: the short form, the whole of a long text, and where its visible part begins. */
+/** A post's text: the short form, the complete long text, and the start of its visible part. */
 export interface TweetText {
   short: Written;
   long?: Written;
@@ -42,7 +42,7 @@ export interface Attachment {
   type: 'photo' | 'video';
 }
 
-/** The post's text in X's form: links shortened, markup escaped, an answer's addressee in front. */
+/** The post's text in X's form: links shortened, markup escaped, the addressee of an answer at the beginning. */
 export function tweetTextOf(post: SimPost): TweetText {
   const addressee = addresseeOf(post);
   const addressed =

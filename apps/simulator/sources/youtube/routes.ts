@@ -165,7 +165,8 @@ function instantOf(text: string | undefined): number | undefined {
 }
 
 /**
- * A position in a list, encoded like protocol buffers with two numbers: the offset, and whether the page ends there.
+ * A position in a list, encoded like protocol buffers with two numbers: the offset, and a flag for a page that ends
+ * there.
  */
 function pageToken(offset: number, isEnd: boolean): string {
   const varint = offset < 128 ? [offset] : [(offset & 127) | 128, offset >> 7];
