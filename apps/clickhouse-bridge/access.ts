@@ -7,9 +7,8 @@ const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 /**
  * Admits requests with the right user and password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as
- * ClickHouse's clients send them). A page in a browser of this machine is refused because of its Origin, or of the host
- * name in its request.
- *
+ * ClickHouse's clients send them). Refuses pages in a browser of this machine by their Origin, or by the host name in
+ * their request.
  *
  * @throws ClickhouseException 516 without the right credentials, 497 for a foreign Host or any Origin
  */
@@ -18,7 +17,7 @@ export function checkAccess(request: IncomingMessage, expected: Credentials): vo
   if (!OWN_HOST.test(host ?? '') || origin !== undefined)
     throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine may connect');
   const given = credentialsOf(request);
-  // Both are compared, so that the duration reveals neither.
+  // Both values are always compared, so that the duration does not show which one is wrong.
   const [user, password] = [same(given.user, expected.user), same(given.password, expected.password)];
   if (!user || !password)
     throw new ClickhouseException(

@@ -26,7 +26,7 @@ const STALLED_READER_MS = 60_000;
 
 /** Writes one response, in the form and with the headers of a ClickHouse server. */
 export class Answer {
-  /** This mark precedes an error after rows that were already sent. A header tells the client the mark. */
+  /** This mark precedes an error after rows that were already sent. A header contains the mark for the client. */
   private readonly exceptionTag = randomBytes(8).toString('hex');
   private readonly startedAt = process.hrtime.bigint();
   private gzip: Gzip | undefined;
@@ -37,7 +37,7 @@ export class Answer {
     private readonly request: Pick<QueryRequest, 'queryId' | 'wantsCompressedAnswer'>,
   ) {}
 
-  /** Whether the headers were sent: from then on, an error can only follow the rows. */
+  /** Whether the headers were sent. After that, an error can only follow the rows. */
   get hasBegun(): boolean {
     return this.response.headersSent;
   }
@@ -62,7 +62,7 @@ export class Answer {
     this.response.writeHead(200);
   }
 
-  /** Waits for a slow reader, but not forever, because it keeps a statement open. */
+  /** Waits for a slow reader, but not forever, because the statement stays open during the wait. */
   async write(bytes: Uint8Array): Promise<void> {
     const sink = this.gzip ?? this.response;
     if (sink.write(bytes) || this.response.destroyed) return;

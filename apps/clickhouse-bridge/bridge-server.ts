@@ -23,8 +23,8 @@ import {
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
- * Results up to this size are produced at once, outside the event loop; larger ones are queried again and read in
- * pieces.
+ * Results up to this size are produced at once, outside the event loop; for a larger result, the query runs again and
+ * its result is read in pieces.
  */
 const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
 /** Formats without a header and footer: the engine writes each piece as a complete document. */
@@ -89,7 +89,10 @@ export class BridgeServer {
     return { bridge, port: (bridge.server.address() as AddressInfo).port };
   }
 
-  /** Waits a moment for running statements, then kills them. @returns false if a statement did not end even then */
+  /**
+   * Waits a short time for running statements, then kills them. @returns false if a statement did not end after the
+   * kill
+   */
   async stop(): Promise<boolean> {
     this.server.close();
     this.server.closeIdleConnections();
@@ -162,8 +165,8 @@ export class BridgeServer {
   }
 
   /**
-   * The result, or undefined if it is too large for memory and can be read in pieces. Not everything is read in pieces,
-   * because the engine then blocks the whole process while it analyses the query.
+   * The result, or undefined if it is too large for memory and can be read in pieces. Small results are not read in
+   * pieces, because that blocks the whole process while the engine analyses the query.
    */
   private async wholeResult(
     statement: SelectStatement | CommandStatement,
@@ -187,7 +190,7 @@ export class BridgeServer {
   }
 
   /**
-   * The rows go through a file. If they followed the statement, the engine would take a blank line for their end and
+   * The rows go through a file. If they followed the statement, the engine would treat a blank line as their end and
    * run the rest as the next statement.
    */
   private async insert(
@@ -238,7 +241,7 @@ async function inPieces(
   gone: AbortSignal,
 ): Promise<void> {
   for await (const piece of pieces) {
-    // The headers wait for the first piece: an error before it can still be a proper response.
+    // The headers wait for the first piece: an error before the first piece can still be the response.
     if (!answer.hasBegun) answer.begin(format, {});
     await answer.write(piece);
     if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client disconnected');

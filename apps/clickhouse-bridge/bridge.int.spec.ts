@@ -40,7 +40,7 @@ async function rows<T = Record<string, unknown>>(query: string, query_params?: R
   return result.json<T>();
 }
 
-/** Resolves when only this statement itself is running. */
+/** Resolves when no statement except its own is running. */
 async function nothingRuns(): Promise<void> {
   while ((await rows<{ n: string }>('SELECT count() AS n FROM system.processes'))[0]?.n.toString() !== '1');
 }
@@ -79,7 +79,7 @@ it('the engine behind the bridge has the rights of the services and no others', 
 });
 
 describe('separate requests', () => {
-  it('keep no setting: the token of one insert does not suppress the next insert', async () => {
+  it('do not keep settings: the token of one insert does not suppress the next insert', async () => {
     await client.command({
       query:
         'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
@@ -128,7 +128,7 @@ describe('errors', () => {
     await expect(client.query({ query: 'SELECT 1', session_id: 's' })).rejects.toMatchObject({ code: '48' });
   });
 
-  it('have the header, the status and the text that other clients read', async () => {
+  it('have the header, the status and the text that clients of ClickHouse read', async () => {
     const answer = await post('/', 'SELECT * FROM nowhere');
     expect(answer.status).toBe(404);
     expect(answer.headers['x-clickhouse-exception-code']).toBe('60');

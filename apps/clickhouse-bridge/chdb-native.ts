@@ -35,7 +35,7 @@ export interface ChdbNative {
 
 /**
  * The addon without the package's own classes. Those close a connection only after every operation of the whole process
- * has ended: beside a query of one minute, a few hundred small queries per second would leave 0.2 MB each.
+ * has ended: during a query of one minute, each of a few hundred small queries per second would leave 0.2 MB.
  */
 export function loadChdb(): ChdbNative {
   const require = createRequire(import.meta.url);

@@ -37,7 +37,7 @@ const FIXED_SETTINGS = {
 
 /**
  * Number of idle threads that the engine keeps. By default it keeps up to 1,000, each with its own memory: after two
- * minutes of 20 requests per second it had 155, of which 13 worked.
+ * minutes of 20 requests per second it had 155 threads, and 13 of them were working.
  */
 const IDLE_THREADS = 16;
 

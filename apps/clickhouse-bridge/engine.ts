@@ -28,7 +28,7 @@ export interface StatementContext {
 
 /**
  * The chDB of this process. Every request gets a new connection and drops it afterwards: that costs 0.3 ms, and no
- * request can see anything of an earlier one (settings, parameters, the rest of a failed result).
+ * request can see data of an earlier one (settings, parameters, the rest of a failed result).
  */
 export class Engine {
   private readonly queue = new PQueue({ concurrency: STATEMENTS_AT_ONCE });
@@ -36,7 +36,7 @@ export class Engine {
   private constructor(
     private readonly native: ChdbNative,
     private readonly directory: string,
-    /** Always open, because the engine ends with its last connection. */
+    /** Always open, because the engine ends when its last connection closes. */
     private readonly root: ChdbHandle,
     readonly version: string,
     readonly timezone: string,
@@ -66,8 +66,7 @@ export class Engine {
   /**
    * Runs `work` on a new connection as soon as a statement may run.
    *
-   *
-   * @param gone aborts when the client does not wait any more: the statement is killed.
+   * @param gone aborts when the client has disconnected; then the statement is killed.
    * @throws ClickhouseException with the engine's error; 202 if too many statements wait already.
    */
   async use<T>(
@@ -116,7 +115,7 @@ export class Engine {
 
   /**
    * The engine cannot interrupt a call, but KILL QUERY from another connection can. The statement may not have started
-   * at the first KILL, so it is repeated until the statement has ended. (`SYNC` would never return.)
+   * at the first KILL, so the KILL is repeated until the statement has ended. (`SYNC` would never return.)
    */
   private async killWhenGone(tag: string, gone: AbortSignal, settled: AbortSignal): Promise<void> {
     await eitherAborts(gone, settled);
@@ -171,7 +170,7 @@ function* prologue(context: StatementContext, tag: string): Generator<string> {
     settings.set('max_execution_time', DEFAULT_MAX_EXECUTION_SECONDS);
   // chDB as a library evaluates "1 + 1"; a server rejects it as a query.
   if (!settings.has('implicit_select')) settings.set('implicit_select', '0');
-  // Last, because no setting can be changed after it.
+  // This comes last, because no setting can be changed after it.
   if (context.isReadOnly) settings.set('readonly', '2');
   const assignments = [
     ...[...context.parameters].map(([name, value]) => `param_${name} = ${quoted(value)}`),

@@ -12,7 +12,7 @@ const STATEMENTS = new Set(
 );
 const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
 
-/** Table engines that store their data in the store's own directory, or nowhere. */
+/** Table engines that store their data in the store's own directory, or store no data. */
 export const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -42,9 +42,7 @@ const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'pytho
  * Passes tokens on, and refuses those that reach files, the network, programs or other databases. The data after an
  * INSERT's FORMAT does not pass through here.
  *
- *
- * @param tableFunctions all table functions of the engine, in lower case: those that are not known to be harmless
- *   are refused
+ * @param tableFunctions all table functions of the engine, in lower case; all except the harmless ones are refused
  * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
  */
 export function* guarded(

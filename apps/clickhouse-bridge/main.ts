@@ -17,12 +17,11 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 /**
  * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a separate process.
  *
- *
  *   node main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
  *
  * FILE contains `{"user": …, "password": …}`, which every request must have; it is created if it is missing (default:
  * DIRECTORY/credentials.json). Prints `{"port":N}` when it accepts requests. With --exit-with-stdin it exits when its
- * standard input ends: that is, when the process at the other end has ended, however it ended.
+ * standard input ends, which also happens when the process at the other end has crashed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -57,7 +57,7 @@ it('keeps every acknowledged insert and no partial insert when it is killed duri
     for (;;) {
       const values = Array.from({ length: batch }, (_, i) => ({ n: acknowledged + i }));
       const inserting = client.insert({ table: 't', values, format: 'JSONEachRow' });
-      // Killed during the last insert: it may be there or not, but never in part.
+      // The process was killed during the last insert, so all of its rows exist or none of them.
       if (acknowledged === killAt) child.kill('SIGKILL');
       if (
         !(await inserting.then(

@@ -16,7 +16,7 @@ export interface QueryRequest {
   isReadOnly: boolean;
 }
 
-/** Keys of the interface itself: all others are settings or parameters. */
+/** Keys of the interface itself. All other keys are settings or parameters. */
 const IGNORED_KEYS = new Set([
   'user',
   'password',

@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ClickhouseException } from './clickhouse-exception.js';
 
-/** For SQL, which is kept in memory. */
+/** The limit for SQL, which is kept in memory. */
 const SQL_BYTES_AT_MOST = 64 * 1024 * 1024;
-/** For an insert's rows, which are written to a file. */
+/** The limit for an insert's rows, which are written to a file. */
 export const DATA_BYTES_AT_MOST = 1024 * 1024 * 1024;
 
 /** Reads a body that is SQL. Its size is counted after decompression. */
@@ -44,7 +44,7 @@ export async function readForm(request: IncomingMessage): Promise<[string, strin
   return fields;
 }
 
-/** Writes an insert's rows to a file, those in the SQL first. Resolves with the number of bytes. */
+/** Writes an insert's rows to a file, beginning with the rows in the SQL. Resolves with the number of bytes. */
 export async function writeRows(file: string, inline: string, body?: IncomingMessage): Promise<number> {
   let bytes = 0;
   const count = new Transform({
@@ -69,7 +69,7 @@ export async function writeRows(file: string, inline: string, body?: IncomingMes
 function decoded(request: IncomingMessage, atMost: number): AsyncIterable<unknown> {
   let bytes = 0;
   const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${atMost} bytes`);
-  // The body is read to its end even then: a client that is still sending would not see the response.
+  // The body is still read to its end, because a client that is still sending would not see the response.
   const cap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;

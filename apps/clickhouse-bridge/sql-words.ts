@@ -1,7 +1,7 @@
 /** One piece of SQL that is neither white space nor a comment. */
 export interface SqlToken {
   kind: 'word' | 'semicolon' | 'other';
-  /** As it was written; words are in upper case. */
+  /** The unchanged text; words are in upper case. */
   text: string;
   start: number;
   end: number;

@@ -77,7 +77,7 @@ describe('classifying a statement', () => {
 });
 
 describe('an insert', () => {
-  it('is split where the source of its rows is named', () => {
+  it('is split at the place that names the source of its rows', () => {
     expect(parseStatement('INSERT INTO a.t (x, y) SETTINGS async_insert=1 FORMAT JSONEachRow')).toEqual({
       kind: 'insert',
       head: 'INSERT INTO a.t (x, y)',

@@ -102,7 +102,7 @@ function readOneStatement(
         `Syntax error (Multi-statements are not allowed): failed at position ${token.start + 1}`,
       );
     if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
-    // Only SETTINGS can follow a format; otherwise it was a column with that name.
+    // Only SETTINGS can follow a FORMAT clause; otherwise `format` is the name of a column.
     if (isBehindFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
     isBehindFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
     if (isBehindFormat) format = sql.slice(token.start, token.end);

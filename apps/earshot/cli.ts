@@ -4,7 +4,8 @@ import { failureText } from './arguments.js';
 /** Adds one command, or one group of them. */
 type AddCommands = (program: Command) => void;
 
-// Most of the time of a short command is the loading of modules, so only those of the wanted command are loaded.
+// Most of the time of a short command is the loading of modules, so only the modules of the requested command are
+// loaded.
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   accounts: async () => (await import('./accounts.js')).addAccountCommands,
   'signing-secret': async () => (await import('./accounts.js')).addSigningSecretCommands,
@@ -25,7 +26,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
 /** The exit code that shells report for a program whose reader has closed the pipe: 128 and SIGPIPE. */
 const CLOSED_PIPE = 141;
 
-// A reader like `head` closes the pipe when it has enough; without this Node prints a stack, and `mentions tail` would continue.
+// A reader like `head` closes the pipe when it has read enough. Without this code, Node prints a stack trace, and
+// `mentions tail` continues.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(CLOSED_PIPE);

@@ -23,7 +23,7 @@ export interface DemoAccount {
   /** The simulator's port: the keywords read their feeds from it and send their webhooks to it. */
   port: number;
   keywordIds: string[];
-  /** Of the demo's member, for the page. */
+  /** The password of the demo's member, for the sign-in. */
   email: string;
   password: string;
 }
@@ -76,7 +76,7 @@ function file(dataDir: string): string {
   return join(dataDir, 'demo-account.json');
 }
 
-/** Opens the account, and lets its owner join with a password. */
+/** Opens the account, and creates its owner with a password. */
 async function openAccount(bus: Bus) {
   const commands = new CommandClient(bus);
   const email = `demo-${newId()}@example.org`;
@@ -119,7 +119,7 @@ async function createKeyword(
       source('reddit'),
       source('bluesky'),
       source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
-      // As often as the limits of these sources allow for three keywords.
+      // The shortest interval that the limits of these sources allow for three keywords.
       source('mastodon', undefined, 15),
       source('x', undefined, 20),
       source('vinted', { market: 'fr' }, 90),

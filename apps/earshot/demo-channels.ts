@@ -6,13 +6,13 @@ import { BRANDS, type DemoAccount } from './demo-account.js';
 const EMAIL = 'team@acme-rocket.example';
 const VERIFY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 250;
-/** By then the first checks have read the history of the simulated sources, with which a spike is compared. */
+/** After this time, the first checks have read the history of the simulated sources, with which a spike is compared. */
 const BURST_AFTER_MS = 20_000;
-/** Many times as many mentions as an hour of the history has. */
+/** Many times the number of mentions of one hour of the history. */
 const BURST_POSTS = 40;
 const BURST_SOURCES = ['hackernews', 'reddit', 'bluesky'] as const;
 
-/** A channel of each kind, on services that the simulator plays. */
+/** A channel of each kind, on simulated services. */
 const CHANNELS = (receiver: string) => [
   { kind: 'slack', config: { webhook_url: 'https://hooks.slack.com/services/T00/B00/demo' } },
   { kind: 'discord', config: { webhook_url: 'https://discord.com/api/webhooks/1/demo' } },
@@ -50,7 +50,7 @@ export async function setUpChannels(
     ids.set(kind, made.id);
   }
   await verifyAddress(inbox, signal);
-  // A keyword has at most five channels; the webhook is named by the rule.
+  // A keyword has at most five channels, so the rule names the webhook.
   const channels = [...ids].filter(([kind]) => kind !== 'webhook');
   await call('PATCH', keyword, {
     channels: channels.map(([, channelId]) => ({ channelId, mode: 'daily_brief' })),

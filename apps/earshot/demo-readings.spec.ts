@@ -9,7 +9,7 @@ const FOUND = [mention('Frequent outages', ''), mention(null, 'It is down again,
 let gateway: Server;
 afterEach(() => gateway.close());
 
-it('the demo shows the title of a mention without a text, and finds one that shares no word with the question', async () => {
+it('the demo shows the title of a mention without a text, and finds a mention that shares no word with the question', async () => {
   const listed = [mention('A story', ''), ...Array.from({ length: 5 }, (_, n) => mention(null, `post ${n}`))];
   gateway = createServer(({ url }, response) =>
     response.end(JSON.stringify({ data: url?.includes('semantic') ? FOUND : listed })),

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import type { DemoAccount } from './demo-account.js';
 
-/** What the demo needs of a mention. */
+/** The keys of a mention that the demo uses. */
 interface ReadMention {
   source: string;
   /** Null if it has none. */
@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 const TEXT_LENGTH = 64;
 
-/** Questions about what the simulated people write, in other words than theirs. */
+/** Questions about the topics of the simulated posts, in words that these posts do not contain. */
 const QUESTIONS = [
   'the service has frequent outages',
   'somebody leaves because it costs too much',
@@ -73,13 +73,13 @@ async function answered(
   return undefined;
 }
 
-/** Words of three letters or less say nothing about the topic. */
+/** Words of three letters or less are ignored, because they do not show the topic. */
 function sharesWord(question: string, text: string): boolean {
   const words = new Set(text.toLowerCase().match(/\p{L}{4,}/gu));
   return (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).some((word) => words.has(word));
 }
 
-/** One mention of each combination of sentiment and intent first. */
+/** Orders the mentions: one of each combination of sentiment and intent comes first. */
 function unlike(mentions: readonly ReadMention[]): ReadMention[] {
   const kinds = new Set<string>();
   const isNew = ({ analysis }: ReadMention) => {

@@ -12,7 +12,7 @@ import { presentSigningSecret } from './sealed-secrets.js';
 const SIMULATOR_PORT = 8090;
 /** Interval at which one listing of the simulated market becomes cheaper, and another one is sold. */
 const MARKET_MS = 45_000;
-/** What the simulated world keeps of each source in memory: about the newest 15 minutes. */
+/** Number of posts of each source that the simulated world keeps in memory: about the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 /** Number of the newest listings, which the watches follow. */
 const LISTINGS_IN_SIGHT = 30;
@@ -59,7 +59,7 @@ export async function startDemo(
   }
 }
 
-/** A second start uses the port of the first one if possible, because the keywords contain it. */
+/** Uses the port of an earlier start if possible, because the keywords contain it. */
 async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
   const port = known?.port ?? SIMULATOR_PORT;
   // Deliveries that waited for this start arrive before the account is read.
@@ -110,7 +110,7 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, simulator: Simulator):
     DATA_DIR: dataDir,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
-    // A demo must show something sooner than after half a minute.
+    // The demo must show mentions sooner than after half a minute.
     INTERVAL_FLOOR_SECONDS: '1',
     ...simulatedSources(simulator.url),
     ...simulatedChannels(simulator),

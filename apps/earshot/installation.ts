@@ -53,7 +53,7 @@ export interface Installation {
   address: string;
   /** The environment of the services, including the addresses of the stores and the master key. */
   env: NodeJS.ProcessEnv;
-  /** Resolves with the reason if a store that was started here has ended and is not started again. */
+  /** Resolves with the reason when a store of this process has ended and is not started again. */
   givenUp: Promise<Error>;
   /** Stops the services, then the stores that were started here. */
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ export async function startInstallation(
     log: { info: say, warn: say },
     signal,
   });
-  // Otherwise all spans would have the name of the service that starts first.
+  // Without this line, all spans would have the name of the service that starts first.
   startTracing('earshot', settings, createLogger('earshot', settings.LOG_LEVEL));
   const services: RunningService[] = [];
   const stop = async () => {
@@ -114,15 +114,15 @@ export async function startInstallation(
 }
 
 /**
- * Billing and delivery have encrypted everything with the present key at their start, unless something could not be
- * decrypted.
+ * When billing and delivery have started, everything is encrypted with the present key, except secrets that could not
+ * be decrypted.
  */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);
   if (earlier.length > 0 && (await isSealedUnder(databaseUrl, present))) dropEarlierKeys(dataDir);
 }
 
-/** Stops the gateway first, with half of the time: no new requests arrive while the others finish. */
+/** Stops the gateway first, with half of the time, so that no new requests arrive while the other services finish. */
 async function stopServices(services: readonly RunningService[], graceMs: number): Promise<void> {
   const deadline = Date.now() + graceMs;
   const gateway = services.find(({ name }) => name === 'gateway');
@@ -131,7 +131,10 @@ async function stopServices(services: readonly RunningService[], graceMs: number
   await Promise.all(others.map((service) => service.stop(Math.max(0, deadline - Date.now()))));
 }
 
-/** Billing comes first, because it may encrypt secrets again. The gateway comes last, because it needs the others. */
+/**
+ * Billing comes first, because it may encrypt secrets again. The gateway comes last, because it needs the other
+ * services.
+ */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const billing = readBillingConfig(env);
   const keywords = readKeywordsConfig(env);

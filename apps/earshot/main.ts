@@ -13,7 +13,7 @@ const HELP = `Earshot: all services in one process.
 if (process.argv.includes('--help')) {
   process.stdout.write(HELP);
 } else if (process.argv.includes('--demo')) {
-  // It loads the simulator, which takes a twentieth of the time of a start.
+  // The demo is loaded only when it is needed, because it loads the simulator: a twentieth of the time of a start.
   const { startDemo } = await import('./demo.js');
   await runProgram(
     () => readInstallationSettings(process.env),

@@ -8,8 +8,7 @@ import { masterKeys } from '#secrets';
  * The MASTER_KEY of an installation without that setting: created at the first start and stored in its data directory,
  * one key per line, the present one first.
  *
- *
- * @param hasSecrets whether the stores already contain secrets: then a missing key is never created
+ * @param hasSecrets whether the stores already contain secrets: in that case a missing key is never created
  * @throws SettingsError if the file is missing although there are secrets, or is not a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {

@@ -25,7 +25,7 @@ export function addParkedCommands(program: Command): void {
 
 /** A parked message. */
 export interface ParkedMessage {
-  /** Its number, which `parked retry` takes. */
+  /** Its number, the argument of `parked retry`. */
   seq: number;
   at: string;
   stream: string;
@@ -58,8 +58,8 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 
 /**
  * Sends a parked message to its subject again and removes it from the list. Every consumer of the stream receives the
- * copy: rows have the fact's id as key, and a receiver can get an event again, with the same id. Decisions (KEYWORDS,
- * ACCOUNTS) are never parked, because their order matters.
+ * copy: their rows have the fact's id as key, so they do not change; a receiver can get an event again, with the same
+ * id. Decisions (KEYWORDS, ACCOUNTS) are never parked, because their order matters.
  * @throws Error if there is no such message
  */
 export async function retryParked(

@@ -74,7 +74,7 @@ const table = async (name: string) =>
     )
   )[0];
 
-/** In this database; specs of other databases hold locks at the same time. */
+/** Only locks of this database count, because specs use other databases at the same time. */
 const locksHeld = async () =>
   (
     await database.query<unknown[]>(
@@ -107,7 +107,7 @@ describe('projections rebuild', () => {
     TWO_PROCESSES_MS,
   );
 
-  it('says what to do when tables hold more than the stream', async () => {
+  it('explains what to do when tables contain more than the stream', async () => {
     const { code, output } = await cli(['rebuild', 'endpoints-v1']);
     expect(code).not.toBe(0);
     expect(output).toContain(
@@ -165,7 +165,7 @@ describe('projections rebuild', () => {
   );
 
   it(
-    'exchanges the tables of several projections, one after the other',
+    'replaces the tables of several projections, one after the other',
     async () => {
       const names = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'replays-v1', 'labels-v1'];
       const { code, output } = await cli(['rebuild', ...names, 'labels-v1']);

@@ -31,7 +31,7 @@ import { scheduleProjection } from '../polling/projections/schedule.projection.j
 import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** A projection that `projections rebuild` accepts, and what a rebuild loses or repeats. */
+/** A projection that `projections rebuild` accepts, and the data that a rebuild loses or repeats. */
 interface Rebuildable {
   name: string;
   stream: StreamName;
@@ -117,7 +117,7 @@ function lanesOf(source: string): number {
   return readPollingConfig({ ...process.env, ...urls }).lanesOf(source);
 }
 
-/** Names that a user can find in the metrics or in `projection_positions`, and what to do in place of a rebuild. */
+/** Names that a user can find in the metrics or in `projection_positions`, and the action that replaces a rebuild. */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
     'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',

@@ -6,8 +6,8 @@ import { createLogger } from '#telemetry';
 import type { Addresses } from './connection.js';
 
 /**
- * Whether the stores contain anything that was encrypted with a MASTER_KEY: accounts in the streams, or the check value
- * in Postgres.
+ * Returns whether the stores contain data that is encrypted with a MASTER_KEY: accounts in the streams, or the check
+ * value in Postgres.
  */
 export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise<boolean> {
   const bus = await connectBus(natsUrl, 'host', createLogger('host', 'silent'));
@@ -23,13 +23,13 @@ export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise
   });
 }
 
-/** Whether everything is encrypted with this key. */
+/** Returns whether everything is encrypted with this key. */
 export function isSealedUnder(databaseUrl: string, masterKey: string): Promise<boolean> {
   return onDatabase(databaseUrl, (database) => isOnlyKey(database, masterKey));
 }
 
 /**
- * The secret that signs an account's webhooks now; undefined until Postgres contains the account.
+ * The present secret that signs an account's webhooks; undefined until Postgres contains the account.
  * @param env DATABASE_URL and MASTER_KEY of the installation
  * @throws Error if no key of MASTER_KEY decrypts it
  */

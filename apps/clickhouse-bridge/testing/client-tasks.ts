@@ -10,7 +10,7 @@ interface RunningBridge {
   rows<T = Record<string, unknown>>(query: string, params?: Record<string, unknown>): Promise<T[]>;
 }
 
-/** What the standard client does through a bridge. It creates the table `texts`, which later tests read. */
+/** Tests of the standard client through a bridge. They create the table `texts`, which later tests read. */
 export function clientTasks(bridge: () => RunningBridge): void {
   describe('the standard ClickHouse client', () => {
     it('pings', async () => {

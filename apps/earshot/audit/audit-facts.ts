@@ -9,7 +9,7 @@ interface Charged {
   charge: Charge;
 }
 
-/** Checks that each fact has a charge, and each charge has a fact. */
+/** Checks that each fact has a charge, and that each charge has a fact. */
 export function auditFacts(
   input: AuditInput,
   movementIds: ReadonlySet<string>,

@@ -11,12 +11,12 @@ export interface Fact {
   source: string;
   /** ISO 8601: time of the fact. */
   at: string;
-  /** A failed check is free. Of a large check, only the first part counts as a check. */
+  /** A failed check is free. If a large check has several parts, only the first part counts as a check. */
   kind: 'check' | 'failed check' | 'other';
   causes: readonly ChargeCause[];
 }
 
-/** A command on the ledger that follows from a decision about the account. */
+/** A command on the ledger that a decision about the account causes. */
 export interface AccountFact {
   seq: number;
   command: LedgerCommand;
@@ -52,7 +52,7 @@ export interface AuditInput {
   accountFacts: readonly AccountFact[];
   /** The position of billing in each stream. */
   followed: Readonly<Record<ChargedStream | 'ACCOUNTS', number>>;
-  /** In ms: earlier facts are no longer in the stream. */
+  /** Time in ms; the stream no longer contains earlier facts. */
   keptSince: Readonly<Record<ChargedStream, number>>;
   /** Keywords, and watches without a keyword, of the account that were not purged, by id. */
   existing: ReadonlySet<string>;

@@ -70,7 +70,7 @@ it('the audit finds a charge whose fact has vanished from the stream', async () 
   const accountId = await billing.open();
   const { checkId, watchId } = await billing.check(accountId);
   await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
-  // Its watch exists, so it was not purged.
+  // The watch of the check exists, so its keyword was not purged.
   await billing.store.publish(subjectOf('KEYWORDS', accountId, watchId), new Uint8Array(), newId());
   await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
   expect((await audited(accountId)).faults).toEqual([

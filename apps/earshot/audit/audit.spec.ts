@@ -81,7 +81,7 @@ describe('the audit of a correct account', () => {
     expect([agrees, days[0]?.charged, days[0]?.chargedOtherwise]).toEqual([true, 2, 2]);
   });
 
-  it('compares brands in answers of AI engines with the quote, which contains them', () => {
+  it('compares the charges for brands in answers of AI engines with the quote, which includes them', () => {
     const brands = cause(2, {
       ...{ operation: 'co_brands', reference: derivedId('spec', 'answer'), part: 'co_brands' },
     });
@@ -168,7 +168,7 @@ describe('the audit of a faulty account', () => {
       },
       'has draws [{"packId":"","credits":1}], but should have [{"packId":"","credits":2}]',
     ],
-  ])('finds %s that does not follow, and no fault after it', (_, change, fault) => {
+  ])('finds %s that no cause explains, and reports no fault after it', (_, change, fault) => {
     const own = faultsOf(tampered(healthy(), 2, change)).filter((found) => found.startsWith('movement'));
     expect(own).toEqual([expect.stringContaining(fault)]);
   });
@@ -200,7 +200,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('compares tables that lag behind as of their own position', () => {
+  it('compares tables that are behind the stream at their own position', () => {
     const input = healthy();
     const before = healthy([cause(1), cause(2)]);
     expect(audit({ ...input, tables: before.tables })).toMatchObject({
@@ -223,7 +223,7 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
-  it('finds a slow watch that was charged twice a day beside watches that were charged less than quoted', () => {
+  it('finds a slow watch that was charged twice a day, although other watches were charged less than quoted', () => {
     const daily = { ...quote, intervalSeconds: 86_400 };
     const days = [1, 2, 3, 4, 5].flatMap((day) =>
       [3, 9].map((hour) => cause(day * 10 + hour, { at: `2026-03-0${day}T0${hour}:00:00.000Z` })),

@@ -14,7 +14,7 @@ export interface AuditReport {
   faults: string[];
   /** Information that is not a fault. */
   notes: string[];
-  /** Computed again from the stream alone. */
+  /** The totals, computed again from the stream alone. */
   balance: number;
   movements: number;
   charges: number;

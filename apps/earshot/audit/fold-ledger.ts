@@ -13,19 +13,19 @@ export interface LedgerTotals {
   charged: number;
 }
 
-/** The ledger that follows from the stream of one account. */
+/** The ledger that is computed from the stream of one account. */
 export interface FoldedLedger {
   balance: number;
-  /** By the message's sequence; 0: before the first message. */
+  /** The key is the sequence of the message; 0: before the first message. */
   after: Map<number, LedgerTotals>;
   movementIds: Set<string>;
   faults: string[];
 }
 
-/** Billing renews ledgers within seconds. After this time, it is not merely behind. */
+/** Billing renews ledgers within seconds. If a renewal is missing after this time, it is a fault and not a delay. */
 const LATEST_TURN_MS = 86_400_000;
 
-/** Goes through a ledger movement by movement, and computes each again from the state before it. */
+/** Goes through a ledger movement by movement, and computes each movement again from the previous state. */
 export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
   let totals: LedgerTotals = { state: noLedger, balance: 0, movements: 0, charged: 0 };
   const after = new Map<number, LedgerTotals>([[0, totals]]);

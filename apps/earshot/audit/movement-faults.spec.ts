@@ -44,7 +44,7 @@ describe('the audit of a consistent ledger', () => {
     ]);
   });
 
-  it('finds an opening and a change of plan without a decision, unless it arrived during the audit', () => {
+  it('finds an opening or a change of plan without a decision, unless it arrived during the audit', () => {
     const change: Step = [OPENED, { kind: 'change-plan', changeId: 'c1', plan: 'pro' }];
     const input = { ...ledgerOf([opened, change]), accountFacts: [] };
     expect(faultsOf(input)).toEqual([
@@ -54,7 +54,7 @@ describe('the audit of a consistent ledger', () => {
     expect(faultsOf({ ...input, chargedBefore: 0 })).toEqual([]);
   });
 
-  it('finds a missing renewal, and a movement that was stored before a renewal that was due', () => {
+  it('finds a missing renewal, and a movement that was stored although a renewal was due before it', () => {
     const input = ledgerOf([opened]);
     const late = Date.parse(NEXT) + DAY_MS;
     expect(faultsOf({ ...input, now: late - 1 })).toEqual([]);

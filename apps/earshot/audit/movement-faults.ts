@@ -20,7 +20,7 @@ export interface MovementContext {
 /** The audit's result for one movement. */
 export interface Judgement {
   faults: string[];
-  /** The expected movement; undefined if nothing called for one. */
+  /** The expected movement; undefined if nothing caused one. */
   expected: CreditMovement | undefined;
 }
 
@@ -57,7 +57,7 @@ function madeAgain(movement: CreditMovement, context: MovementContext): Judgemen
   return { faults, expected };
 }
 
-/** If the cause is in no other stream, or is not kept forever, the movement itself contains it. */
+/** Reads the cause from the movement itself if no other stream contains the cause, or keeps it forever. */
 function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined {
   switch (cause.case) {
     case 'charge': {

@@ -2,7 +2,7 @@ import type { AuditReport } from './audit.js';
 
 const HEAD = ['day', 'source', 'checks', 'failed', 'charged', 'quoted', 'difference', 'otherwise'];
 
-/** The report for people: a row for each source and day, then the findings. In credits. */
+/** The report for people, in credits: a row for each source and day, then the findings. */
 export function auditText(report: AuditReport): string {
   const rows = report.days.map((day) => [
     day.date,

@@ -10,13 +10,13 @@ export interface AuditDay {
   /** The number of checks that are still in the stream. */
   checks: number;
   failedChecks: number;
-  /** For checks, and for brands in answers of AI engines, in credits. */
+  /** Credits for checks, and for brands in answers of AI engines. */
   charged: number;
-  /** For other readings of items and for lookups, which have no quote. */
+  /** Credits for other readings of items and for lookups, which have no quote. */
   chargedOtherwise: number;
   /** The part of `charged` for watches without a stored quote. */
   chargedUnquoted: number;
-  /** The maximum: every check of the time that the watches ran. */
+  /** The maximum: all checks of the time in which the watches ran. */
   quoted: number;
 }
 
@@ -56,12 +56,12 @@ export function auditDays(input: AuditInput): AuditDay[] {
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }
 
-/** A quote contains checks, and the brands beside the subject in answers of AI engines. */
+/** A quote contains checks, and the other brands in answers of AI engines. */
 function isInQuote({ operation, reference, checkId }: Charge): boolean {
   return reference === checkId || operation === 'co_brands';
 }
 
-/** A watch's charges for what its quote contains, and its quote, on one UTC day. */
+/** The quote of a watch on one UTC day, and the charges for the work that the quote contains. */
 interface WatchDay {
   charged: number;
   quoted: number;

@@ -11,7 +11,7 @@ import type { AuditInput, Fact, TabledLedger } from './audit-input.js';
 
 /**
  * Reads the input of an audit of the account from a running installation. The order matters: a charge that is written
- * during the read is reported neither as missing nor as unfounded.
+ * during the read must not be reported as missing or as a charge without a fact.
  */
 export async function readAccount(bus: Bus, database: Database, accountId: string): Promise<AuditInput> {
   const now = Date.now();
@@ -69,7 +69,7 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
     readUnknownFields: false,
   });
-  // A check in parts is counted with its first part, and charged with the part that has its cost.
+  // A check with several parts counts with its first part, and is charged with the part that contains its cost.
   if (part > 1) return first && { stream, source, at: finishedAt, kind: 'other', causes };
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }

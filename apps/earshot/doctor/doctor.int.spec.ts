@@ -49,7 +49,7 @@ describe('doctor', () => {
     await database.query('DELETE FROM projection_positions');
   });
 
-  it('finds parked messages, and says how to list them', async () => {
+  it('finds parked messages, and names the command that lists them', async () => {
     const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
     expect(await faults()).toEqual([
       { check: 'no message is parked', detail: '1: npm run -s cli -- parked list shows them' },

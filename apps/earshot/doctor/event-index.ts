@@ -45,7 +45,7 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // Read after the index: events that were appended meanwhile are in both.
+  // The stream is read after the index, so that it contains every event of the index.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
     [],

@@ -95,11 +95,11 @@ it('embeds mentions without a vector, continues after an interruption, and leave
 
   const again = embedder('a');
   await backfillEmbeddings(clickhouse, database, again, () => {});
-  // The purged ones are tried again, because their mentions are still there.
+  // The mentions of purged keywords are tried again, because their rows still exist.
   expect(again.texts.length).toBe(3);
 });
 
-it('replaces the vectors of the former model', async () => {
+it('replaces the vectors of the previous model', async () => {
   await backfillEmbeddings(clickhouse, database, embedder('b'), () => {});
   expect(new Set((await stored()).map(({ model }) => model))).toEqual(new Set(['b']));
   expect(await embeddingsStatus(clickhouse, 'b')).toMatchObject({ embedded: 700, ofOtherModels: 0 });

@@ -11,9 +11,9 @@ import type { Database } from '#postgres';
 import { vectorRows } from '../../analysis/search/mention-vectors.js';
 import { knownWatches } from '../../analysis/readmodels/check-sink.js';
 
-/** How many mentions a semantic search can find. */
+/** The number of mentions that a semantic search can find. */
 export interface EmbeddingsStatus {
-  /** The model that this installation searches with. */
+  /** The model of this installation's searches. */
   model: string;
   /** Mentions with a text. */
   mentions: number;
@@ -80,9 +80,9 @@ export async function embeddingsStatus(
 }
 
 /**
- * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors of
- * other models. A run that was interrupted is continued by the next one, because it skips what is there. Runs beside the
- * services.
+ * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors
+ * of other models. The next run continues an interrupted one, because it skips mentions that have a vector. It can run
+ * while the services run.
  * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
  */
 export async function backfillEmbeddings(
@@ -123,7 +123,7 @@ function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]
   );
 }
 
-/** The mentions of the day without a vector. The position goes on, also behind texts that cannot be embedded. */
+/** The mentions of the day without a vector. The position also moves past texts that cannot be embedded. */
 async function* batchesOf(
   clickhouse: ClickHouseClient,
   model: string,
@@ -155,7 +155,7 @@ async function embedBatch(
   batch: readonly MentionToEmbed[],
 ): Promise<void> {
   const rows = await vectorRows(embedder, batch.map(searchable));
-  // After the embedding: what was purged meanwhile must not reappear.
+  // This list is read after the embedding, because mentions that were purged during the embedding must not reappear.
   const known = await knownWatches(
     database,
     batch.map((mention) => mention.watch_id),

@@ -28,7 +28,7 @@ export function addEmbeddingsCommands(program: Command): void {
     .description(
       'embed the mentions that have no vector of the current model, and delete the vectors of other models, while ' +
         'Earshot runs; print a line of JSON every few seconds: {phase, embedded, total, secondsLeft}. A run that was ' +
-        'interrupted goes on where it was. Set EMBEDDINGS_URL and the others as for the services',
+        'interrupted continues at the same place. Set EMBEDDINGS_URL and the other settings as for the services',
     )
     .action(() => withEmbedder(backfill));
 }

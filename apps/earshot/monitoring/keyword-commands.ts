@@ -60,7 +60,10 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
   return found;
 }
 
-/** The steps with their prices, each against the account as it is now. Every keyword of the file is checked before the first one is changed. */
+/**
+ * The steps with their prices. Each price is estimated for the present state of the account. Every keyword of the file
+ * is checked before the first one is changed.
+ */
 async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(textOf(path));
   const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
@@ -117,7 +120,7 @@ async function estimateOf(client: Client, step: WrittenStep): Promise<Estimate> 
   return { valid: false, text: text || message };
 }
 
-/** @returns what was done, for people */
+/** @returns a text about the change, for people */
 async function apply(client: Client, step: PricedStep): Promise<string> {
   try {
     switch (step.kind) {

@@ -8,7 +8,10 @@ export type KeywordBody = components['schemas']['KeywordBody'];
 
 /** A keyword of the file. */
 export interface FileKeyword {
-  /** Of the keyword in the installation; only needed to rename it, or if several have its name. */
+  /**
+   * The id of the keyword in the installation. It is only needed to rename the keyword, or if several keywords have its
+   * name.
+   */
   id?: string;
   body: KeywordBody;
 }
@@ -62,8 +65,8 @@ function refuseDuplicates(keywords: readonly FileKeyword[]): void {
 }
 
 /**
- * The keywords as a file. Ids of searches and rules are left out, and that of a keyword where its name is enough, so that
- * the file also fits another installation.
+ * The keywords as a file. Ids of searches and rules are left out, and also the id of a keyword with a unique name, so
+ * that the file also fits another installation.
  */
 export function writeKeywordFile(keywords: readonly Keyword[]): string {
   const count = new Map<string, number>();
@@ -84,7 +87,7 @@ export function bodyOf(keyword: object): Record<string, unknown> {
   return withoutGivenIds(Object.fromEntries(kept));
 }
 
-/** Searches and rules are found again by what they contain. */
+/** Removes the ids of searches and rules. They are identified by their content. */
 export function withoutGivenIds(body: Record<string, unknown>): Record<string, unknown> {
   const { sources, rules, ...rest } = body;
   return {

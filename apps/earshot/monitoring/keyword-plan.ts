@@ -12,7 +12,7 @@ export interface Change {
   after: unknown;
 }
 
-/** What a keyword of the file or of the installation needs. */
+/** A step that makes a keyword of the installation equal to the file. */
 export type Step =
   | { kind: 'same'; keyword: Keyword }
   | { kind: 'create'; file: FileKeyword }
@@ -68,7 +68,7 @@ function counterpartOf({ id, body }: FileKeyword, keywords: readonly Keyword[]):
   return named[0];
 }
 
-/** Only the keys of the file are compared: others stay as they are. */
+/** Only the keys of the file are compared. Other keys do not change. */
 function changesOf({ body }: FileKeyword, keyword: Keyword): Change[] {
   const wanted = effective(body as unknown as Record<string, unknown>);
   const present = bodyOf(keyword);
@@ -85,12 +85,12 @@ function effective(body: Record<string, unknown>): Record<string, unknown> {
     const view = definitionView(toJson(KeywordDefinitionSchema, definition) as JsonObject);
     return withoutGivenIds(view);
   } catch {
-    // The installation says what is wrong with it, when it estimates the body.
+    // The installation reports the fault when it estimates the body.
     return body;
   }
 }
 
-/** The searches that the keyword does not have yet, although it has others of their source. */
+/** The new searches on sources on which the keyword already has other searches. */
 function searchesThatStartOver({ body }: FileKeyword, keyword: Keyword): string[] {
   const known = new Set(keyword.watches.map((watch) => watch.criteriaHash));
   const sources = new Set(keyword.watches.map(({ source }) => source));

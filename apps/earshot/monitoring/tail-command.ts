@@ -43,7 +43,7 @@ async function tail({ keyword, source, q, json, after = '' }: TailOptions): Prom
   }
 }
 
-/** Ctrl-C, SIGTERM, and a reader such as `head` that has read enough. */
+/** Aborts on Ctrl-C, on SIGTERM, and when a reader such as `head` has read enough. */
 function endedByTheShell(): AbortController {
   const ended = new AbortController();
   const end = () => ended.abort();
@@ -59,7 +59,7 @@ export function lineOf({ mention }: StreamedMention): string {
   return `${parts.map(printable).join('  ')}\n`;
 }
 
-/** Posts can contain control characters, which a terminal would obey. */
+/** Posts can contain control characters, which a terminal would execute. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
 }
