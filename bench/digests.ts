@@ -98,7 +98,7 @@ function startPeer(name: string, cleanup: Cleanup, args: string[] = []): Promise
   });
 }
 
-/** What a run of the services took. */
+/** Durations and memory of a run of the services. */
 interface Run {
   /** Seconds until every digest was stored. */
   assembled: number;

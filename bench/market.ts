@@ -62,7 +62,7 @@ await runBench(async (cleanup) => {
     [
       ['counted day', ...cells(counted)],
       ['counted at reading time', ...cells(raw)],
-      ['counting it after a batch, by search and brand', ...cells(counting)],
+      ['counting the day after a batch, by search and brand', ...cells(counting)],
     ],
   );
   target('counted day, p95 in ms', quantile(counted, 0.95), 50, 'at most');

@@ -16,7 +16,7 @@ const STAMP = join(OUTPUT, '.bundled');
 const CHUNKS = '.chunks';
 /** The code of the programs. */
 const PROGRAMS = ['apps', 'libs', 'clients', 'examples', 'bench'];
-/** Packages that stay as they are: they contain machine code, read files of their own folder, or only have an effect. */
+/** Packages that are not bundled: they contain machine code, read files of their own folder, or are imported only for an effect. */
 const UNBUNDLED = [
   '@node-rs/argon2',
   'chdb',
@@ -40,7 +40,7 @@ if (readText(STAMP) !== wanted) {
   writeFileSync(STAMP, wanted);
 }
 
-/** What the programs import of packages that can be bundled, sorted. */
+/** The imports of the programs from packages that can be bundled, sorted. */
 function importedSpecifiers() {
   const found = new Set();
   for (const folder of PROGRAMS)

@@ -20,7 +20,7 @@ const TARGETS = {
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
   test: { program: JEST, args: [], before: ensureServers },
-  // No browser test is long. The second option ends the list of the first one, which would take the paths behind it.
+  // No browser test is long. The second option ends the list of the first one, which would otherwise include the paths.
   'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts', '--ci=false'], before: ensureNats },
 };
 
@@ -30,7 +30,7 @@ const CHROMIUM = '/usr/bin/chromium-headless-shell';
 
 const tell = (message) => process.stderr.write(`${message}\n`);
 
-/** What the tests of `args` need of the system: all of them, or those under these paths. */
+/** Installs what the tests of `args` need from the system: all tests, or those under these paths. */
 async function ensureServers(args) {
   await ensureNats();
   const { installWithApt } = await import(inRoot('dist/libs/embedded/index.js'));

@@ -8,11 +8,11 @@ import { openBenchAccount } from '../account.js';
 import { benchStores, type Cleanup } from '../harness.js';
 
 const DAY_MS = 86_400_000;
-/** As many as the loop claims at once. */
+/** The number of keywords that the loop claims at once. */
 const TURNS = 100;
 const HISTORY_DAYS = 21;
 
-/** What the evaluation of one keyword costs, in ms. */
+/** The duration of the evaluation of one keyword, in ms. */
 export interface EvaluationCost {
   /** Mentions that were published just now. */
   fresh: number;

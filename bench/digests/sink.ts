@@ -39,7 +39,7 @@ const server = new SMTPServer({
     });
   },
 });
-// A client that ends in the middle of a conversation is no fault of the server.
+// A client that disconnects in the middle of a conversation is not an error of the server.
 server.on('error', () => undefined);
 
 function take(raw: Buffer): void {

@@ -50,7 +50,7 @@ export async function measureCost(reader: BenchReader): Promise<void> {
   target('µs for the embedding', embedding * 4, 2_500, 'at most');
 }
 
-/** What one reading thread adds to its process: to be measured before anything else is loaded. */
+/** The memory that one reading thread adds to its process. Measure it before anything else is loaded. */
 export async function measureMemory(): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;

@@ -8,7 +8,7 @@ const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
 /** Below this the bench counts a post as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
-/** Stance on tweets about 100 topics, none of which the mood was trained on. */
+/** Stance on tweets about 100 topics, which were not used for training. */
 export async function measureStance(reader: BenchReader): Promise<void> {
   const rows = labelled('stance/topics.train.tsv');
   if (!rows) return;
@@ -45,7 +45,7 @@ export async function measureGold(reader: BenchReader): Promise<void> {
 
 type Read = readonly { row: Row; reading: LocalReading }[];
 
-/** The reader's agreement with each of the two beside their agreement with each other. */
+/** The agreement of our reader with each of the two readers, and their agreement with each other. */
 function agreement(readings: Read, field: string, of: (reading: LocalReading) => string): void {
   const pairs = (a: (each: Read[number]) => string, b: (each: Read[number]) => string) =>
     readings.map((each) => [a(each), b(each)] as const);

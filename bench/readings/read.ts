@@ -24,7 +24,7 @@ export class BenchReader {
   }
 }
 
-/** The mood of a text is asked, of no subject. */
+/** A request for the mood of a text, without a subject. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
 /** A request for a post of this text. Texts of the gold set join title and text by a dash. */

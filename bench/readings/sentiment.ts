@@ -21,7 +21,7 @@ const SETS: readonly { file: string; what: string; rows?: (row: Row, at: number)
   { file: 'sentiment/jira.train.tsv', what: 'Jira, fifth', rows: (_, at) => at % HELD_OUT === 0 },
 ];
 
-/** Macro-averaged recall of the mood beside VADER and AFINN, on posts that nothing was trained on. */
+/** Macro-averaged recall of the mood, compared with VADER and AFINN, on posts that were not used for training. */
 export async function measureSentiment(reader: BenchReader): Promise<void> {
   console.log('\nSentiment: macro-averaged recall of negative, neutral, positive');
   const results: (string | number)[][] = [];

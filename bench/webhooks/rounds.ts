@@ -19,7 +19,7 @@ export interface Stage {
   receiver: Peer;
   url: string;
   scene: Scene;
-  /** Deletes what the delivery service knows of endpoints and deliveries. */
+  /** Deletes the state of endpoints and deliveries in the tables of the delivery service. */
   forget(): Promise<void>;
 }
 

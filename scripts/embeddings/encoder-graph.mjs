@@ -79,9 +79,9 @@ class EncoderGraph extends Graph {
   }
 
   /**
-   * One transformer layer: attention and feed-forward, each behind a normalisation and beside a shortcut.
-   * @param pool is applied to the rows before the last matrix. The last layer takes their mean there: the matrix is linear, so
-   *   that the mean of its products is the product of the mean, which costs one row instead of all
+   * One transformer layer: attention and feed-forward, each after a normalisation and with a residual connection.
+   * @param pool is applied to the rows before the last matrix. The last layer takes their mean there. The matrix is linear, so
+   *   the product of the mean equals the mean of the products, and needs one row instead of all
    */
   layer(input, number, width, pool = (rows) => rows) {
     const name = (part) => `${ENCODER}/Layer_${number}/TransformerLayer/${part}`;

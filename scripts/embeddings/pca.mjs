@@ -1,6 +1,6 @@
 // Computes libs/embeddings/model/principal.f16, the 128 directions to which embeddings are compressed, from texts of
 // ../shared/readings: `npm run -s build && npm run embeddings:pca`. The file has 512 × 128 half-precision numbers and
-// contains nothing of the texts. Needs it only after a change of the encoder.
+// contains nothing of the texts. It is needed only after a change of the encoder.
 
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { SENTENCE_DIMENSIONS, SentenceEncoder, STORED_DIMENSIONS } from '../../d
 
 const READINGS = new URL('../../../shared/readings/', import.meta.url);
 const FILE = fileURLToPath(new URL('../../libs/embeddings/model/principal.f16', import.meta.url));
-/** Every so many lines of each file. Their texts are in the second column. */
+/** For each file: one of this number of lines is used. Their texts are in the second column. */
 const TEXTS = {
   'sentiment/tweets.train.tsv': 5,
   'sentiment/reddit.train.tsv': 5,

@@ -228,7 +228,7 @@ describe('stream', () => {
       if (isEnded) response.end();
     };
 
-  it('continues behind the last mention after a lost connection', async () => {
+  it('continues after the last mention when the connection was lost', async () => {
     const { seen } = await start(
       events(': hello\n\nid: a\nevent: mention\ndata: {"id":"1"}\n\n'),
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),

@@ -15,7 +15,7 @@ type AnyError =
   | Schemas['InternalError']
   | Schemas['Unavailable'];
 
-/** The codes of the API. A proxy between client and API can answer with none of them: then `code` is `UNKNOWN`. */
+/** The codes of the API. An answer of a proxy between client and API has none of them: then `code` is `UNKNOWN`. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
@@ -31,7 +31,7 @@ export class EarshotError extends Error {
   readonly details: readonly Fault[];
   /** Id of the request, which the operator finds in the log. */
   readonly requestId: string | undefined;
-  /** How long to wait before the next attempt, where the API says so. */
+  /** How long to wait before the next attempt, if the API states it. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

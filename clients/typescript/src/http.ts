@@ -1,7 +1,7 @@
 import { EarshotConnectionError, EarshotError, errorOf } from './errors.js';
 import { withRetries } from './retry.js';
 
-/** Where and as whom the client calls. */
+/** The installation that the client calls, its credentials, and its limits. */
 export interface ClientOptions {
   /** Address of the installation, such as `https://earshot.example.com`. An empty text is the address of the page. */
   baseUrl: string;

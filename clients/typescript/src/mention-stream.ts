@@ -9,18 +9,18 @@ import { serverSentEvents, type ServerSentEvent } from './server-sent-events.js'
 export type StreamFilters = NonNullable<OptionsOf<'get', '/v1/stream'>['query']>;
 
 export interface StreamOptions {
-  /** `id` of the last mention that was processed: the stream continues behind it. */
+  /** `id` of the last mention that was processed: the stream continues after it. */
   lastEventId?: string;
   /** Ends the stream; the iteration then throws the reason of the signal. */
   signal?: AbortSignal;
   /** Called after each loss of the connection, before the next attempt. */
   onReconnect?: (error: unknown) => void;
-  /** Called when a connection is open, with the `id` behind which it begins: the `lastEventId` of a later stream. */
+  /** Called when a connection is open, with the `id` after which it begins: the `lastEventId` of a later stream. */
   onOpen?: (lastEventId: string) => void;
 }
 
 export interface StreamedMention {
-  /** Send it as `lastEventId` to continue behind this mention. */
+  /** Send it as `lastEventId` to continue after this mention. */
   id: string;
   mention: components['schemas']['Mention'];
 }
