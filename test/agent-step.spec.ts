@@ -80,7 +80,7 @@ it('an event of a keyword with a step is delivered once, with the answer, and th
   await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsHeld === 0);
 });
 
-it('nothing waits for a step but its own event: other keywords, and watches with a step of their own, go on [readings.agent-alone]', async () => {
+it('only its own event waits for a step: other keywords, and watches with a step of their own, continue [readings.agent-alone]', async () => {
   const { api } = customer;
   await watchKeyword(api, keyword('hanging', { ai_step: STEP, sentiment_enabled: false }));
   await watchKeyword(api, keyword('plain', { sentiment_enabled: false }));

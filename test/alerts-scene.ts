@@ -16,7 +16,7 @@ export interface AlertStores {
 /** The ids of a keyword with one channel and one search; `searchId` is empty if its source has no searches of its own. */
 export type KeywordIds = Record<'accountId' | 'keywordId' | 'channelId' | 'watchId' | 'searchId', string>;
 
-/** What happens to a keyword, and its facts. */
+/** Publishes facts of a keyword, and reads the facts about it. */
 export type KeywordScene = Awaited<ReturnType<typeof sceneOf>>;
 
 /** A rule that fires at five mentions in an hour. */

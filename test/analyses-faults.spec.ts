@@ -23,7 +23,7 @@ afterEach(async () => {
   await llm.close();
 });
 
-/** For the local reader every text means the same: it puts every mention into the first class. */
+/** The local reader sees the same meaning in every text, so it puts every mention into the first class. */
 const mentions = {
   meaning: async (all: readonly AnalysedMention[]) =>
     all.map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),

@@ -66,7 +66,7 @@ beforeAll(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
   commands = new CommandClient(bus);
-  // For the second test. They start while the first one runs, which gives them nothing to do.
+  // These programs are for the second test. They start while the first one runs, and have no work until then.
   doomedKeywords = await begin('keywords', 'after-append-before-projection:2');
   doomedDelivery = await begin('delivery', 'delivery-after-post-before-record:1');
 }, 60_000);
@@ -78,17 +78,17 @@ afterAll(async () => {
   await simulator?.stop();
 });
 
-/** Where analysis kills itself, one after the other. */
+/** The points at which analysis kills itself, one after the other. */
 const INSTANTS = [
   // The alert is in ALERTS, its turn is still due.
   'alerts-after-decision-before-turn:1',
   // The event is in EVENTS, the alert is not acknowledged.
   'alerts-after-publish-before-ack:1',
-  // The digest is in DIGESTS, its row does not know it.
+  // The digest is in DIGESTS, its row is not updated.
   'digests-after-append-before-turn:1',
 ];
 
-it('kill -9 of analysis at each step of an alert and a digest loses no mention, and makes no alert and no digest twice [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of analysis at each step of an alert and a digest loses no mention, and makes each alert and each digest once [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
   for (const failpoint of INSTANTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
@@ -121,7 +121,7 @@ it('kill -9 of analysis at each step of an alert and a digest loses no mention, 
   }
 }, 90_000);
 
-it('kill -9 of keywords before a change of rules and channels is in the tables, and of delivery after it has sent the alert and before it sends the digest, loses none of them and makes none twice [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of keywords before a change of rules and channels is in the tables, and of delivery between sending the alert and sending the digest, loses nothing and makes each alert and digest once [alerts.once, digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   const accountId = await openAccount();
   const channelId = newId();
@@ -177,7 +177,7 @@ it('kill -9 of keywords before a change of rules and channels is in the tables, 
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
-it('kill -9 of delivery after a digest was sent and before it is recorded sends the digest again with the same id, as a webhook and as a mail, and no second digest is made [digests.exactly-once]', async () => {
+it('after kill -9 of delivery between sending a digest and recording it, the digest is sent again with the same id, as a webhook and as a mail, and no second digest is made [digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
   const sent = {
@@ -257,7 +257,7 @@ async function keywordWithInterruptedChange(accountId: string, channelId: string
   // The client got no answer, and repeats the request.
   await commands.request(COMMANDS.changeKeyword, change);
   expect(await rowOf(database, keywordId)).toEqual(changed);
-  // Not at the next full hour, but when the test says so.
+  // Makes the digest due now, not at the next full hour.
   await database.query(`UPDATE digest_turns SET due_at = 'infinity' WHERE keyword_id = $1`, [keywordId]);
   return { keywordId, unanswered };
 }

@@ -55,7 +55,7 @@ afterAll(async () => {
   await simulator?.stop();
   await stores?.drop();
 });
-/** Where a service kills itself, one after the other, while the same events wait. */
+/** The points at which a service kills itself, one after the other, while the same events wait. */
 const INSTANTS = [
   // The questions are stored, the check is not acknowledged.
   ['analysis', 'analysis-after-publish-before-ack:1'],
@@ -69,7 +69,7 @@ const INSTANTS = [
   ['billing', 'billing-after-append-before-projection:1'],
 ] as const;
 
-it('kill -9 of analysis and billing at each step of events that wait loses, doubles and overcharges nothing', async () => {
+it('kill -9 of analysis and billing at each step of waiting events loses no event, repeats none and charges each once', async () => {
   const scene = await watchWithStep();
   simulator.faults.add({ source: 'llm', kind: 'slow', times: 0, delayMs: 20 });
   await scene.check();

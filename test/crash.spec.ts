@@ -12,7 +12,7 @@ import { freePort } from '#embedded';
 import { burst, expectNothingHeld, expectNothingLost, keywordBody, watchBrand } from './burst.js';
 import { setStage, welcome, type Customer, type Stage } from './scenario.js';
 
-/** Where services kill themselves in the middle of one burst. */
+/** The points at which services kill themselves in the middle of one burst. */
 const BURSTS: { title: string; instants: [service: ServiceName, failpoint: string][] }[] = [
   {
     title:

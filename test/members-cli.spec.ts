@@ -18,10 +18,10 @@ const program = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 
 let stores: IsolatedStores;
 let earshot: Program;
-/** What `npm start` has printed on standard output. */
+/** The output of `npm start` on standard output. */
 let printed = '';
 
-/** Starts Earshot as `npm start` does, and waits until it has said where it runs. */
+/** Starts Earshot as `npm start` does, and waits until it has printed its address. */
 async function start(): Promise<void> {
   printed = '';
   earshot = beginProgram('earshot', programEnv(stores, { LOG_LEVEL: 'silent' }), await freePort());

@@ -140,7 +140,7 @@ async function live(minute: number, kept: Json[]): Promise<void> {
 }
 
 describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
-  it('leaves every ledger exactly as its streams say, and no reservation behind [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
+  it('leaves every ledger equal to its streams, and no reservation [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
     const kept = [
       await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
       await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),

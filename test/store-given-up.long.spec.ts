@@ -21,8 +21,8 @@ it('an installation whose store keeps exiting ends with code 1 and one sentence 
   const sentence = earshot
     .output()
     .split('\n')
-    .find((line) => line.startsWith('Earshot ends'));
+    .find((line) => line.startsWith('Earshot stops'));
   expect(sentence).toMatch(
-    /^Earshot ends, since it cannot go on: nats is not started again: it ended 6 times \(exit code 1\)\. Its last words: nats-server: .+nats\.log\)$/,
+    /^Earshot stops, because it cannot continue: nats is not started again: it ended 6 times \(exit code 1\)\. Its last output: nats-server: .+nats\.log\)$/,
   );
 }, 120_000);

@@ -1,6 +1,6 @@
 // Loaded into programs under test (NODE_OPTIONS=--import=…): their time runs VIRTUAL_SPEED times as fast from
-// VIRTUAL_EPOCH_MS on. Waits of the services themselves shrink with it; those of libraries and of connections do not,
-// since the network is as slow as ever.
+// VIRTUAL_EPOCH_MS on. Waits of the services themselves are shortened; those of libraries and connections are not,
+// because the network does not become faster.
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 

@@ -96,7 +96,7 @@ describe('an event that waits for the language model', () => {
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
   });
 
-  it('that costs nothing in the end releases its reservation', async () => {
+  it('without a charge in the end releases its reservation', async () => {
     const scene = on.scene();
     const { accountId } = scene;
     await fundAccount(on.database, accountId, 10);
@@ -288,7 +288,7 @@ it('a model that was down is tested with an event without a step, and reads agai
   });
 });
 
-it('a model that works again, as another replica has found out, reads all events that wait', async () => {
+it('reads all waiting events when another replica reports that the model works again', async () => {
   on.fails('500', 0);
   // Five failures: then it is down, for five seconds.
   const down = Array.from({ length: 5 }, () => on.scene());

@@ -4,7 +4,7 @@ import { STEP, type WaitingStage } from './waiting-stage.js';
 /** Analysis stops and starts while events wait for the language model. */
 export function waitingRestartTasks(stage: () => WaitingStage): void {
   describe('a restart', () => {
-    it('without a language model finishes all that waits at once [readings.model-removed]', async () => {
+    it('without a language model finishes all waiting events at once [readings.model-removed]', async () => {
       await stage().stopAnalysis();
       const left = stage().scene();
       await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
@@ -17,7 +17,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
       await stage().stopAnalysis();
     });
 
-    it('gives back the questions that were being asked at the stop, and asks them again', async () => {
+    it('releases the questions that were being asked at the stop, and asks them again', async () => {
       await stage().analysis();
       stage().fails('hang', 1);
       const scene = stage().scene();

@@ -87,7 +87,7 @@ export class WaitingStage {
   }
 }
 
-/** What a question asks. */
+/** The content of a question. */
 export interface Wanted {
   analysis?: boolean;
   bucketPreset?: string;

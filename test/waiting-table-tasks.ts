@@ -52,14 +52,14 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await giveBack(stage().database, [taken[0]!], Date.now());
     });
 
-    it('finishes what is overdue in portions, and leaves a request that is just ending to its replica', async () => {
+    it('finishes overdue questions in portions, and leaves a question whose request is ending to its replica', async () => {
       await stage().database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '1 second'`);
       const overdue = await claimOverdue(stage().database);
       expect(overdue).toHaveLength(200);
       expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
     });
 
-    it('gives what is overdue to one replica at a time, and what a replica asked for too long to another', async () => {
+    it('gives overdue questions to one replica at a time, and a question that a replica has kept too long to another one', async () => {
       const { database } = stage();
       const late = (which: string) =>
         database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);
@@ -79,7 +79,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await database.query('DELETE FROM waiting_readings');
     });
 
-    it('forgets the positions of questions that the stream does not keep any more', async () => {
+    it('deletes the positions of questions that the stream does not keep any more', async () => {
       const add = `INSERT INTO projection_positions (projection, subject, seq) VALUES ($1, 'readings.a.b.old', 3), ($1, 'readings.a.b.new', 5)`;
       await stage().database.query(add, [waitingReadingsProjection.name]);
       await forgetOldPositions(stage().database.manager, waitingReadingsProjection, 5);

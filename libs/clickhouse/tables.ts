@@ -253,12 +253,12 @@ export const TABLES: readonly string[] = [
   `ALTER TABLE mentions MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explore_id != '${NO_ID}'`,
   'ALTER TABLE mention_vectors ADD COLUMN IF NOT EXISTS explored Bool',
   'ALTER TABLE mention_vectors MODIFY TTL toDateTime(occurred_at) + INTERVAL 90 DAY DELETE WHERE explored',
-  // Vectors that are older than the column: without a keyword, and not of a mention of a watch. The mention of a new vector
-  // can be written after it.
+  // Marks the vectors of Explores that were stored before this column existed: they have no keyword and no mention of a
+  // watch. It leaves out the last day, because a mention can be written after its vector.
   `ALTER TABLE mention_vectors UPDATE explored = true
    WHERE NOT explored AND keyword_id = '${NO_ID}' AND occurred_at < now() - INTERVAL 1 DAY AND event_id NOT IN (
      SELECT event_id FROM mentions WHERE keyword_id = '${NO_ID}' AND explore_id = '${NO_ID}')`,
-  // Calculates again when rows of a part end, which an update leaves out, without writing the part again.
+  // An update does not calculate the expiry of a part's rows again. This does, without writing the part again.
   'ALTER TABLE mention_vectors MODIFY SETTING materialize_ttl_recalculate_only = 1',
   'ALTER TABLE mention_vectors MATERIALIZE TTL',
 

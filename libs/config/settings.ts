@@ -130,7 +130,7 @@ export const SETTINGS = {
   }),
   SMTP_REQUIRE_TLS: bool({
     default: true,
-    desc: 'Whether a mail server that offers no STARTTLS is refused. A server on loopback never is',
+    desc: 'Whether a mail server without STARTTLS is refused. A server on loopback is never refused',
   }),
   CHANNEL_SLACK_URL: url({
     default: '',
@@ -147,7 +147,7 @@ export const SETTINGS = {
   PLAN_CHANGES: str({
     choices: ['owner', 'cli'] as const,
     default: undefined,
-    desc: 'Who changes plans and adds packs of credits: owner (the owners of an account, on the page) or cli (only the command line). Default: owner, and cli with SIGN_UP=open',
+    desc: 'Who changes plans and adds packs of credits: owner (the owners of an account, on the page) or cli (only the command line). Default: cli with SIGN_UP=open, otherwise owner',
   }),
   MCP_DAILY_CREDITS: wholeNumber({
     default: 1000,
@@ -161,7 +161,7 @@ export const SETTINGS = {
     default: '',
     desc: 'Base address of an OpenAI-compatible server, https://api.openai.com/v1; /chat/completions is appended. Default: no language model',
   }),
-  LLM_MODEL: str({ default: '', desc: 'The model that LLM_URL is asked for' }),
+  LLM_MODEL: str({ default: '', desc: 'Name of the model that LLM_URL uses' }),
   LLM_TOKEN: str({ default: '', desc: 'Token of LLM_URL (authorization: Bearer …), if it needs one' }),
   LLM_TEMPERATURE: temperature({
     default: 0,
@@ -183,7 +183,7 @@ export const SETTINGS = {
     default: '',
     desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change: embeddings backfill',
   }),
-  EMBEDDINGS_MODEL: str({ default: '', desc: 'The model that EMBEDDINGS_URL is asked for' }),
+  EMBEDDINGS_MODEL: str({ default: '', desc: 'Name of the model that EMBEDDINGS_URL uses' }),
   EMBEDDINGS_TOKEN: str({
     default: '',
     desc: 'Token of EMBEDDINGS_URL (authorization: Bearer …), if it needs one',

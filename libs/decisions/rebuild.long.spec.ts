@@ -188,7 +188,7 @@ describe('a rebuild', () => {
     expect(await shape()).toEqual(before);
   });
 
-  it('keeps columns that the stream does not hold, and repairs those that it holds', async () => {
+  it('keeps columns that the stream does not contain, and repairs those that it contains', async () => {
     const [id = ''] = ids(1);
     await add(id, 2, tallies(1));
     await database.query(`UPDATE tallies SET seen = 7, total = 99, notes = 'wrong'`);

@@ -120,7 +120,7 @@ describe('one data directory', () => {
     },
   );
 
-  it('cannot be used while an earlier release uses it, which holds no lock of the operating system', async () => {
+  it('cannot be used while an earlier release uses it, which takes no lock of the operating system', async () => {
     mkdirSync(dataDir, { recursive: true });
     const other = spawn('sleep', ['60'], { stdio: 'ignore' });
     cleanUp.push(() => other.kill('SIGKILL'));

@@ -187,7 +187,7 @@ export class StoreProcess {
     const log = logFile(this.host.dataDir, name);
     this.host.onGivenUp(
       new Error(
-        `${name} is not started again: ${why}. Its last words: ${this.lastLogLines()} (all of them: ${log})`,
+        `${name} is not started again: ${why}. Its last output: ${this.lastLogLines()} (all of them: ${log})`,
       ),
     );
   }
@@ -201,7 +201,7 @@ export class StoreProcess {
     const lines = readFileSync(logFile(this.host.dataDir, this.command.name), 'utf8')
       .split('\n')
       .filter(Boolean);
-    return lines.slice(-3).join(' | ') || 'it said nothing';
+    return lines.slice(-3).join(' | ') || 'it printed nothing';
   }
 }
 

@@ -1,10 +1,10 @@
-/** Computes what texts mean, as vectors. */
+/** Computes vectors that represent the meaning of texts. */
 export interface Embedder {
   /** Identifies the model and its version. Vectors of different models cannot be compared. */
   readonly model: string;
   /**
-   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All of one model have the same length;
-   * a text that the service refuses, or without any visible character, gets an empty one.
+   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have the same
+   * length. A text that the service refuses, or that has no visible character, gets an empty vector.
    * @param urgent true if a person waits: these texts go before others
    * @throws EmbeddingsUnavailable when the service that computes them does not answer
    */

@@ -19,7 +19,7 @@ const MOST_CHARACTERS = 8_000;
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MOST_DIMENSIONS = 4096;
-/** The request is at fault, and not the server, its token or its address. */
+/** Statuses that mean that the request is wrong, not the server, its token or its address. */
 const REFUSED = new Set([400, 413, 422]);
 
 /** Embeds texts with a server. The texts leave this machine. */
@@ -45,7 +45,7 @@ export class RemoteEmbedder implements Embedder {
     await this.options.http.close();
   }
 
-  /** If the server refuses several texts, each is asked by itself, so that one does not keep the others out. */
+  /** If the server refuses a batch, sends each text by itself, so that only the refused text has no vector. */
   private async request(texts: readonly string[]): Promise<Uint8Array[]> {
     const sent = texts.filter((text) => text !== '');
     if (sent.length === 0) return texts.map(() => new Uint8Array(0));

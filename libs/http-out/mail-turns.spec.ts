@@ -36,7 +36,7 @@ class Mails {
 describe('the connections to the mail server', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('are not all held by one account, nor by two, so that mails that hang delay no other account', async () => {
+  it('are never all used by one account or by two, so hanging mails delay no other account', async () => {
     const mails = new Mails(new MailTurns(8));
     mails.send('hangs', 50);
     await settle();
@@ -50,7 +50,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.filter((account) => account === 'other').length).toBe(3);
   });
 
-  it('are held by accounts whose mails stall as if they were one account, for a minute, also if other mails of theirs end in time', async () => {
+  it('are limited for all accounts with stalled mails together as for one account, for a minute, also if other mails of these accounts end in time', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -72,7 +72,7 @@ describe('the connections to the mail server', () => {
     expect(mails.runningOf).toEqual({ a: 2, b: 1, c: 1, d: 1, e: 1, f: 1, other: 1 });
   });
 
-  it('go to accounts in turn: one mail does not wait behind the hundred of another account', async () => {
+  it('are given to accounts in turn: one mail does not wait for the hundred mails of another account', async () => {
     const mails = new Mails(new MailTurns(2));
     mails.send('a', 100);
     mails.send('b', 2);
@@ -82,7 +82,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.join('')).toBe('ababcaa');
   });
 
-  it('start every mail once, and never more than allowed', async () => {
+  it('start every mail once, and never more mails at the same time than allowed', async () => {
     const step = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.constant(undefined));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -1,8 +1,8 @@
 /** A mail that takes this long stalls: a usual server needs a fraction of it. */
 const STALLED_MS = 5_000;
 /**
- * How long an account counts as stalling after such a mail. Mails that end in time must not shorten it: between two of
- * them, its other mails would get as many connections as those of an account that never stalled.
+ * How long an account counts as stalled after such a mail. Mails that end in time do not shorten this time. Otherwise the
+ * account would often get as many connections as an account that never stalled.
  */
 const STALLING_MS = 60_000;
 /** The group of all accounts whose mails stall. No account has this id. */
@@ -15,16 +15,17 @@ interface Account {
 }
 
 /**
- * Shares the connections to the mail server, so that mails which the server does not answer delay no other account:
- * accounts take turns, and one starts a mail only if it has fewer connections than are free. Of 8, the first gets at most
- * 4, and the next one 2. Accounts with a mail that stalled within the last minute count as one account together.
+ * Shares the connections to the mail server, so that unanswered mails of one account do not delay other accounts.
+ * Accounts take turns, and an account starts a mail only if it has fewer connections than are free. Of 8 connections, the
+ * first account gets at most 4, and the next one 2. All accounts with a mail that stalled within the last minute count as
+ * one account together.
  */
 export class MailTurns {
-  /** Those with mails, in the order of their turns. */
+  /** Accounts with mails, in the order of their turns. */
   private readonly accounts = new Map<string, Account>();
-  /** When the last mail of an account that stalled ended, epoch ms. */
+  /** For each account: when its last stalled mail ended, epoch ms. */
   private readonly stalledAt = new Map<string, number>();
-  /** Running mails by group: an account, or all that stall. */
+  /** Running mails by group: one account, or all stalled accounts. */
   private readonly runningOf = new Map<string, number>();
   private free: number;
 
@@ -59,7 +60,7 @@ export class MailTurns {
     }
   }
 
-  /** Forgets what waits: it is never run. */
+  /** Drops the waiting mails: they are never sent. */
   clear(): void {
     for (const { waiting } of this.accounts.values()) waiting.length = 0;
   }
@@ -72,7 +73,7 @@ export class MailTurns {
       if (!start) continue;
       account.running += 1;
       this.count(group, 1);
-      // Behind the others, where this loop finds it again.
+      // Moves the account to the end, where this loop reaches it again.
       this.accounts.delete(accountId);
       this.accounts.set(accountId, account);
       start();

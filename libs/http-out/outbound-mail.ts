@@ -22,9 +22,9 @@ export interface OutboundMailMessage {
   subject: string;
   text: string;
   html: string;
-  /** Headers beside those that every mail has. */
+  /** Headers in addition to those of every mail. */
   headers: Record<string, string>;
-  /** Pictures that the HTML shows by `cid:`. */
+  /** Pictures that the HTML refers to by `cid:`. */
   images?: readonly { cid: string; png: Uint8Array }[];
   /** For connecting, TLS and sending together, from the moment at which the mail has a connection of its own. */
   deadlineMs: number;
@@ -91,7 +91,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     connectionTimeout: STEP_TIMEOUT_MS,
     greetingTimeout: STEP_TIMEOUT_MS,
     socketTimeout: STEP_TIMEOUT_MS,
-    // A mail consists of the given bytes only, whatever they look like.
+    // A mail consists of the given bytes only: paths and addresses in them are never read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -116,7 +116,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
       return turns.run(accountId, async () => {
         if (Date.now() > startBy) return undefined;
         const sent = transport.sendMail(options).then((): MailOutcome => ACCEPTED, outcomeOf);
-        // Not before: the server is not responsible for the time in the queue.
+        // The deadline begins here, because the server is not responsible for the time in the queue.
         return (await within(deadlineMs, sent)) ? sent : timedOut(deadlineMs);
       });
     },

@@ -39,7 +39,7 @@ export function exploredIdOf(exploreId: string, source: string): string {
   return derivedId('explored', exploreId, source);
 }
 
-/** The id of a webhook address of an account, as a delivery's target. The address may hold a secret, the id does not. */
+/** The id of a webhook address of an account, as a delivery's target. The address may contain a secret; the id does not. */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }

@@ -38,7 +38,7 @@ const completion = (message: object, more: object = {}) => ({
   ...more,
 });
 
-it('asks once at the address with the token, and nothing about this machine', async () => {
+it('sends one request to the address, with the token and without data about this machine', async () => {
   const answer = await ask(json(completion({ content: '{}' })));
   expect(answer).toEqual({
     text: '{}',
@@ -143,7 +143,7 @@ it('ends with its deadline when the server hangs, or never stops answering slowl
   await expect(ask(drip, { withinMs: 100 })).rejects.toMatchObject({ kind: 'timeout' });
 });
 
-it('knows how long the server asks to wait, of refusals for a limit and of outages', async () => {
+it('reports how long the server asks to wait, for rate limits and for outages', async () => {
   const asks =
     (status: number): Respond =>
     (_, r) =>

@@ -37,7 +37,7 @@ const MAX_BYTES = 1024 * 1024;
 /** Our own deadline ends the request first. */
 const LATER_MS = 60_000;
 const NO_CONTENT = new Set([101, 204, 205, 304]);
-/** Headers of the library that describe this machine, which is nobody's business. */
+/** Headers with which the library describes this machine. They are not sent. */
 const UNSENT = [
   'lang',
   'package-version',

@@ -78,7 +78,7 @@ it('is down after five failures in a row, waits twice as long after each, and tr
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('tests a server that is down not more often when it asks for no wait, and as late as it asks', async () => {
+it('tests a server that is down at its usual intervals if the server asks for no wait, and otherwise after the wait that it asks for', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);

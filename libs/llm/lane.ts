@@ -28,14 +28,14 @@ export interface TurnLimits {
   burst: number;
 }
 
-/** The state of the lane that several processes share: the requests of all of them are one lane. */
+/** The state of a lane that several processes share. */
 export interface SharedTurns {
   /**
-   * Begins a turn if the lane has room. Who has waited long goes first.
+   * Begins a turn if the lane has room. Turns that have waited long begin first.
    * @param turn a new id
    * @param waitedMs how long the turn has waited until now
-   * @returns whether it has begun; if not, after how many ms it is worth to ask again. `isBlocked`: the server asked to
-   * wait, or is down; otherwise other requests use the budget
+   * @returns whether it has begun; if not, the time in ms after which the caller should ask again. `isBlocked`: the server
+   * asked to wait, or is down; otherwise other requests use the budget
    */
   begin(
     turn: string,
@@ -44,19 +44,19 @@ export interface SharedTurns {
   ): Promise<{ failures: number } & ({ hasBegun: true } | { waitMs: number; isBlocked: boolean })>;
   /** The present number of failures in a row. */
   failures(): Promise<number>;
-  /** @param learn from the failures in a row before; undefined: the request says nothing about the server */
+  /** @param learn gets the previous number of failures in a row; undefined: the request says nothing about the server */
   end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined>;
 }
 
 /** After this number of failures in a row, the server counts as down. */
 const DOWN_AFTER = 5;
-/** A request that would wait longer for its turn is refused: its caller has better places to wait. */
+/** A request that would wait longer for its turn is refused; its caller can ask again later. */
 const PATIENCE_MS = 2_000;
-/** A small budget has the patience for this many requests: an event may need three, and would otherwise never get them. */
+/** With a small budget, a request waits for this many others: an event can need three requests, and would otherwise never get them. */
 const PATIENT_REQUESTS = 3;
 /** The first wait of a server that is down; it doubles. Such a server cannot ask for a shorter one. */
 const FIRST_WAIT_MS = 5_000;
-/** Longer than half the time that an event waits would be too long. */
+/** Half of the time that an event waits for the model. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
@@ -107,7 +107,7 @@ export class LlmLane {
     return this.failures >= DOWN_AFTER;
   }
 
-  /** Like `isDown`, after a look whether another process has had a success since. */
+  /** Like `isDown`, but first reads whether another process has had a success since. */
   async isStillDown(): Promise<boolean> {
     if (this.isDown && this.shared) this.failures = await this.shared.failures();
     return this.isDown;

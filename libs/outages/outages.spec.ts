@@ -36,7 +36,7 @@ describe('isOutage', () => {
   });
 
   it.each([
-    ['an error whose text holds "timeout"', new Error('the field timeout must be a number')],
+    ['an error whose text contains "timeout"', new Error('the field timeout must be a number')],
     ['an error that looks like a refused connection', new Error('connect ECONNREFUSED 127.0.0.1:1')],
     ['an upstream error with a code of the network', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
     ['a statement that Postgres refuses', fromPostgres('22P02')],

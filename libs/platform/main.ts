@@ -56,7 +56,7 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
     const running = await startUnlessStopped(() => start(config, stopping.signal), stopping.signal);
     const failure = stopping.signal.aborted ? undefined : await endOf(stopping.signal, running);
     if (failure) {
-      console.error(`Earshot ends, since it cannot go on: ${failure.message}`);
+      console.error(`Earshot stops, because it cannot continue: ${failure.message}`);
       beginToEnd(config.SHUTDOWN_GRACE_MS);
     }
     await running?.stop();

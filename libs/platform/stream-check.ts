@@ -42,6 +42,6 @@ export async function checkStreams(database: Database, bus: Bus): Promise<void> 
   throw new SettingsError(
     `NATS has lost messages that Postgres has seen: ${list.join('; ')}.\n` +
       "Put NATS' directory (DATA_DIR/nats) back from a backup that is as new as Postgres. If there is none: move Postgres' " +
-      'data away (DATA_DIR/postgres, or give an empty DATABASE_URL), and the next start builds it from what NATS still holds.',
+      'data away (DATA_DIR/postgres, or give an empty DATABASE_URL), and the next start builds it from the messages that NATS still contains.',
   );
 }

@@ -51,8 +51,8 @@ const MIGRATION_LOCK = 7_210_418;
 /** No query takes nearly as long. One that does is waiting for a lock that is never released, or is a mistake. */
 const STATEMENT_WITHIN_MS = 60_000;
 /**
- * A transaction that asks for nothing for this time ends: its process is frozen, and would keep its locks until it
- * continues. The longest pause that is meant is for appends to a stream that does not answer, and takes a minute and a half.
+ * Postgres ends a transaction that sends no statement for this time: its process is frozen, and would keep its locks until
+ * it continues. The longest intended pause is a minute and a half: an append to a stream that does not answer.
  */
 const IDLE_IN_TRANSACTION_MS = 180_000;
 const KEEP_ALIVE_SECONDS = 30;

@@ -16,7 +16,7 @@ export function consumerOf({ stream, subjects, name }: Projection): ConsumerOpti
   return { stream, subjects, name: `projection-${name}`, batchSize: BATCH_SIZE, inOrder: true };
 }
 
-/** The last sequence of its stream that the projection's tables hold; 0 for none. */
+/** The last sequence of its stream that the projection's tables contain; 0 for none. */
 export async function appliedUpTo(database: Database, { name }: Projection): Promise<number> {
   const [row] = await database.query<{ seq: number | null }[]>(
     'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',

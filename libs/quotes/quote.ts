@@ -4,7 +4,7 @@ import type { SourceConnector } from '#sources';
 /** A month of an estimate: 30 days. */
 export const MONTH_SECONDS = 30 * 24 * 3600;
 
-/** The data that determine the price of one search. */
+/** The data that determines the price of one search. */
 export interface PricedSearch {
   source: SourceId;
   criteria: Criteria;

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 /** Numbers of a model, as they are stored. */
 export type Numbers = Int8Array | Float32Array;
 
-/** What the weights file holds: facts about the models, and their numbers by name. */
+/** The content of the weights file: facts about the models, and their numbers by name. */
 export interface Artefact {
   card: ModelCard;
   numbers: ReadonlyMap<string, Numbers>;

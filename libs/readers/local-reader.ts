@@ -6,7 +6,7 @@ import type { LocalReader, LocalReading, ReadRequest } from './reading.js';
 import { MOST_CHARACTERS, MOST_TITLE_CHARACTERS } from './text/clean.js';
 import { MOST_NAMES } from './text/names.js';
 
-/** Names the local reader in what it has read. The version changes with weights and rules. */
+/** Identifies the local reader in its readings. The version changes with weights and rules. */
 export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: '2' } as const;
 
 /** Items of one task: few enough that two threads share a batch, enough that the hand-over costs little. */
@@ -67,7 +67,7 @@ export function readerInThreads(
   };
 }
 
-/** Only what is read goes to the thread. Invisible characters are removed there, so the cut leaves room for some. */
+/** Shortens texts to the part that the thread reads, plus some room for invisible characters, which the thread removes. */
 function shortened({ item, subject, analysis, embed }: ReadRequest): ReadRequest {
   return {
     item: {

@@ -45,7 +45,7 @@ describe('the reading of an item', () => {
     );
   });
 
-  it('does not change with characters that nobody sees', () => {
+  it('does not change with invisible characters', () => {
     const words = 'I love Acme, the best tool for our team, but support is slow'.split('');
     fc.assert(
       fc.property(
@@ -71,7 +71,7 @@ describe('the reading of an item', () => {
     expect(reading.intentReason?.length).toBeLessThan(300);
   });
 
-  it('reads no words of the thread’s title as the author’s', () => {
+  it('does not read the title of the thread as words of the author', () => {
     const request = requestOf('Fine, thank you');
     const item = { ...request.item, title: 'I hate Acme, it is awful', titleOfParent: true };
     expect(readingOf({ ...request, item }).sentiment).not.toBe('negative');

@@ -15,7 +15,7 @@ import { markedText, placesOf, SUBJECT } from './text/names.js';
 import type { Weights } from './weights.js';
 
 const MOST_SUBJECTS = 200;
-/** Issues and questions on software tell of errors without a judgement: what is added to the log-odds of neutral. */
+/** Added to the log-odds of neutral for issues and questions on software, which describe errors without a judgement. */
 const MATTER_OF_FACT = 2;
 
 /** An item whose text is prepared for all readings. */

@@ -5,7 +5,7 @@ import type { LinearModel } from './sentiment/linear.js';
 import type { MoodModels } from './sentiment/mood.js';
 import type { Network } from './sentiment/network.js';
 
-/** Everything that is learned. */
+/** All trained weights. */
 export interface Weights extends MoodModels {
   card: ModelCard;
   /** Tells the intent of English posts that no fixed phrase shows. */

@@ -10,7 +10,7 @@ import {
 import type { RuleSubject } from './subject.js';
 import { isText, textFields, type TextField, type TextsOf } from './texts.js';
 
-/** Longest text of a value, or of what was seen, in the outcome of a clause, in characters. */
+/** Longest text of a value, or of the item's value, in the outcome of a clause, in characters. */
 const MOST_SHOWN = 120;
 /** Characters of the text before a match that are shown with it. */
 const SHOWN_BEFORE = 40;

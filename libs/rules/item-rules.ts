@@ -51,7 +51,7 @@ export interface RulesOutcome {
 export interface ItemRules {
   /** Checks the rules in order. Takes time in proportion to the item's text and the number of clauses. */
   outcomeOf(subject: RuleSubject, similarity: Similarity): RulesOutcome;
-  /** What `similarity` may be asked for. */
+  /** The arguments with which `similarity` can be called. */
   readonly similarTo: readonly { field: TextField; text: string }[];
 }
 

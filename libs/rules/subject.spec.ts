@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { EventSchema } from '#contracts';
 import { ruleSubjectOf } from './subject.js';
 
-describe('what rules read of an event', () => {
+describe('the values that rules read from an event', () => {
   it('are the values of the item and of its readings, with price and brand of a listing and followers of an author [rules.fields]', () => {
     const event = create(EventSchema, {
       ...{ eventId: 'e', source: 'vinted', vip: true, lang: 'en', relevance: 0 },

@@ -1,6 +1,6 @@
 import type { Event } from '#contracts';
 
-/** What rules read of an item, after all readings. A key is undefined if the item has no such value. */
+/** The values of an item that rules can read, after all readings. A key is undefined if the item has no such value. */
 export interface RuleSubject {
   source: string;
   kind: string;
@@ -34,7 +34,7 @@ export interface RuleSubject {
   ai: Readonly<Record<string, unknown>> | null;
 }
 
-/** What rules read of a final event. @throws Error for an event without an item */
+/** The values of a final event that rules can read. @throws Error for an event without an item */
 export function ruleSubjectOf(event: Event): RuleSubject {
   const item = event.matched?.item;
   if (!item) throw new Error(`event ${event.eventId} has no item`);

@@ -47,12 +47,12 @@ describe('a source through the real outbound door', () => {
     expect(new Set(agents)).toEqual(new Set(['Earshot/spec']));
   });
 
-  it('does not read one inside', async () => {
+  it('does not read a feed on a private address', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: shut });
     await expect(read(http, `${origin}/feed.xml`)).rejects.toMatchObject({ kind: 'blocked' });
   });
 
-  it('asks the address of the operator instead, redirects included, and keeps the names', async () => {
+  it('sends requests, redirects included, to the address that the operator set, and keeps the original host names', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: shut, baseUrl: origin });
     const state = {};
     const { items } = await read(http, FEED_URL, state);

@@ -154,7 +154,7 @@ describe('a batch', () => {
   });
 });
 
-describe('what several steps caused together', () => {
+describe('work that several steps caused together', () => {
   it('follows from the only step, or from the only one that is recorded, and otherwise from none of them', () => {
     expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
     expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));

@@ -4,9 +4,9 @@ import { findingsInBothThemes } from './chromium.js';
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** A member sets up what sends mentions elsewhere. */
+/** A member sets up channels and the signing secret. */
 export function channelTasks(member: Member): void {
-  it('rotates the signing secret, and sees until when the one before still signs', async () => {
+  it('rotates the signing secret, and sees until when the previous one still signs', async () => {
     const { page } = member;
     const before = (await call(page, 'GET', '/v1/signing-secret')).signingSecret as string;
     await member.open('settings/webhooks');
@@ -81,7 +81,7 @@ export function channelTasks(member: Member): void {
     await card.getByText('The message arrived').waitFor();
   }, 90_000);
 
-  it('gives a keyword a daily digest, and takes it away again', async () => {
+  it('adds a daily digest to a keyword, and removes it again', async () => {
     const { page } = member;
     await member.open('digests');
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Lumora' }) });

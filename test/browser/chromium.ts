@@ -41,7 +41,7 @@ export const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
-    // Nothing is measured while it moves.
+    // Animations are off, because elements that move cannot be measured.
     reducedMotion: 'reduce',
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
@@ -52,7 +52,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    // The browser reports each response of 400 or more; whether one is right is for the test to say.
+    // The browser reports each response of 400 or more. The tests check the statuses themselves.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });

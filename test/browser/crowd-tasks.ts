@@ -7,7 +7,7 @@ import type { Member } from './member.js';
 
 /** A member comes back after many mentions. */
 export function crowdTasks(member: Member): void {
-  it('sees each mention once after a break in which 2,100 came', async () => {
+  it('sees each mention once after a break in which 2,100 arrived', async () => {
     const { stage, clickhouse, page, accountId } = member;
     const { id: keywordId, watches } = await call(
       ...([page, 'POST', '/v1/keywords', sleepingKeyword('Crowd', 'crowd')] as const),

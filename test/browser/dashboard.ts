@@ -36,7 +36,7 @@ export class Dashboard {
     await this.installation?.close();
   }
 
-  /** @param path with `$` where the keyword's id belongs */
+  /** @param path contains `$` in place of the keyword's id */
   addressOf(path: string): string {
     return `${this.installation.url}/${path.replace('$', this.keywordId)}`;
   }
@@ -67,7 +67,7 @@ export class Dashboard {
   }
 }
 
-/** Skeletons are gone: what is read is there. */
+/** Waits until the skeletons have disappeared, so that the data is shown. */
 const settled = (page: Page) =>
   until('the page is loaded', async () => {
     // In this order: the heading and the skeletons appear together.

@@ -35,7 +35,7 @@ export function editorTasks(member: Member): void {
     await page.unroute(keyword);
   }, 90_000);
 
-  it('writes a rule when a keyword is created, and sees beside its fields what is missing', async () => {
+  it('writes a rule when a keyword is created, and sees next to its fields which values are missing', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Ruled&query=lumora&source=hackernews');
     const rules = page.getByRole('region', { name: 'Rules', exact: true });
@@ -59,7 +59,7 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
-  it('sees in the editor what a source has about the present terms, after the price', async () => {
+  it('sees in the editor the price of a preview, and then what a source finds for the present terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');
     const preview = page.getByRole('region', { name: 'Preview', exact: true });

@@ -48,7 +48,7 @@ export function feedTasks(stranger: Stranger): void {
     }
   }, 60_000);
 
-  it('reads with the keyboard in a window that has no room beside the list', async () => {
+  it('reads with the keyboard in a window without room for a pane next to the list', async () => {
     const { page } = stranger;
     await page.setViewportSize({ width: 800, height: 860 });
     await stranger.openFeed();

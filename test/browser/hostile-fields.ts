@@ -17,13 +17,13 @@ import { leavesOf } from './schema-paths.js';
 /** A text of a stranger: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
-/** As long as a name of a post can be, without a place to break. */
+/** A name of the maximum length for posts, without a place at which a line can break. */
 const long = (field: string) => hostile(field) + 'W'.repeat(900);
 
 const SCRIPT_LINK = 'javascript:hit=2';
 const DATA_LINK = 'data:text/html,<script>parent.hit=3</script>';
 
-/** The columns that say whose row it is. */
+/** The columns with the account and the keyword of a row. */
 type Owner = Pick<MentionRow, 'account_id' | 'keyword_id' | 'watch_id'>;
 
 const now = () => new Date().toISOString();
@@ -97,7 +97,7 @@ export async function writeHostileFields(page: Page, { clickhouse, database }: S
   };
 }
 
-/** What members of the account can name. @returns the keyword */
+/** Writes hostile text into everything that members of the account can name. @returns the keyword */
 async function writeSettings(page: Page) {
   await call(page, 'PATCH', '/v1/account', { name: hostile('account') });
   const [lumora] = (await call(page, 'GET', '/v1/keywords?q=Lumora')).data;

@@ -107,7 +107,7 @@ export async function missingIn(page: Page, fields: readonly string[]): Promise<
   return fields.filter((field) => !forms(field).some((form) => shown.includes(form)));
 }
 
-/** What in the document would run, or leads out of the web; and whether a script of a stranger ran. */
+/** Elements of the document that would run code or have a link that is not http(s); and whether a script of a stranger ran. */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const addresses = ['href', 'src', 'srcset', 'action', 'formaction', 'poster', 'data', 'xlink:href'];
@@ -121,11 +121,11 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Texts that end outside of the window, where nobody can scroll to. What ends with an ellipsis, and what
- * scrolls on its own, is not among them.
+ * Texts that end outside of the window, where nobody can scroll to. Texts with an ellipsis, and elements that
+ * scroll on their own, do not count.
  */
 export async function lostIn(page: Page): Promise<string[]> {
-  // Away from charts, which show a text at the place of the mouse.
+  // Moves the mouse away from charts, which show a text next to it.
   await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {
     const isMeant = (element) => {

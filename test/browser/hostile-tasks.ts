@@ -15,13 +15,13 @@ import type { Member } from './member.js';
 /** Reverses everything up to the end of its paragraph, or of its isolation. */
 const REVERSED = '\u202e';
 
-/** Looks until nothing is found. @returns what is still found after 20 s, because a page moves while it loads */
+/** Repeats the search until it finds nothing, because a page moves while it loads. @returns what it still finds after 20 s */
 const left = (find: () => Promise<string[]>): Promise<string[]> =>
   until('nothing is found', async () => (await find()).length === 0, 20_000).then(() => [], find);
 
 /** A member sees what strangers have written. */
 export function hostileTasks(member: Member): void {
-  it('sees the text of strangers as text on every page, and no link of theirs that leaves the web', async () => {
+  it('sees the text of strangers as text on every page, and only http(s) links of theirs', async () => {
     const { stage, clickhouse, database, page, faults, accountId } = member;
     stage.simulator.world.publish('hackernews', {
       ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },
@@ -36,7 +36,7 @@ export function hostileTasks(member: Member): void {
       const missing = await left(() => missingIn(page, fields));
       expect([path, missing, await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
-        // Once: each call begins the movement of the page to its new width again.
+        // Only one call, because each call starts the animation of the page to its new width again.
         await page.setViewportSize({ width, height: 860 });
         expect([path, width, await left(() => lostIn(page))]).toEqual([path, width, []]);
       }
@@ -65,7 +65,7 @@ export function hostileTasks(member: Member): void {
     await member.open(`feed?keyword=${keyword_id}&mention=${mention.event_id}`);
     await page.getByRole('heading', { name: 'A mirror' }).waitFor();
     expect(await directionsOf(page, 'plain_handle')).toEqual([true, true]);
-    // A title of which nothing can be seen is none.
+    // A title of only invisible characters counts as missing.
     await page.getByRole('button', { name: 'Seen.' }).waitFor();
     await member.open(`keywords/${keyword_id}`);
     const authors = page.getByRole('region', { name: 'Top authors' });
@@ -76,7 +76,7 @@ export function hostileTasks(member: Member): void {
     expect(await directionsOf(page, 'every day at 09:00')).not.toContain(false);
   }, 90_000);
 
-  it('sees a price in a currency that does not exist as it came', async () => {
+  it('sees a price in an unknown currency unchanged', async () => {
     const { clickhouse, page, accountId } = member;
     await observe(clickhouse, [observation(accountId, { listing_id: '9', currency: '<b>', price: '7.00' })]);
     await member.open('vinted?item=9');

@@ -5,9 +5,9 @@ import { call, OWNER } from './installation.js';
 
 const LONGEST_CHECK_MS = 60_000;
 
-/** The owner sends again what was sent, lets others in, and changes the password. */
+/** The owner sends events again, invites members, and changes the password. */
 export function ownerTasks(dashboard: Dashboard): void {
-  it('send a delivery again, replay a window, and enable an address that was gone', async () => {
+  it('send a delivery again, replay a window, and enable an address that was disabled', async () => {
     const { simulator } = dashboard.installation.stage;
     const { page } = await dashboard.open('deliveries?tab=replays');
     const webhookUrl = `${simulator.url}/hooks/pages`;

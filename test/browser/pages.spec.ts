@@ -37,7 +37,7 @@ const PAGES = [
   ['no-such-page', 'No such page'],
 ] as const;
 
-/** What somebody sees first: the way in, the first page of a new account, and after that the feed. */
+/** The pages that a person sees first: sign-in and sign-up, the first page of a new account, and then the feed. */
 const FIRST_VIEWS = ['sign-in', 'sign-up', 'start', 'feed'];
 
 describe('the pages of the dashboard', () => {

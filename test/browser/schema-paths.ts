@@ -39,7 +39,7 @@ function walk(schema: Schema, path: string): Leaf[] {
   return [{ path, schema }];
 }
 
-/** Of several forms of a value only the one with parts: the others are short for it. */
+/** If a value has several forms, only the form with parts counts: the others are short forms of it. */
 function variantsOf({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] {
   const variants = [...anyOf, ...oneOf, ...allOf].filter(({ type }) => type !== 'null');
   const withParts = variants.filter(({ $ref, properties }) => $ref ?? properties);

@@ -3,7 +3,7 @@ import type { Stranger } from './stranger.js';
 
 /** The session of the new member ends. */
 export function sessionTasks(stranger: Stranger): void {
-  it('asks for the password when the session ends, and keeps what was typed', async () => {
+  it('asks for the password when the session ends, and keeps the typed text', async () => {
     const { page } = stranger;
     await stranger.openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');

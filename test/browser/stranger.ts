@@ -34,7 +34,7 @@ export class Stranger {
     return (await call(this.page, 'GET', '/v1/keywords')).data[0];
   }
 
-  /** A minute would be long for a test. */
+  /** Shortens the interval, because a minute is too long for a test. */
   async setShortInterval(): Promise<void> {
     const { id } = await this.keyword();
     await call(this.page, 'PATCH', `/v1/keywords/${id}`, { refreshIntervalSeconds: 1 });

@@ -1,9 +1,9 @@
 import type { Route } from 'playwright-core';
 import type { Stranger } from './stranger.js';
 
-/** The new member sees what was done, and builds rules. */
+/** The new member sees checks and deliveries, and builds rules. */
 export function workTasks(stranger: Stranger): void {
-  it('shows what was read of each source, and each delivery with its response', async () => {
+  it('shows the coverage of each source, and each delivery with its response', async () => {
     const { page } = stranger;
     const { id } = await stranger.keyword();
     await page.goto(`${stranger.url}/keywords/${id}/coverage`);
@@ -129,7 +129,7 @@ export function workTasks(stranger: Stranger): void {
   }, 150_000);
 }
 
-/** Answers like a backtest in which a rule fires rarely: an empty page before its mentions, and another one behind them. */
+/** Answers like a backtest in which a rule fires rarely: an empty page before its mentions, and another one after them. */
 async function withEmptyPages(route: Route): Promise<void> {
   const url = new URL(route.request().url());
   const cursor = url.searchParams.get('cursor');

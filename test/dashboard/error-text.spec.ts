@@ -4,8 +4,8 @@ import { EarshotConnectionError, EarshotError } from '#client';
 const failed = (status: number, code: 'VALIDATION' | 'INTERNAL') =>
   new EarshotError('the code is wrong', { status, code, requestId: 'r1' });
 
-describe('an error in the words for people', () => {
-  it('has the id of the request where Earshot has failed, and not where the request was refused', () => {
+describe('the text of an error for people', () => {
+  it('has the id of the request if Earshot failed, and not if the request was refused', () => {
     expect(errorText(failed(500, 'INTERNAL'))).toMatchObject({ requestId: 'r1' });
     expect(errorText(failed(400, 'VALIDATION'))).toEqual({ message: 'the code is wrong', faults: [] });
   });

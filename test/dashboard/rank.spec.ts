@@ -6,7 +6,7 @@ const brand = (name: string, position: number | null) => ({
 });
 
 describe('rankOf', () => {
-  it('counts the brands that the answer names before, and is null for a brand that it does not name', () => {
+  it('counts the brands that the answer names earlier, and is null for a brand that it does not name', () => {
     const brands = [brand('Acme', 40), brand('Globex', 7), brand('Initech', null), brand('Hooli', 40)];
     expect(['Acme', 'Globex', 'Initech', 'Hooli', 'Other'].map((one) => rankOf({ brands }, one))).toEqual([
       ...[2, 1, null, 2, null],

@@ -46,7 +46,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('has nothing that is empty, and each text on its own line', () => {
+  it('omits empty values, and has each text on its own line', () => {
     expect(readable('languages', ['en', 'de'])).toBe('en\nde');
     expect([readable('webhookUrl', null), readable('aiEnabled', false)]).toEqual(['none', 'no']);
   });

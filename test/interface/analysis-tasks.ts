@@ -26,7 +26,7 @@ export function analysisTasks(scene: SemanticScene): void {
     const analyse = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
       tenant.api.call('POST', '/v1/analyses', body, headers);
 
-    it('classifies mentions by what the labels mean, for 1 credit each [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
+    it('classifies mentions by the meaning of the labels, for 1 credit each [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
       const classes = ['battery life of phones', 'weather and rain', 'food and bakeries'];
       const mention_ids = [ids.battery2, ids.rain, ids.bread, ids.bread];
       const { status, body } = await analyse({ operation: 'classify', mention_ids, classes });

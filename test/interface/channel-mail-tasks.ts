@@ -7,7 +7,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
   const { channel, read, keyword, event, messages } = scene;
 
   describe('an email channel', () => {
-    it('sends nothing until the owner of the address confirms, and then text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
+    it('sends nothing until the owner of the address confirms; then it sends text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
       const made = await channel('email', { to: ['ada@example.org'] });
       expect(made).toMatchObject({
         state: 'unverified',
@@ -61,7 +61,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('refuses an address for good after a 5xx for the recipient, and keeps the others [channels.mail-refused]', async () => {
+    it('refuses an address permanently after a 5xx for the recipient, and keeps the others [channels.mail-refused]', async () => {
       const made = await channel('email', { to: ['eve@example.org', 'status-550@example.org'] });
       const [mail] = await messages(1, 'smtp', 'eve@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
@@ -99,7 +99,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('asks an unverified address again beside a verified one: by a test, and when it is removed and added again [channels.verification]', async () => {
+    it('asks an unverified address again if another one is verified: by a test, and when the address is removed and added again [channels.verification]', async () => {
       const made = await channel('email', { to: ['here@example.org', 'silent@example.org'] });
       const [mail] = await messages(1, 'smtp', 'here@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });

@@ -27,7 +27,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a webhook is the signed bytes of the event, once for each event however many rules name the channel [channels.webhook, channels.once]', async () => {
+    it('to a webhook is the signed bytes of the event, once for each event even if several rules name the channel [channels.webhook, channels.once]', async () => {
       const made = await channel('webhook', { url: `${scene.on.receiver.url}/channel` });
       const ids = await keyword(instant(made.id));
       const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
@@ -43,7 +43,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(scene.on.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
-    it('goes where a rule notifies, also if the push was withheld, and never to another account [channels.notify]', async () => {
+    it('goes to the channels that a rule notifies, also if the event is not pushed, and never to another account [channels.notify]', async () => {
       const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
       const foreign = (
         await scene.bob.api.post('/v1/channels', {
@@ -143,7 +143,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       ]);
     });
 
-    it('to a destination that is gone disables the channel, gives up what waits, and tells the keyword [channels.gone, channels.disabled-told]', async () => {
+    it('to a destination that no longer exists disables the channel, gives up waiting messages, and informs the keyword [channels.gone, channels.disabled-told]', async () => {
       const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
       const ids = await keyword(instant(gone.id, other.id));
       const id = await event(ids);
@@ -170,7 +170,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('that has only failed for 5 days disables the channel [channels.gone]', async () => {
+    it('that has failed for 5 days without a success disables the channel [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.on.database.query(
@@ -191,7 +191,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
     });
 
-    it('is not sent after its channel or its keyword was deleted meanwhile [channels.deleted]', async () => {
+    it('is not sent if its channel or its keyword was deleted while it waited [channels.deleted]', async () => {
       const made = await chat('teams', 'deleted01');
       const ids = await keyword(instant(made.id));
       scene.sim.faults.add({ source: 'teams', kind: '503', times: 1 });

@@ -55,7 +55,7 @@ export class ChannelsScene {
     await this.sim?.stop();
   }
 
-  /** Forgets what arrived, and how services fail. */
+  /** Forgets the received messages, and resets the faults of the services. */
   clear(): void {
     this.sim.inbox.clear();
     this.sim.faults.clear();
@@ -117,7 +117,7 @@ export class ChannelsScene {
 }
 
 export const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
-/** The address in a mail that confirms or ends its subscription. */
+/** The link in a mail that confirms or ends its subscription. */
 export const linkIn = (mail: ReceivedMail, answer: string) =>
   new RegExp(`http://\\S+/channels/${answer}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
 

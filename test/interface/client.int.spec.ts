@@ -92,7 +92,7 @@ describe('the client', () => {
     await expect(stranger.get('/v1/account')).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  it('streams new mentions, and continues behind the last one', async () => {
+  it('streams new mentions, and continues after the last one', async () => {
     const ada = await service.tenant();
     const client = clientOf(ada);
     const stop = new AbortController();

@@ -41,7 +41,7 @@ export interface DeliveriesUnderTest {
 
 /**
  * @param withDelivery false if the spec runs delivery itself
- * @param more settings of the services; gets the address of the gateway, which the gateway itself does not get
+ * @param more gets the address of the gateway, and returns settings of the other services
  */
 export async function startDeliveries(
   withDelivery = true,

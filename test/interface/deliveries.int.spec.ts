@@ -144,7 +144,7 @@ describe('the list of deliveries', () => {
     expect(lines.length).toBe(4);
   });
 
-  it('gives the reason of a failure as the attempt stored it, and so does the activity', async () => {
+  it('shows the reason of a failure that the attempt stored, as the activity does', async () => {
     // Nothing listens on the discard port.
     const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
     const [event] = await on.events(keyword, 1);

@@ -61,7 +61,7 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
 };
 
 describe('the retention of mentions and events', () => {
-  it('is 90 days in the stream and in the tables, and an older since returns what remains [limits.retention]', async () => {
+  it('is 90 days in the stream and in the tables, and an older since returns the stored ones [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);
     const tables = await service.clickhouse.query({

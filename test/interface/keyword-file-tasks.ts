@@ -40,7 +40,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },
     };
 
-    it('agree: an exported file has nothing to change, in another order and short forms too [code.export]', async () => {
+    it('agree: a plan of an exported file has no changes, also with another order and short forms [code.export]', async () => {
       const ada = await service().tenant();
       expect((await ada.api.post('/v1/keywords', RICH)).status).toBe(201);
       expect((await ada.api.post('/v1/keywords', keywordBody({ name: 'Plain' }))).status).toBe(201);
@@ -144,7 +144,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect((await ada.api.get(`/v1/keywords/${id}`)).body.sentimentEnabled).toBe(false);
     }, 60_000);
 
-    it('say why they cannot read the file, and what to do', async () => {
+    it('print why they cannot read the file, and what to do', async () => {
       const ada = await service().tenant();
       const missing = join(folder, 'missing.yaml');
       for (const verb of ['plan', 'apply']) {
@@ -175,7 +175,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
       expect((await ada.api.get('/v1/keywords')).body.data).toEqual([]);
     }, 40_000);
 
-    it('find keywords by name, by id where the name is not enough, and refuse what is ambiguous [code.counterpart]', async () => {
+    it('find keywords by name, or by id if several have the name, and refuse ambiguous entries [code.counterpart]', async () => {
       const ada = await service().tenant();
       const twins = [];
       for (const query of ['a', 'b'])

@@ -39,7 +39,7 @@ describe('an invitation', () => {
     expect((await new Browser(service.url).post('/v1/auth/sign-up', right)).status).toBe(409);
   });
 
-  it('is accepted once, however many accept it at the same time', async () => {
+  it('is accepted only once, also by several people at the same time', async () => {
     const { code } = (await owner.post('/v1/invitations', { email: 'cy@example.org', role: 'viewer' })).body;
     const answers = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -168,7 +168,7 @@ describe('the API keys of an account', () => {
     expect((await remove(owner, `/v1/keys/${mine}`)).status).toBe(204);
   });
 
-  it('are the same for a repetition with an Idempotency-Key, and stored encrypted for it', async () => {
+  it('are returned again for the same Idempotency-Key, and are stored encrypted until then', async () => {
     const headers = { 'idempotency-key': newId() };
     const [first, second] = [
       await owner.post('/v1/keys', { name: 'once' }, headers),

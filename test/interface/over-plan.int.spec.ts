@@ -97,7 +97,7 @@ describe('a smaller plan that billing could not write to its tables because it c
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
-    // While this lock is held, the tables cannot follow.
+    // While a transaction has this lock, the tables cannot follow.
     const held = database.createQueryRunner();
     await held.startTransaction();
     await held.query('SELECT 1 FROM projection_positions WHERE subject = $1 FOR UPDATE', [subject]);

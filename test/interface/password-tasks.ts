@@ -31,7 +31,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signUp('x'.repeat(1024 * 1024))).status).toBe(413);
     });
 
-    it('is stored with argon2id, and works however a keyboard writes its characters', async () => {
+    it('is stored with argon2id, and works for each Unicode form of its characters', async () => {
       // e with an accent, as one character and as two; a ligature.
       const [composed, decomposed] = ['caf\u00e9 \ufb01ne words', 'cafe\u0301 fine words'];
       const { code } = (
@@ -70,7 +70,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('by a reset ends all sessions, and its token works once, however many use it at once [sessions.reset]', async () => {
+    it('by a reset ends all sessions, and its token works only once, also in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>
@@ -84,7 +84,7 @@ export function passwordTasks(scene: SignInScene): void {
       );
       expect(statuses(answers)).toEqual([204, 400, 400]);
       expect((await rob.get('/v1/auth/session')).status).toBe(401);
-      // A second link of the same time is for the old password.
+      // The other link was created for the old password, so it is not valid any more.
       expect((await confirm(other, 'fourth words in a row')).status).toBe(400);
       expect(await resetToken('nobody@example.org')).toBe('');
     });

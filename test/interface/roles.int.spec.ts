@@ -27,7 +27,7 @@ const OWNERS_WRITE = /^\/v1\/(account|credits|members|invitations|signing-secret
 type Operation = (typeof operations)[number];
 const changes = ({ method, path }: Operation) => method !== 'GET' && !/\/(estimate|lookup)$/.test(path);
 
-/** What a member with this role is refused. */
+/** Whether a member with this role is refused. */
 const REFUSED: Record<string, (operation: Operation) => boolean> = {
   viewer: (operation) =>
     changes(operation)
@@ -126,7 +126,7 @@ describe('every route of the description', () => {
 });
 
 describe('a role that changes', () => {
-  it('counts at once, for the session and for the keys of the member', async () => {
+  it('applies at once, to the session and to the keys of the member', async () => {
     const owner = browsers['owner'] as Browser;
     const eve = await joined(owner, 'eve@example.org', 'editor');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;

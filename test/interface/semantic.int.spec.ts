@@ -21,7 +21,7 @@ describe('mode=semantic', () => {
     keyword = await keywordWith(tenant, POSTS);
   });
 
-  it('finds the mention that says the same with other words first, with scores in order [limits.semantic-metered, search.semantic-order]', async () => {
+  it('returns the mention with the same meaning in other words first, with scores in order [limits.semantic-metered, search.semantic-order]', async () => {
     const answer = await ask(tenant, 'battery life of my phone is bad');
     expect([answer.status, authors(answer)[0]]).toEqual([200, 'battery']);
     const scores = (answer.body.data as { score: number }[]).map(({ score }) => score);
@@ -52,7 +52,7 @@ describe('mode=semantic', () => {
     expect(charged.size).toBe(2);
   });
 
-  it('charges each of several questions, and a mention counts by the nearest [credits.semantic]', async () => {
+  it('charges each of several questions, and scores a mention by the nearest one [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',
     );

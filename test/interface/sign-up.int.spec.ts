@@ -39,7 +39,7 @@ describe('an open installation', () => {
     await firstOwner(service.url);
   });
 
-  it('answers 202 for any address, and goes on by a mail to its owner [sessions.sign-up]', async () => {
+  it('returns 202 for any address, and sends its owner a mail to continue [sessions.sign-up]', async () => {
     const [unknown, taken] = [
       await signUp({ email: 'new@example.org', password: PASSWORD }),
       await signUp({ email: 'ada@example.org', password: PASSWORD }),

@@ -96,7 +96,7 @@ async function listen(tenant: Tenant, query = '', lastEventId?: string) {
     response,
     mentions,
     ids: () => mentions().map(({ data }) => String(data.id)),
-    /** The id behind which a browser would continue. */
+    /** The id after which a browser would continue. */
     place: () => until('there is an id', () => blocks.findLast(({ id }) => id !== undefined)?.id),
     isOver: () => isOver,
     close: () => abort.abort(),
@@ -135,7 +135,7 @@ describe('GET /v1/stream', () => {
     stream.close();
   });
 
-  it('sends only mentions that the filter of GET /v1/mentions lets pass [stream.filters]', async () => {
+  it('sends only mentions that match the filter of GET /v1/mentions [stream.filters]', async () => {
     const stream = await listen(ada, '?source=reddit&q=budget');
     await stream.place();
     await written(ada, { source: 'reddit', text: 'something else', title: '' });
@@ -146,7 +146,7 @@ describe('GET /v1/stream', () => {
     stream.close();
   });
 
-  it('continues behind Last-Event-ID: nothing is missing and nothing comes twice [stream.resume]', async () => {
+  it('continues after Last-Event-ID: no mention is missing and none comes twice [stream.resume]', async () => {
     const before = await listen(ada);
     await before.place();
     const seen = await written(ada);
@@ -170,7 +170,7 @@ describe('GET /v1/stream', () => {
     after.close();
   });
 
-  it('passes over events that are not mentions, and mentions that the sink has passed without keeping them', async () => {
+  it('skips events that are not mentions, and mentions that the sink has processed without storing them', async () => {
     const stream = await listen(ada);
     await stream.place();
     await append(ada, {}, false);
@@ -184,7 +184,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('sends a mention that was published before the stream began and is written later, alone and behind a list [stream.resume]', async () => {
+  it('sends a mention that was published before the stream began and is written later, with and without a list before it [stream.resume]', async () => {
     const sink = await startSink();
     await sink.passAll();
     const late = await append(ada);
@@ -213,7 +213,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('continues behind a place that is 450 mentions back: each arrives once', async () => {
+  it('continues after a position that is 450 mentions back: each arrives once', async () => {
     const before = await listen(ada);
     const place = await before.place();
     before.close();

@@ -48,7 +48,7 @@ describe('the reading of sentiment and intent', () => {
     );
   });
 
-  it('reads the stance toward the subject, and of a topic the mood', () => {
+  it('reads the stance toward a subject, and the mood for a topic', () => {
     const told = (role: 'own' | 'competitor' | 'topic') => analysisReading({ ...subject, role }).instructions;
     expect(told('own')).toContain('our own brand');
     expect(told('competitor')).toContain("a competitor's brand");

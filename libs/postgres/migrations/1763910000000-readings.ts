@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What readings compare with: the stories of an account, and the labels of its buckets. */
+/** The stories of an account and the labels of its buckets, which readings need for comparison. */
 export class Readings1763910000000 implements MigrationInterface {
   readonly name = 'Readings1763910000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Labels that a person has never decided about, which rules may set; and questions to the past about other rules. */
+/** Labels can be null until a person sets them, so that rules may set them; and backtests of rules. */
 export class Rules1763941000000 implements MigrationInterface {
   readonly name = 'Rules1763941000000';
 

@@ -48,7 +48,7 @@ const PROBLEM = anyOf([
   "(?:isn't|is not|not|doesn't|won't|stopped|never) (?:working|loading|responding|connecting|syncing|updating|opening|charging|load|work|connect|open|sync|turn on)",
   '(?:charged (?:me )?twice|locked out|error (?:code )?[\\p{L}]?\\d{2,})',
 ]);
-/** Who asks for help writes to somebody, or asks. */
+/** A request for help is addressed to somebody, or is a question. */
 const ADDRESSED = /^@(?:user|§)|\?|\bplease\b|\bpls\b|\bplz\b|\bany ?(?:one|body)\b|\bhow\b|\bwhy\b/u;
 
 /** The question about the product that the text asks; undefined if it asks none. */

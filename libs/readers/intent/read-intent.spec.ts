@@ -81,7 +81,7 @@ describe('the intent of a post', () => {
     expect(readingOf(requestOf('We are leaving ACME for Globex')).intentReason).toBe('“leaving ACME for”');
   });
 
-  it('is praise or complaint where only the sentiment says something, and else other', () => {
+  it('is praise or complaint if only the sentiment is clear, and otherwise other', () => {
     expect(readingOf(requestOf('I love Acme, wonderful, the best ever!')).intent).toBe('praise');
     expect(readingOf(requestOf('Acme is horrible, I hate it, awful trash')).intent).toBe('complaint');
     expect(readingOf(requestOf('Acme opened an office in Lisbon on Tuesday')).intent).toBe('other');

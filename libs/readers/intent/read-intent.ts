@@ -11,7 +11,7 @@ import { softwareIntent, SOFTWARE_SOURCES } from './software.js';
 import { helpWantedIn, questionIn } from './questions.js';
 import { BUG_RULES, FEATURE_RULES } from './support-rules.js';
 
-/** What intent is read from: lower-case texts with § for the subject. */
+/** The texts from which intent is read: lower case, with § for the subject. */
 export interface IntentText {
   source: string;
   /** The author's; empty for comments and answers. */
@@ -30,7 +30,7 @@ export interface IntentReading {
   intentReason: string;
 }
 
-/** What a post wants is in its beginning. */
+/** Only the beginning of a text is read, because it usually contains the intent. */
 const READ_CHARACTERS = 800;
 const MOST_QUOTED = 120;
 const PRAISE_SCORE = 0.5;
@@ -70,7 +70,7 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
   return { intent: 'other', intentReason: 'no intent recognised' };
 }
 
-/** Praise of what is read as bad, or a complaint about what is read as good, is neither. */
+/** Praise with a negative sentiment and complaints with a positive one contradict themselves, so they count as `other`. */
 function agreeing(intent: Intent | undefined, score: number): Intent | undefined {
   const contradicts = (intent === 'praise' && score < 0) || (intent === 'complaint' && score > 0);
   return contradicts ? 'other' : intent;

@@ -233,7 +233,7 @@ const TEXT_PART = 0.4;
 const PROBLEM_CHARACTERS = 450;
 const MARKUP = /[*_#<>`|[\]{}~=-]+/g;
 
-/** Tells reports, requests and questions about software apart by their words. */
+/** Distinguishes reports, requests and questions about software by their words. */
 export function softwareIntent(
   source: string,
   title: string,

@@ -19,7 +19,7 @@ describe('relevance', () => {
     ).toBeLessThan(30);
   });
 
-  it('is low for a surname, and says so', () => {
+  it('is low for a surname, which is the reason', () => {
     const { relevance, reason } = read('ford', 'We met Christine Ford at dinner');
     expect([relevance < 50, reason]).toEqual([true, "a person's surname: “Christine Ford”"]);
   });

@@ -12,7 +12,7 @@ import {
 import { FIRST_NAMES, PERSON_TITLES } from './first-names.js';
 import type { Place } from '../text/names.js';
 
-/** What relevance is read from. */
+/** The text and the context from which relevance is computed. */
 export interface RelevanceText {
   /** The author's words, with links, case kept. */
   plain: string;

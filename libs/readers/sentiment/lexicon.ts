@@ -16,8 +16,8 @@ const DAMPERS = new Set(
 );
 
 /**
- * What the lists say about a text: sums, counts and extremes of good and bad words per list, the last valued word, and
- * emphasis. All between about -1 and 1.
+ * Figures of a text from the lists: sums, counts and extremes of good and bad words per list, the last valued word, and
+ * emphasis. All are between about -1 and 1.
  * @param tokens as written
  * @param words the same in lower case
  */

@@ -40,8 +40,8 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
 }
 
 /**
- * The stance toward the subject: what the text says about changing to or from it, else the mood of the sentences that
- * name it together with the mood of the whole text.
+ * The stance toward the subject. If the text mentions a change to or from the subject, this decides. Otherwise it is the
+ * mood of the sentences that name the subject, combined with the mood of the whole text.
  * @param whole mood of the whole text
  */
 export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {

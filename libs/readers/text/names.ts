@@ -9,7 +9,7 @@ export interface Place {
   end: number;
 }
 
-/** Further names of a subject are not looked for. */
+/** Maximum number of names of a subject that are searched for. */
 export const MOST_NAMES = 60;
 const MOST_PLACES = 50;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}_]/u;

@@ -19,7 +19,7 @@ export function rowsOf(folder: string, file: string): Record<string, string>[] {
     });
 }
 
-/** The files that are not there, by path. */
+/** The paths of the missing files. */
 export function missingFiles(folder: string, files: readonly string[]): string[] {
   return files.map((file) => join(folder, file)).filter((path) => !existsSync(path));
 }

@@ -22,7 +22,7 @@ export const ENGLISH_FILES: Readonly<Record<string, number>> = {
   'sentiment/github.train.tsv': 0.5,
   'sentiment/jira.train.tsv': 0.5,
 };
-/** The developers' posts are few and all for training: every fifth is left out, to measure on. */
+/** There are few developers' posts, and no separate test file: every fifth post is left out of the training, for measurements. */
 const PARTLY_USED: ReadonlySet<string> = new Set([
   'sentiment/stackoverflow.train.tsv',
   'sentiment/github.train.tsv',

@@ -14,7 +14,7 @@ export interface NetworkSettings {
   epochs: number;
   batch: number;
   rate: number;
-  /** Part of the hidden units that rest in each step. */
+  /** Share of the hidden units that each step leaves out. */
   dropout: number;
   decay: number;
 }

@@ -97,7 +97,7 @@ describe('an engine that fails', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual(['openai:answer.created', 'perplexity:answer.created']);
     expect([units, observations?.length]).toEqual([2, 2]);
     expect(warnings).toEqual([
-      'ai_answers answered 503: the upstream has a fault of its own; it is asked again later (anthropic)',
+      'ai_answers answered 503: the upstream failed; Earshot tries again later (anthropic)',
     ]);
   });
 
@@ -111,7 +111,7 @@ describe('an engine that fails', () => {
       retryAfterMs: 20_000,
       message:
         'none of the 3 engines answered: ai_answers answered 429: openai gets too many requests, and asks to wait 60 s; ' +
-        'ai_answers answered 503: the upstream has a fault of its own; it is asked again later (anthropic); ' +
+        'ai_answers answered 503: the upstream failed; Earshot tries again later (anthropic); ' +
         'ai_answers answered 429: perplexity gets too many requests, and asks to wait 20 s',
     });
   });
@@ -137,8 +137,8 @@ describe('an engine that fails', () => {
   it.each([
     [429, wait60, 60, 'openai gets too many requests, and asks to wait 60 s'],
     [429, {}, 30, 'openai gets too many requests'],
-    [503, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
-    [529, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
+    [503, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
+    [529, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
   ])(
     'that answers %i %j gets no request for %i s from any search, and the others are asked',
     async (status, headers, seconds, why) => {
@@ -226,7 +226,7 @@ describe('an engine that fails', () => {
     [
       '403',
       { status: 403, body: { error: { code: 'unsupported_country_region_territory' } } },
-      'ai_answers answered 403: openai does not let this account search; see what the account may use',
+      'ai_answers answered 403: openai does not allow this account to search; check the permissions of the account',
     ],
     [
       '404',
@@ -244,7 +244,7 @@ describe('an engine that fails', () => {
     [
       'a page of HTML',
       { status: 502, body: '<html>Bad gateway</html>' },
-      'ai_answers answered 502: the upstream has a fault of its own; it is asked again later (openai)',
+      'ai_answers answered 502: the upstream failed; Earshot tries again later (openai)',
     ],
     [
       'a time-out',

@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { compile, foldTerm } from '#matching';
 import type { Citation } from './answer.js';
 
-/** What an answer says about one brand. The two results are independent of each other. */
+/** Whether an answer mentions and cites one brand. The two results are independent of each other. */
 export interface BrandReading {
   brand: string;
   /** Its name is in the text, as whole words. */

@@ -12,7 +12,7 @@ import { readHistory, runOf, withRuns, writeHistory, type History, type Run } fr
 // others.
 const REQUESTS_A_DAY = 100_000;
 const DAY_MS = 86_400_000;
-// A watch also reads this much before its last look.
+// A read also covers this time before the previous read of its watch.
 const OVERLAP_MS = 5 * 60_000;
 
 /** Answers of AI engines to a prompt, with the brands that they mention and cite. Each check asks every engine. */

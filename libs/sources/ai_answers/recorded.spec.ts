@@ -30,7 +30,7 @@ describeRecorded(
     'openai-error-429-1.json': {
       error: 'quota_spent',
       reason:
-        'ai_answers answered 429: what was paid for at openai is used up; top it up, it is asked again in an hour',
+        'ai_answers answered 429: the paid credit at openai is used up; add credit; Earshot tries again in an hour',
       retryAfterMs: 3_600_000,
     },
     'anthropic-messages-1.json': answer('anthropic'),
@@ -44,8 +44,7 @@ describeRecorded(
     },
     'anthropic-error-529-1.json': {
       error: 'server_error',
-      reason:
-        'ai_answers answered 529: the upstream has a fault of its own; it is asked again later (anthropic)',
+      reason: 'ai_answers answered 529: the upstream failed; Earshot tries again later (anthropic)',
     },
     'perplexity-chat-1.json': answer('perplexity'),
     'perplexity-chat-2.json': answer('perplexity'),

@@ -24,7 +24,7 @@ export function refusalOf(
     new UpstreamError(kind, `${answered}: ${reason}`, status, waitMs);
 
   if (isUnpaid(error)) {
-    const reason = `what was paid for at ${engine} is used up; top it up, it is asked again in an hour`;
+    const reason = `the paid credit at ${engine} is used up; add credit; Earshot tries again in an hour`;
     return saying('quota_spent', reason, UNPAID_WAIT_MS);
   }
   if (status === 429 && isDaily(error)) {
@@ -42,7 +42,10 @@ export function refusalOf(
   const model = modelSetting(engine);
   switch (fault.kind) {
     case 'forbidden':
-      return saying('forbidden', `${engine} does not let this account search; see what the account may use`);
+      return saying(
+        'forbidden',
+        `${engine} does not allow this account to search; check the permissions of the account`,
+      );
     case 'not_found':
       return saying('not_found', `${engine} has no such model; check ${model}`);
     case 'unexpected_status':

@@ -83,7 +83,7 @@ describe('signing in to Bluesky', () => {
     expect(session.size).toBe(0);
   });
 
-  it('does not hide a request that is not understood', async () => {
+  it('reports a request that is not understood', async () => {
     const { reading } = search(endedFor('access-1', { status: 400, body: { error: 'BadQueryString' } }));
     await expect(reading).rejects.toMatchObject({
       kind: 'unexpected_status',

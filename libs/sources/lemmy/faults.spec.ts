@@ -29,7 +29,7 @@ describe('faults of Lemmy', () => {
       404,
       'couldnt_find_post',
       'not_found',
-      'lemmy answered 404: there is nothing at this address; check what the search names',
+      'lemmy answered 404: this address does not exist; check the names and addresses in the search',
     ],
   ])('%i %s is "%s"', async (status, error, kind, message) => {
     const reading = read({ query: 'lamp' }, { answer: () => ({ status, body: { error } }) });
@@ -79,7 +79,7 @@ describe('faults of Lemmy', () => {
       { answer: (_, host) => (host === 'light.example' ? { status: 500 } : { body: NOTHING }) },
     );
     expect(fetched.warnings).toEqual([
-      'lemmy on light.example: lemmy answered 500: the upstream has a fault of its own; it is asked again later',
+      'lemmy on light.example: lemmy answered 500: the upstream failed; Earshot tries again later',
     ]);
   });
 });

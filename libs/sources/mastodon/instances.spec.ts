@@ -21,7 +21,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(withToken().requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(3);
   });
 
-  it('that show the same post give it once', async () => {
+  it('that show the same post return it once', async () => {
     const both = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(withToken(), { query: 'lamp', filters: both }, (_, host) => ({
       body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
@@ -34,11 +34,11 @@ describe('the instances of a search on Mastodon', () => {
       host === 'light.example' ? { status: 503 } : quiet(path),
     );
     expect(fetched.warnings).toEqual([
-      'mastodon on light.example: mastodon answered 503: the upstream has a fault of its own; it is asked again later',
+      'mastodon on light.example: mastodon answered 503: the upstream failed; Earshot tries again later',
     ]);
   });
 
-  it('the own one that asks for a wait makes the lane wait, and another gets no requests itself', async () => {
+  it('if the configured one asks for a wait, the lane waits; if another one asks, only that one gets no requests', async () => {
     const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
     const session = new Map<string, unknown>();
     const searched = async (busyHost: string, query: string) => {

@@ -185,7 +185,7 @@ describe('the public timeline of an instance', () => {
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
   });
 
-  it('that shows too much is measured once an hour and not read otherwise', async () => {
+  it('with too many posts is only measured, once an hour', async () => {
     const { fetched, paths, again } = await searched(1);
     expect(fetched.warnings).toEqual([TAGS_ONLY]);
     const before = paths().length;
@@ -206,7 +206,7 @@ describe('the public timeline of an instance', () => {
     expect(withoutToken().feed).toBeUndefined();
   });
 
-  it('serves no search that names its own instances', () => {
+  it('is not used for a search that names its own instances', () => {
     const { feed } = withToken();
     expect(feed?.serves?.(criteriaOf({ query: 'lamp' }))).toBe(true);
     const filters = { instances: ['light.example'] };

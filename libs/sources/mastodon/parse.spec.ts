@@ -59,7 +59,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('show their links whole, hashtags and mentions as they are read', () => {
+  it('show complete links, and hashtags and mentions as people read them', () => {
     const content =
       '<p>See <a href="https://lamps.example/a/long/path"><span class="invisible">https://</span><span class="ellipsis">lamps.example/a/lo</span><span class="invisible">ng/path</span></a><br />' +
       '<a href="https://light.example/tags/lamps" class="mention hashtag">#<span>lamps</span></a> by ' +
@@ -67,7 +67,7 @@ describe('posts of Mastodon', () => {
     expect(one({ content })?.text).toBe('See https://lamps.example/a/long/path\n#lamps by @Grace & co');
   });
 
-  it('of the instance itself get its name behind their author', () => {
+  it('of the instance itself have its name after their author', () => {
     const account = { acct: 'Grace', display_name: '', bot: true };
     expect(one({ account })).toMatchObject({ author: 'Grace@light.example' });
     expect(bodyOf({ account })).toMatchObject({ bot: true, authorName: null, authorUrl: null });
@@ -109,7 +109,7 @@ describe('posts of Mastodon', () => {
     ]);
   });
 
-  it('are read with the warning in front and the choices of a poll behind', () => {
+  it('have the warning before the text and the choices of a poll after it', () => {
     const poll = {
       options: [{ title: 'Desk lamp', votes_count: 3 }, { title: 'Floor lamp', votes_count: null }, {}],
       multiple: true,

@@ -127,7 +127,7 @@ describe('asking for a feed', () => {
     const { items, warnings } = await check();
     expect(items.length).toBe(1);
     expect(warnings).toEqual([
-      `${OTHER_URL}: rss answered 404: there is nothing at this address; check what the search names`,
+      `${OTHER_URL}: rss answered 404: this address does not exist; check the names and addresses in the search`,
     ]);
   });
 
@@ -207,7 +207,7 @@ describe('asking for a feed', () => {
       expect(asked().at(-1)).toBe(B);
     });
 
-    it('sends the validators of another search, and returns all of an unchanged feed to a search that lacks it', async () => {
+    it('sends the validators of another search, and returns the whole unchanged feed to a search that has not read it', async () => {
       const { search, requests } = searches((request) =>
         request.headers?.['if-none-match'] === '"1"'
           ? { status: 304 }
@@ -221,7 +221,7 @@ describe('asking for a feed', () => {
       expect(third.fetched).toMatchObject({ items: [] });
     });
 
-    it('asks a failing feed less and less often, and the other feeds of its server as before', async () => {
+    it('requests a failing feed less and less often, and the other feeds of its server as often as before', async () => {
       const { search, asked } = searches(({ url }) => (url === A ? { status: 500 } : { body: feed }));
       for (let seconds = 0; seconds < 60; seconds += 1) await search([A, B], { now: at(seconds) });
       expect(asked().filter((url) => url === A).length).toBe(4);

@@ -34,7 +34,7 @@ describe('a token of the session', () => {
     expect(await sessionToken(token)).toBe(2);
   });
 
-  it('is renewed once when it is refused, by one of those that were refused with it', async () => {
+  it('is renewed only once when several requests are refused with it', async () => {
     const { made, token } = numbered();
     const ask = (value: number) => (value === 1 ? refusal() : Promise.resolve(value));
     expect(await Promise.all([askWithToken(token, ask), askWithToken(token, ask)])).toEqual([2, 2]);

@@ -23,14 +23,18 @@ export function statusError(
     return new UpstreamError('forbidden', `${answered}: ${reason}`, status);
   }
   if (status === 404) {
-    const reason = 'there is nothing at this address; check what the search names';
+    const reason = 'this address does not exist; check the names and addresses in the search';
     return new UpstreamError('not_found', `${answered}: ${reason}`, status);
   }
   if (status === 410) {
-    return new UpstreamError('gone', `${answered}: it is gone for good; take it out of the search`, status);
+    return new UpstreamError(
+      'gone',
+      `${answered}: it was removed permanently; remove it from the search`,
+      status,
+    );
   }
   if (status >= 500) {
-    const reason = 'the upstream has a fault of its own; it is asked again later';
+    const reason = 'the upstream failed; Earshot tries again later';
     return new UpstreamError('server_error', `${answered}: ${reason}`, status, rate.retryAfterMs);
   }
   if (status >= 300 && status < 400) {

@@ -84,7 +84,7 @@ function faultOf(answer: JsonRecord, key: string): UpstreamError {
     case 'temporarily_unavailable':
       return new UpstreamError(
         'server_error',
-        `${answered}: the upstream has a fault of its own; it is asked again later`,
+        `${answered}: the upstream failed; Earshot tries again later`,
         400,
       );
     case 'bad_parameter':

@@ -82,7 +82,7 @@ describe('the waits that Stack Exchange asks for', () => {
       'temporarily_unavailable',
       'x',
       'server_error',
-      'stackoverflow answered 400 (temporarily_unavailable): the upstream has a fault of its own; it is asked again later',
+      'stackoverflow answered 400 (temporarily_unavailable): the upstream failed; Earshot tries again later',
       undefined,
     ],
     [

@@ -129,7 +129,7 @@ function describeItems(source: ContractCase, read: Read): void {
     expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
   });
 
-  it('items carry what every item carries, newest first, each once', async () => {
+  it('items have the fields of every source, newest first, each once', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     expect(fetched.items.map((item) => item.itemId)).toEqual([1, 2, 3].map(source.itemIdOf));
     expect(fetched.items.map((item) => item.publishedAt)).toEqual(
@@ -188,7 +188,7 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);
   });
 
-  it('everything there is, read to its end, is no gap', async () => {
+  it('a read that reaches the last page is no gap', async () => {
     const { fetched } = await read(serve, { pageCap: 9 });
     expect([fetched.items.length, fetched.gap]).toEqual([posts.length, false]);
   });

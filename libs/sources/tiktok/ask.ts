@@ -122,7 +122,7 @@ function faultOf({ status, headers }: UpstreamResponse, code: string, now: Date)
       );
     case 'internal_error':
     case 'timeout':
-      return refused('server_error', 'the upstream has a fault of its own; it is asked again later');
+      return refused('server_error', 'the upstream failed; Earshot tries again later');
   }
   if (status < 300) {
     const shown = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : '';

@@ -73,7 +73,7 @@ async function firstPage({ query, days, context, settings, warnings }: VideoRead
       const { next, ...page } = parseVideos(data);
       if (!next) return page;
       if (next.cursor > (place?.cursor ?? 0)) return { ...page, next: () => read(next) };
-      warnings.push('tiktok said that there is more, and not where');
+      warnings.push('tiktok reported a further page without its cursor');
       return page;
     } catch (error) {
       // "Search Id … is invalid or expired", "Invalid count or cursor": TikTok loses cursors at random.

@@ -30,7 +30,7 @@ export function parseVideos(data: JsonRecord): VideosAnswer {
     throw unknownShape('tiktok', 'a list "videos" and whether it "has_more"');
   }
   const cursor = numberOf(data['cursor']);
-  if (data['has_more'] && cursor === undefined) throw unknownShape('tiktok', 'a "cursor" to go on with');
+  if (data['has_more'] && cursor === undefined) throw unknownShape('tiktok', 'a "cursor" of the next page');
   return {
     ...readEntries('tiktok', videos, readVideo),
     next:

@@ -198,10 +198,10 @@ describe('reading TikTok', () => {
     expect(first.requests.length).toBe(2);
   });
 
-  it('ends if TikTok has more without a next page, and reports a gap', async () => {
+  it('ends if TikTok reports a further page without its cursor, and reports a gap', async () => {
     const upstream = serving([page([1], 100), page([2], 100)]);
     const { gap, warnings } = await read(upstream);
-    expect([gap, warnings]).toEqual([true, ['tiktok said that there is more, and not where']]);
+    expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
   });
 
   it('reads all of the days every six hours, past known videos, because late ones are among them', async () => {

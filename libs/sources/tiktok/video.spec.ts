@@ -48,7 +48,7 @@ describe('videos of TikTok', () => {
     });
   });
 
-  it('have ids of more digits than a double holds, and each its own', () => {
+  it('have distinct ids with more digits than a double can represent', () => {
     const { items } = read([1, 2, 3].map((n) => videoJson(n, SPEC_NOW)));
     expect(items.map(({ itemId }) => itemId)).toEqual([
       '7399999999999999999',

@@ -11,7 +11,7 @@ import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './
 import { scan, type Scan } from './scan.js';
 import { askCatalog } from './session.js';
 
-// A watch also reads this much before its last look.
+// A read also covers this time before the previous read of its watch.
 const OVERLAP_MS = 5 * 60_000;
 
 /**

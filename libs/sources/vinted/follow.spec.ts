@@ -86,7 +86,7 @@ describe('a listing that somebody pays for', () => {
     following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
   };
 
-  it('does not show how far a scan has got', async () => {
+  it('does not count for the depth of a scan', async () => {
     const following = await followed(...ids(40));
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();
@@ -128,7 +128,7 @@ describe('a listing that somebody pays for', () => {
     for (let n = 0; n < 4; n += 1) expect(await following.scan()).toEqual([]);
   });
 
-  it('has no place in the list, so it does not count as gone, and is forgotten after two days', async () => {
+  it('has no place in the list, so it does not count as gone, and is removed from the history after two days', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     await following.scan();

@@ -2,7 +2,7 @@ import { readHistory, writeHistory } from './history.js';
 import { catalogItem, catalogPage, lamps, reading } from './testing/fixtures.js';
 import { FR, START, TEN_MINUTES, followed, ids, stored } from './testing/site.js';
 
-describe('what is seen', () => {
+describe('a sighting', () => {
   it('is noted once in each UTC day', async () => {
     const following = await followed('b', 'a');
     following.at = Date.parse('2026-03-04T23:50:00Z');
@@ -93,7 +93,7 @@ describe('the history', () => {
     expect(stored(moved).followed.get('7')?.listing.url).toBe(url);
   });
 
-  it('keeps no photo of what has merely moved out of sight', async () => {
+  it('keeps no photo of a listing that has only moved out of the scanned part', async () => {
     const { history } = (await followed('b', 'a')).last!;
     const photo = 'https://images.lamps.example/a';
     const photos = (lastSeenAt: number, missing = 0) => {

@@ -15,8 +15,8 @@ const rows = (fetched: Fetched) =>
 const DAY = 1_440;
 const euros = (amount: string) => ({ price: { amount, currency_code: 'EUR' } });
 
-describe('what was seen of listings', () => {
-  it('is returned to each watch for its own window, whichever watch saw it first', async () => {
+describe('the observations of listings', () => {
+  it('are returned to each watch for its own window, regardless of the watch that saw them first', async () => {
     const { site, read } = search(3, 2, 1);
     await read(0);
     site.entries.unshift(catalogItem(4));
@@ -34,7 +34,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(60, 50))).toEqual([]);
   });
 
-  it('contains the previous price if the price has changed, at its own instant', async () => {
+  it('contain the previous price if the price has changed, at its own instant', async () => {
     const { site, read } = search(1);
     await read(0);
     site.entries = [catalogItem(1, euros('15.0'))];
@@ -46,7 +46,7 @@ describe('what was seen of listings', () => {
     ]);
   });
 
-  it('is at first everything that is there, also where another watch began the day', async () => {
+  it('are at first all current listings, also if another watch began the day', async () => {
     const { site, read } = search(2, 1);
     expect(rows(await read(0))).toEqual(['seen 1 04T12:00 20.00', 'seen 2 04T12:00 20.00']);
     site.entries[0] = catalogItem(2, euros('15.0'));
@@ -57,7 +57,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('is returned again on another day: once, and the same to all watches, with the price at that time', async () => {
+  it('are returned again on another day: once, and the same to all watches, with the price at that time', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);
@@ -69,7 +69,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(DAY + 10, DAY))).toEqual([]);
   });
 
-  it('contains listings that appeared since, and listings that were there before they disappeared', async () => {
+  it('contain listings that appeared since, and listings that disappeared later', async () => {
     const entries = Array.from({ length: 300 }, (_, n) => 300 - n);
     const { site, read } = search(...entries);
     await read(0);
@@ -79,7 +79,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(20, 0))).toEqual(['seen 12 04T12:10 20.00']);
   });
 
-  it('is noted once in each UTC day, of the last two days', async () => {
+  it('are stored once for each of the last two UTC days', async () => {
     const following = await followed('a');
     for (let n = 1; n <= 3; n += 1) {
       following.at = START + n * 86_400_000;

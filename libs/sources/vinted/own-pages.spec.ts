@@ -63,7 +63,7 @@ describe("a listing's own page", () => {
   it.each([
     [429, 'vinted answered 429: too many requests, asked to wait 120 s'],
     [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
-    [503, 'vinted answered 503: the upstream has a fault of its own; it is asked again later'],
+    [503, 'vinted answered 503: the upstream failed; Earshot tries again later'],
   ])(
     'that answers %i and asks for a wait is the last request, and the lane waits',
     async (status, reason) => {

@@ -39,7 +39,7 @@ describeRecorded(
   },
 );
 
-/** A page as the catalogue gives it; of what is not one, the entries that it holds. */
+/** A page of the catalogue; for another kind of response, a page of the entries in it. */
 function pageOf({ file, bytes }: Recorded): Uint8Array | object {
   if (/^(catalog-items|error)/.test(file)) return bytes;
   const body = recordOf(JSON.parse(bytes.toString('utf8'))) ?? {};

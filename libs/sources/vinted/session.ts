@@ -67,7 +67,7 @@ function refusal(code: number): UpstreamError {
     case 106:
       return new UpstreamError('forbidden', `${answered}: it refuses this address`, 200);
     case 104:
-      return new UpstreamError('not_found', `${answered}: there is nothing at this address`, 200);
+      return new UpstreamError('not_found', `${answered}: this address does not exist`, 200);
     default:
       return new UpstreamError('unexpected_status', `${answered}: the request was not understood`, 200);
   }

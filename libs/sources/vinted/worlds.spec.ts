@@ -197,7 +197,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('a watch that is there for some of the reads only, each day, observes the same as one that is there for all', async () => {
+  it('a watch that takes part in only some of the reads of each day observes the same as one that takes part in all', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await lives(one);
@@ -217,7 +217,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('what a watch observes at first is all that is there, once, and the same the next time', async () => {
+  it('the first observations of a watch are all current listings, each once, and the same the next time', async () => {
     await always((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);
@@ -239,7 +239,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a read that is repeated, since its state was lost, tells the same items', async () => {
+  it('a read that is repeated because its state was lost returns the same items', async () => {
     await always((reads) => {
       for (const { before, scan, at: time, followup } of reads) {
         const again = follow({
@@ -254,7 +254,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('nothing is kept but what was seen', async () => {
+  it('the history contains only observed listings', async () => {
     await always((reads) => {
       const seen = new Set<string>();
       for (const { scan, followup } of reads) {

@@ -68,7 +68,7 @@ function faultOf({ status, headers, text }: UpstreamResponse, http: UpstreamHttp
   }
   if (status === 400) return new RefusedRequest(parametersOf(problem));
   if (type === 'client-forbidden') {
-    const reason = `the application of ${TOKEN_SETTING} may not ask this; check its project and its access in X's developer console`;
+    const reason = `the application of ${TOKEN_SETTING} may not send this request; check its project and its access in X's developer console`;
     return new UpstreamError('forbidden', `x answered ${status}: ${reason}`, status);
   }
   return statusError('x', [TOKEN_SETTING], status, headers, now);

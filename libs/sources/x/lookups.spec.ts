@@ -38,7 +38,7 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('lookups are counted apart from searches, and eight of a kind may be asked at once', () => {
+it('lookups have limits separate from those of searches, and eight of a kind may be sent at once', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 
@@ -89,7 +89,7 @@ describe('a lookup of tweets', () => {
     expect(tweet).toMatchObject({ source: 'Lamp Writer', author: { username: 'Ada_Lamps' } });
   });
 
-  it('does not take an error about what a tweet refers to for one about a tweet', async () => {
+  it('does not treat an error about an object that a tweet refers to as an error about the tweet', async () => {
     const errors = [
       errorOf('9', MISSING, { parameter: 'referenced_tweets.id' }),
       errorOf('9', 'not-authorized-for-resource', { section: 'includes' }),
@@ -102,7 +102,7 @@ describe('a lookup of tweets', () => {
     });
   });
 
-  it('of none that is there has errors alone', async () => {
+  it('that finds none returns only errors', async () => {
     const { lookUp } = always({ errors: [errorOf('31', MISSING)] });
     expect(await lookUp('tweets', { ids: ['31'] })).toEqual({
       kind: 'found',
@@ -111,7 +111,7 @@ describe('a lookup of tweets', () => {
     });
   });
 
-  it('does not ask for what cannot be an id, and for each one once', async () => {
+  it('does not request impossible ids, and requests each id once', async () => {
     const { lookUp, upstream } = always(answerOf([tweetRecord(1, SPEC_NOW)]));
     const ids = ['lamp', tweetId(1), tweetId(1)];
     expect(await lookUp('tweets', { ids })).toMatchObject({
@@ -133,7 +133,7 @@ describe('a lookup of tweets', () => {
     },
   );
 
-  it('is a fault where X does not answer', async () => {
+  it('is a fault if X does not answer', async () => {
     await expect(always({}, 503).lookUp('tweets', { ids: ['1'] })).rejects.toMatchObject({
       kind: 'server_error',
     });
@@ -229,7 +229,7 @@ describe('a lookup of an account', () => {
     }
   });
 
-  it('X answers 404 for is refused', async () => {
+  it('for which X answers 404 is refused', async () => {
     expect(await always({ title: 'Not Found' }, 404).lookUp('user', { ref: 'GraceH' })).toMatchObject({
       kind: 'refused',
       code: 'USER_NOT_FOUND',

@@ -14,8 +14,8 @@ async function queries(init: Parameters<typeof criteriaOf>[0], more: Partial<Fet
   return (await asked(init, more)).requests.map(({ at }) => at.searchParams.get('query'));
 }
 
-describe('what X is asked', () => {
-  it('is its recent search, as our application, for all that a tweet is made of', async () => {
+describe('the request to X', () => {
+  it('is its recent search, as our application, with all fields of a tweet', async () => {
     const { requests } = await asked({ query: 'lamp' });
     const [request] = requests;
     expect(request).toMatchObject({ method: 'GET', headers: { authorization: 'Bearer t0ken' } });
@@ -71,7 +71,7 @@ describe('what X is asked', () => {
     expect(await queries(init, { match: 'platform' })).toEqual([query]);
   });
 
-  it('is kept to what the filters say', async () => {
+  it('is limited by the filters', async () => {
     const filters = {
       lang: ['en', 'de'],
       from: '@Ada_Lamps',
@@ -111,8 +111,8 @@ describe('what X is asked', () => {
   it.each([
     [{}, 'query', 'a search on x needs a query, terms, repliesTo or filters.from'],
     [{ filters: { lang: 'en' } }, 'query', 'a search on x needs a query, terms, repliesTo or filters.from'],
-    [{ query: '""' }, 'query', 'holds nothing that x could search for'],
-    [{ query: 'x', terms: ['"', 'y'] }, 'terms', 'holds nothing that x could search for'],
+    [{ query: '""' }, 'query', 'contains nothing that x can search for'],
+    [{ query: 'x', terms: ['"', 'y'] }, 'terms', 'contains nothing that x can search for'],
     [{ repliesTo: 'not a name' }, 'repliesTo', '"not a name" is not the name of an account on x'],
     [{ query: 'x', sort: 'new' }, 'sort', 'x sorts by recency, relevancy, not by "new"'],
     [

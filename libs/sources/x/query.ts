@@ -39,7 +39,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   if (front === '""' || terms.includes('""')) {
     faults.push({
       path: front === '""' ? 'query' : 'terms',
-      message: 'holds nothing that x could search for',
+      message: 'contains nothing that x can search for',
     });
   }
   const longest = queriesOf(criteria, match).find((query) => query.length > MAX_QUERY_LENGTH);

@@ -62,14 +62,14 @@ describe('tweets of X', () => {
     });
   });
 
-  it('say which client wrote them beside which source they are of', () => {
+  it('contain the client that wrote them in addition to their source', () => {
     expect(bodyOf({ source: 'Lamp Writer for iOS' })).toMatchObject({
       source: 'x',
       clientName: 'Lamp Writer for iOS',
     });
   });
 
-  it('that say little have nulls, and no counts', () => {
+  it('with few fields have nulls, and no counts', () => {
     const { public_metrics: _, lang: __, possibly_sensitive: ___, ...little } = tweetRecord(1, SPEC_NOW);
     const item = parseSearchAnswer(answerOf([little], { includes: undefined })).items[0];
     expect(item?.url).toBe(`https://x.com/i/status/${tweetId(1)}`);
@@ -86,7 +86,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('of old have neither views nor bookmarks', () => {
+  it('that are old have neither views nor bookmarks', () => {
     const public_metrics = { retweet_count: 1, reply_count: 0, like_count: 0, quote_count: 0 };
     expect(bodyOf({ public_metrics })).toMatchObject({
       metrics: { likes: 0, replies: 0, retweets: 1, quotes: 0, views: null, bookmarks: null },
@@ -98,7 +98,7 @@ describe('tweets of X', () => {
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
 
-  it('are unescaped, and a mention shows whole addresses for the short ones', () => {
+  it('are unescaped, and a mention shows the complete addresses instead of the short ones', () => {
     const text =
       '💡 &lt;Lamps&gt; &amp; light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12';
     const urls = [
@@ -168,7 +168,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that answer another say whom', () => {
+  it('that answer another tweet contain its author', () => {
     const more = {
       in_reply_to_user_id: '71002',
       referenced_tweets: [{ type: 'replied_to', id: tweetId(8) }],
@@ -195,7 +195,7 @@ describe('tweets of X', () => {
     expect(bodyOf(more)['quotedTweet']).toBeNull();
   });
 
-  it('that quote each other end somewhere', () => {
+  it('that quote each other are read to a limited depth', () => {
     const quoting = (n: number, other: number) =>
       tweetRecord(n, SPEC_NOW, { referenced_tweets: [{ type: 'quoted', id: tweetId(other) }] });
     const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(2) }] };
@@ -204,7 +204,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that were edited are the mention that their first version was', () => {
+  it('that were edited keep the mention id of their first version', () => {
     const edit_history_tweet_ids = [tweetId(9), tweetId(5), tweetId(1)];
     const edit_controls = {
       edits_remaining: '3',

@@ -57,16 +57,16 @@ describe('where a search of X begins', () => {
   const ago = (ms: number) => new Date(SPEC_NOW.getTime() - ms);
   const remembered = (id: string) => ({ newestIds: { 'lamp -is:retweet': id } });
 
-  it('is nowhere at a first poll: the newest are enough', async () => {
+  it('is not set at a first poll: the newest tweets are enough', async () => {
     expect(await startOf({ since: undefined })).toEqual({});
   });
 
-  it('is the newest tweet of the last check, and X refuses a time beside it', async () => {
+  it('is the newest tweet of the last check, without a time, because X refuses both together', async () => {
     const id = tweetIdAt(ago(DAY_MS));
     expect(await startOf({ since: ago(3_600_000), state: remembered(id) })).toEqual({ sinceId: id });
   });
 
-  it('is the time of the last look where no tweet is remembered, or one of another search', async () => {
+  it('is the time of the last read if no tweet is stored, or only one of another search', async () => {
     const since = new Date('2026-03-04T10:00:00.500Z');
     const startTime = '2026-03-04T10:00:00Z';
     expect(await startOf({ since })).toEqual({ startTime });
@@ -89,11 +89,11 @@ describe('where a search of X begins', () => {
     });
   });
 
-  it('is not too near for X', async () => {
+  it('is not too recent for X', async () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
-  it('is remembered from the first page of each query, and kept where nothing is found', async () => {
+  it('is stored from the first page of each query, and kept if nothing is found', async () => {
     const terms = Array.from({ length: 20 }, (_, n) => `a term of some length, number ${n}`);
     const [first = '', second = ''] = (await queries({ terms })).map((query) => query ?? '');
     const state: Record<string, unknown> = { newestIds: { [second]: tweetIdAt(ago(DAY_MS)), gone: '1' } };
@@ -211,7 +211,7 @@ describe('what X refuses', () => {
     expect((await refused({ status: 403, body: problem('client-forbidden') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
-        "x answered 403: the application of SOURCE_X_TOKEN may not ask this; check its project and its access in X's developer console",
+        "x answered 403: the application of SOURCE_X_TOKEN may not send this request; check its project and its access in X's developer console",
     });
     expect((await refused({ status: 401, body: { title: 'Unauthorized' } })).fault).toMatchObject({
       kind: 'unauthorized',

@@ -42,7 +42,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
     faults.push({ path: 'query', message });
   }
   if (queriesOf(criteria, 'word').some((query) => encodedLength(query) > MAX_QUERY_LENGTH)) {
-    faults.push({ path: 'query', message: 'is longer than what youtube can be asked' });
+    faults.push({ path: 'query', message: 'is longer than the query that youtube accepts' });
   }
   return faults;
 }

@@ -38,7 +38,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
   return upstream.requests.map(({ at }) => Object.fromEntries(at.searchParams));
 }
 
-describe('what YouTube is asked', () => {
+describe('the request to YouTube', () => {
   it('is its search for videos, newest first, with the key', async () => {
     const upstream = fakeUpstream('youtube', () => ({ body: EMPTY }));
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
@@ -51,7 +51,7 @@ describe('what YouTube is asked', () => {
     ]);
   });
 
-  it('begins some hours before the last look: new videos are found late', async () => {
+  it('begins some hours before the last read, because new videos are found late', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     expect(await asked({ query: 'lamp' }, { since })).toMatchObject([
       { publishedAfter: '2026-03-04T05:00:00Z' },
@@ -72,7 +72,7 @@ describe('what YouTube is asked', () => {
     expect(await asked(init, { match: 'platform' })).toMatchObject([{ q: 'lamp -led desk|floor' }]);
   });
 
-  it('is kept to what the filters and the market say', async () => {
+  it('is limited by the filters and the market', async () => {
     const filters = { channel_id: CHANNEL_ID, lang: 'de', duration: 'short', other: 1 };
     expect(await asked({ query: 'lamp', market: 'uk', sort: 'viewCount', filters })).toMatchObject([
       {
@@ -104,7 +104,7 @@ describe('what YouTube is asked', () => {
 
   it.each([
     [{}, 'query', 'a search on youtube needs a query, terms or filters.channel_id'],
-    [{ query: '灯'.repeat(600) }, 'query', 'is longer than what youtube can be asked'],
+    [{ query: '灯'.repeat(600) }, 'query', 'is longer than the query that youtube accepts'],
     [
       { query: 'x', sort: 'new' },
       'sort',
@@ -139,7 +139,7 @@ describe('reading YouTube', () => {
   const paths = (upstream: ReturnType<typeof serving>) =>
     upstream.requests.map(({ at }) => at.pathname.split('/').at(-1));
 
-  it('asks once for all that a page’s new videos are', async () => {
+  it('reads the details of all new videos of a page in one request', async () => {
     const upstream = serving(
       [page([1, 2, 3].map((n) => searchResult(n, SPEC_NOW)))],
       [1, 3].map((n) => videoResource(n, SPEC_NOW)),
@@ -164,7 +164,7 @@ describe('reading YouTube', () => {
     expect(paths(upstream)).toEqual(['search']);
   });
 
-  it('fails whole where the second request does: a description cut short would be matched as if it were all', async () => {
+  it('fails completely if the second request fails, because a shortened description would be matched as if it were complete', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos') ? { status: 503 } : { body: page([searchResult(1, SPEC_NOW)]) },
     );
@@ -209,7 +209,7 @@ describe('reading YouTube', () => {
     expect([gap, paths(upstream).filter((path) => path === 'search').length]).toEqual([true, 5]);
   });
 
-  it('does not end at a known or an old video where they do not come by date', async () => {
+  it('does not end at a known or an old video if the videos are not sorted by date', async () => {
     const old = new Date(since.getTime() - 3_600_000);
     const upstream = serving([page([searchResult(1, old)], 'b'), page([searchResult(2, SPEC_NOW)])]);
     const context = fakeContext(upstream.http, { since, known: () => true });
