@@ -68,7 +68,7 @@ import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
 
 /**
- * One thread reads some thousand items in a minute. A second one would use memory and processor time that services
+ * One thread reads some thousand items in a minute. A second thread would use memory and processor time that services
  * need.
  */
 const READER_THREADS = 1;

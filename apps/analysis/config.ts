@@ -2,9 +2,9 @@ import { checkEmbeddings, EMBEDDINGS_SETTINGS } from '#embeddings';
 import { LLM_SETTINGS, llmOptions } from '#llm';
 import { readServiceSettings, USER_AGENT } from '#platform';
 
-/** Injection token of the embedder, which computes what texts mean. */
+/** Injection token of the embedder, which computes vectors of the meaning of texts. */
 export const EMBEDDER = Symbol('embedder');
-/** Injection token of the address of the gateway for people: the setting PUBLIC_URL. */
+/** Injection token of the setting PUBLIC_URL: the address at which people open the gateway. */
 export const PUBLIC_URL = Symbol('public url');
 
 /** Reads the settings of analysis from the environment. @throws SettingsError */

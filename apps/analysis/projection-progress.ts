@@ -31,8 +31,8 @@ class ProjectionProgress {
 
   /**
    * @param now ms
-   * @returns a function that returns the sequence up to which everything is applied. Returns undefined for at most a
-   *   minute while messages from before the first request for the piece of work are missing
+   * @returns a function that returns the sequence up to which everything is applied. For at most a minute it returns
+   *   undefined while messages are missing that were stored before the first request for the piece of work
    */
   async upTo(now: number): Promise<(work: string) => number | undefined> {
     const lastSeq = await this.lastSeq();
@@ -42,7 +42,7 @@ class ProjectionProgress {
     // When everything is acknowledged, the floor can be behind the last acknowledged message.
     const isIdle = num_pending + num_ack_pending === 0;
     const appliedSeq = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
-    // Another replica has done this work meanwhile.
+    // Nobody has asked for this work for two minutes, so another replica has done it.
     for (const [work, { since }] of this.waiting) if (now >= since + 2 * WAIT_MS) this.waiting.delete(work);
     return (work) => {
       const { seq, since } = this.waiting.get(work) ?? { seq: lastSeq, since: now };

@@ -17,7 +17,10 @@ const alerts: Aggregate<AlertsState, AlertEvent, AlertDecision> = {
   encode: (decision) => toBinary(AlertDecisionSchema, decision),
 };
 
-/** Appends decisions about alerts to ALERTS, on the condition that nobody else has appended since they were made. */
+/**
+ * Appends decisions about the alerts of a keyword to ALERTS. If another replica has appended meanwhile, it decides
+ * again.
+ */
 @Injectable()
 export class AlertDecisions {
   constructor(

@@ -26,12 +26,10 @@ import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 /** Windows that ended longer ago than this fire no alert, because their mentions came too late. */
 const LATEST_MS = 24 * 3_600_000;
 /**
- * Maximum number of levels in memory. The level of a window stays the same while the window is the present one.
+ * Maximum number of levels in memory. A level depends on earlier windows only, so it can be reused for five minutes.
  */
 const LEVELS_KEPT = 20_000;
-/**
- * Maximum number of reads of the counts of one keyword. After them, one read of all counts serves the other windows.
- */
+/** Maximum number of separate reads of the counts of one keyword. For further windows, all counts are read once. */
 const SINGLE_READS = 8;
 
 /** A keyword with its alerts, and their last episodes. */
@@ -44,7 +42,7 @@ interface AlertKeyword {
   episodes: ReadonlyMap<string, Episode & { alertId: string }>;
 }
 
-/** Evaluates the alerts of keywords, and records which fired and which episodes ended. */
+/** Evaluates the alerts of keywords, and records which alerts fired and which episodes ended. */
 @Injectable()
 export class AlertEvaluation {
   private readonly history: MentionHistory;
@@ -192,7 +190,9 @@ export class AlertEvaluation {
   }
 }
 
-/** The first five minutes that can end a window that fires, in ms. */
+/**
+ * The start of the first five minutes that are evaluated, in ms: the first change, or 24 hours ago if that is later.
+ */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - LATEST_MS));
 }

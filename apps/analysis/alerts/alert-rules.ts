@@ -14,7 +14,7 @@ export interface AlertRule {
   key: string;
   /** Empty for a spike alert. */
   name: string;
-  /** Only mentions of this source count; null: all. */
+  /** Only mentions of this source are counted; null: mentions of all sources. */
   source: string | null;
   condition: AlertCondition;
   actions: AlertActions;

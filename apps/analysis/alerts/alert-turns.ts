@@ -16,7 +16,7 @@ export interface AlertTurn {
 /** A turn that was evaluated. */
 export interface EvaluatedTurn {
   turn: AlertTurn;
-  /** When an open episode can end, in ms; undefined if nothing happens without new mentions. */
+  /** When an open episode can end, in ms; undefined if only new mentions can change something. */
   nextAt: number | undefined;
 }
 

@@ -13,7 +13,7 @@ const TURNS_AT_ONCE = 100;
 const HOUR_MS = 3_600_000;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_AT_ONCE = 5_000;
-/** An event that is stored a second time, after a crash, is stored within hours. */
+/** The ids prevent counting an event twice. After a crash an event can be stored again, but only within hours. */
 const IDS_DAYS = 8;
 
 /** The rows that are deleted when they are too old for any baseline. */
@@ -39,7 +39,8 @@ export class AlertsLoop implements Loop {
     this.rounds = new Repeated({
       pauseMs: LOOK_MS,
       run: () => this.round(),
-      failed: (error) => log.error({ err: error }, 'alerts could not be evaluated; they are repeated'),
+      failed: (error) =>
+        log.error({ err: error }, 'alerts could not be evaluated; the evaluation is retried'),
     });
     this.pruning = new Repeated({
       pauseMs: HOUR_MS,
@@ -57,7 +58,7 @@ export class AlertsLoop implements Loop {
     await Promise.all([this.rounds.stop(), this.pruning.stop()]);
   }
 
-  /** @returns true if there may be more to do at once */
+  /** @returns true if more turns may be due already */
   async round(): Promise<boolean> {
     const turns = await claimTurns(this.database, TURNS_AT_ONCE);
     if (turns.length === 0) return false;

@@ -8,14 +8,14 @@ export interface CountedHistory extends Omit<AlertHistory, 'countsIn'> {
   series: CountedSeries;
 }
 
-/** An alert that would have fired. */
+/** An alert that would have fired with the tested rules. */
 export interface BacktestedAlert extends ReachedWindow {
   rule: AlertRule;
 }
 
 /**
  * Finds the alerts that would have fired since an instant, with the code that evaluates live mentions.
- * @param since ms; earlier mentions are history only
+ * @param since ms; earlier mentions are used only for baselines
  * @returns the earliest first
  */
 export async function backtestAlerts(

@@ -9,7 +9,7 @@ export interface BinCount {
   negative: number;
 }
 
-/** Sums up to each bin of one search, so that the count of a window is a difference. */
+/** Running sums over the bins of one search. The count of a window is the difference of two sums. */
 interface Sums {
   at: number[];
   total: number[];

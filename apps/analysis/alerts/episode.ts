@@ -29,9 +29,9 @@ export interface Assessed<R extends Reached> {
 }
 
 /**
- * Decides what happened to a rule in one evaluation. An episode ends when all windows stayed below the level for the
- * length of a window. A window that ended before one that fired or continued an episode changes nothing: late items do
- * not fire a second alert for the same time.
+ * Decides what happened to a rule in one evaluation. An episode ends when no window has reached the level for as long
+ * as one window lasts. A window is ignored if it ended before a window that fired or continued an episode, so that late
+ * items do not fire a second alert for the same time.
  * @param reached the windows that reached their levels, the earliest first
  * @param now ms
  */

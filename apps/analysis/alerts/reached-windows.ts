@@ -15,7 +15,7 @@ export interface KeywordSearch {
 
 /** What is known about the mentions of a keyword. */
 export interface AlertHistory {
-  /** Its present searches; others do not count. */
+  /** Its present searches; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
   /** The covered times of each search, the earliest first. */
   coverage: ReadonlyMap<string, readonly Covered[]>;

@@ -90,11 +90,11 @@ function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   });
 }
 
-/** Parts of a window shorter than this may be unknown. */
+/** A window counts as known if at most this much of it is not covered. */
 const UNKNOWN_MS = BIN_MS;
 
 /**
- * Whether a window is completely known.
+ * Whether a window is known: covered except for at most `UNKNOWN_MS`.
  * @param covered ordered by `from`; they may overlap
  */
 export function isKnown({ from, to }: Window, covered: readonly Covered[]): boolean {

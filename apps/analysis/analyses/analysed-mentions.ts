@@ -35,7 +35,7 @@ export class AnalysedMentions {
 
   /**
    * The mentions, in the given order.
-   * @throws Refusal `not-found` if one is not the account's, does not exist or was purged
+   * @throws Refusal `not-found` if a mention belongs to another account, does not exist or was purged
    */
   async read(accountId: string, ids: readonly string[]): Promise<AnalysedMention[]> {
     const rows = await selectRows<Record<string, string | null>>(

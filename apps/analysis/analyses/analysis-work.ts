@@ -96,7 +96,8 @@ export class AnalysisWork {
   }
 
   /**
-   * A language model, if there is one, reads each mention. The local model classifies the mentions without an answer.
+   * A language model, if there is one, reads each mention. The local model classifies the mentions for which the
+   * language model gave no answer.
    */
   private async classify(
     command: RunAnalysis,
@@ -166,7 +167,7 @@ export class AnalysisWork {
     reading: LlmReading<T>,
   ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
     const { llm } = this;
-    // The gateway refuses this first, unless its settings differ from those of this service.
+    // The gateway refuses such a command itself, unless its settings differ from those of this service.
     if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
     const endsAt = systemClock.now().getTime() + MODEL_WITHIN_MS;
     const parts: LlmItem[][] = [];

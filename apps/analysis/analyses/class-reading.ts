@@ -7,7 +7,10 @@ export interface ClassAnswer {
   confidence: number;
 }
 
-/** Asks a language model for the class of each mention. @param instruction empty: the labels are enough */
+/**
+ * Asks a language model for the class of each mention.
+ * @param instruction how to classify; empty: by the names of the classes only
+ */
 export function classReading(classes: readonly string[], instruction: string): LlmReading<ClassAnswer> {
   return {
     prompt: { name: 'classify', version: '1' },

@@ -11,7 +11,10 @@ export interface ClassifiedMention {
 /** How strongly cosines change the confidence: a class whose cosine is 0.1 higher is about three times as probable. */
 const SHARPNESS = 12;
 
-/** The class whose label is nearest in meaning to the mention. @param vectors of the labels, in order */
+/**
+ * Gives each mention the class whose label is nearest to it in meaning.
+ * @param vectors vectors of the labels, in order
+ */
 export function classify(
   mentions: readonly MeantMention[],
   classes: readonly string[],

@@ -26,7 +26,7 @@ const MOST_SENTENCES = 7;
 const SENTENCES_OF_MENTION = 8;
 const SENTENCE_CHARACTERS = { least: 15, most: 400 };
 const READ_CHARACTERS = 4_000;
-/** A mention says the same if one of its sentences has at least this cosine. */
+/** Two sentences say the same if the cosine of their vectors is at least this. */
 const SAME = 0.7;
 const MOST_CITED = 20;
 const MOST_SAID = 6;
@@ -36,7 +36,8 @@ const TOPICAL = 0.7;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /**
- * The first sentences of a text that can be part of a summary; a text without such sentences counts as one sentence.
+ * The first sentences of a text whose length fits a summary. If no sentence fits, returns the first sentence,
+ * shortened.
  */
 export function sentencesOf(text: string): string[] {
   const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
@@ -49,16 +50,17 @@ export function sentencesOf(text: string): string[] {
   return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
 }
 
-/** What some mentions say: the sentence that says it best, and others that say the same. */
+/** A sentence that was chosen for a summary, with other sentences that say the same. */
 export interface Point extends CitedSentence {
-  /** The sentence itself is the first. */
+  /** The chosen sentence is the first. */
   said: string[];
 }
 
 /**
- * The sentences that say most of what the mentions say, without repetition, each with the mentions that say it.
+ * Chooses the sentences that are nearest to the subject without repeating each other, each with the mentions that say
+ * it.
  * @param mentions their number
- * @param centre vector of what the summary is about: a topic, or the average meaning of the mentions
+ * @param centre vector of the subject: a topic, or the average meaning of the mentions
  */
 export function pointsOf(
   mentions: number,
@@ -90,7 +92,7 @@ export function pointsOf(
 
 /**
  * Makes a summary of sentences. Each sentence names the mentions that say it.
- * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check it
+ * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check such a sentence
  */
 export function cited(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);

@@ -4,7 +4,7 @@ const MOST_CHARACTERS = 60;
 
 /**
  * Asks a language model for the topic of each mention. Mentions with nearly the same topic become one group.
- * @param instruction how to group; empty: by what they are about
+ * @param instruction how to group the mentions; empty: by subject
  */
 export function topicReading(instruction: string): LlmReading<string> {
   return {

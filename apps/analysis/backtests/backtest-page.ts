@@ -9,7 +9,7 @@ const MOST_SEARCH_MS = 1_500;
 
 /**
  * Collects a page of items.
- * @param found all items behind the position of the page, in order
+ * @param found all items after the position of the page, in order
  * @param onlyFired true: only items for which a rule fires, or no longer fires
  */
 export async function backtestPage(found: AsyncIterable<TestedItem>, limit: number, onlyFired: boolean) {

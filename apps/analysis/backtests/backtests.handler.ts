@@ -28,7 +28,10 @@ const MOST_ITEMS = 200_000;
 const MOST_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
-/** Number of mentions that are tested together to find those for which a rule fires. Few mentions may fire a rule. */
+/**
+ * Number of mentions that are tested together to find those for which a rule fires. Large, because a rule may fire for
+ * few mentions only.
+ */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
 const MOST_WAITING = 20;
@@ -39,10 +42,13 @@ interface Row {
   until: Date;
 }
 
-/** Tests rules on the stored mentions of a keyword. Only the question is stored; its items are computed for each page. */
+/**
+ * Tests rules on the stored mentions of a keyword. Only the rules and the window are stored; the items are computed for
+ * each page.
+ */
 @Controller()
 export class BacktestsHandler {
-  /** One at a time, because each keeps the processor busy. */
+  /** Runs one backtest at a time, because each keeps the processor busy. */
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs. */
   private readonly busy = new Set<string>();
@@ -177,7 +183,7 @@ function embeds({ rules }: KeywordDefinition): boolean {
   return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
-/** A rule without an id gets one, so that its counts have a name. */
+/** Gives each rule without an id one, because rules are counted by id. */
 function withRuleIds(definition: KeywordDefinition, backtestId: string): KeywordDefinition {
   const rules = definition.rules.map((rule, index) =>
     rule.id === '' ? { ...rule, id: derivedId('backtest-rule', backtestId, String(index)) } : rule,

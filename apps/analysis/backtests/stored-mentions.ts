@@ -39,7 +39,9 @@ export class StoredMentions {
     private readonly similarities: Similarities,
   ) {}
 
-  /** The time of the mention with this number of newer mentions in the window; undefined if there is none. */
+  /**
+   * The time of the mention that has `count` newer mentions in the window; undefined if the window has fewer mentions.
+   */
   async timeOfNewest(window: TestedWindow, count: number): Promise<string | undefined> {
     const rows = await selectRows<{ occurred_at: string }>(
       this.clickhouse,
@@ -129,7 +131,7 @@ export class StoredMentions {
     return rows.map((row, index) => testedItem(row, definition, similarities[index]!));
   }
 
-  /** The vectors of the mentions that the local reader computed and that are stored. */
+  /** The stored vectors that the local model computed for the mentions, by mention id. */
   private async vectors(rows: readonly TestedRow[], window: TestedWindow): Promise<Map<string, Uint8Array>> {
     if (rows.length === 0) return new Map();
     const times = rows.map(({ occurred_at }) => occurred_at).sort();
@@ -149,7 +151,10 @@ export class StoredMentions {
 
 const NO_VECTOR = new Uint8Array();
 
-/** Ids that ClickHouse has just returned; hundreds of them as parameters would not fit into a request's address. */
+/**
+ * The ids come from ClickHouse, so they need no escaping. Hundreds of ids as parameters would not fit into a request's
+ * URL.
+ */
 function quoted(rows: readonly { event_id: string }[]): string {
   return rows.map(({ event_id }) => `'${event_id}'`).join(',');
 }

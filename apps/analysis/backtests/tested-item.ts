@@ -29,11 +29,11 @@ export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
 export interface TestedItem {
   row: TestedRow;
   dropped: Treatment['dropped'];
-  /** Rules that fire; each with all its clauses. */
+  /** The rules that ran, each with all its clauses, and whether it fires. */
   rules: RuleView[];
   /** Labels that the rules set. */
   labels: string[];
-  /** Ids of rules that fire only now, and of rules that fired only then. */
+  /** Ids of rules that fire only in the test, and of rules that fired only when the mention was stored. */
   added: string[];
   removed: string[];
 }
@@ -71,8 +71,9 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 }
 
 /**
- * A mention that was read keeps the earlier decision about its language, because the column also contains languages
- * that only the source declared and no reader recognised.
+ * Tests the language only of mentions that were muted or were dropped for their language. Other mentions have passed
+ * this test, and the column cannot repeat it: it can contain a language that the source declared and no reader
+ * recognised.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,
@@ -89,7 +90,7 @@ function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1]
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }
 
-/** The fields of a mention that rules read: the same as of its event. */
+/** The fields of a mention that rules read. They are the same as for its event. */
 export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   return {
     ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },

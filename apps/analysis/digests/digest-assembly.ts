@@ -75,7 +75,8 @@ export class DigestAssembly {
       }),
     );
     failpoint('digests-after-append-before-turn');
-    // A purge that began after the first query may already have made its second pass.
+    // A purge that began after the first query may already have made its second pass, so it would not delete these
+    // digests.
     const still = await this.existing(planned);
     for (const { turn } of planned)
       if (!still.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));
@@ -127,7 +128,10 @@ export class DigestAssembly {
     );
   }
 
-  /** Another replica, or this one before a crash, has stored a digest that the turn does not know. */
+  /**
+   * Continues after a stored digest that the turn does not include: another replica stored it, or this one before a
+   * crash.
+   */
   private async adopt(turn: DigestTurn, subject: string): Promise<DigestTurn> {
     const seq = await this.store.lastSeq('DIGESTS', subject);
     const message = seq > 0 ? await this.store.at('DIGESTS', seq) : undefined;

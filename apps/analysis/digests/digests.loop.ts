@@ -15,8 +15,8 @@ const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
- * A brief or a report takes seconds, and with a language model a minute or more. So they have their own claims and do
- * not delay the others. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
+ * A brief or a report takes seconds, and with a language model a minute or more. So they are claimed separately, and do
+ * not delay the other digests. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
  */
 const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
   // Read together, because a query for each digest would cost more than the digest.
@@ -66,7 +66,7 @@ export class DigestsLoop implements Loop {
     await Promise.all(this.repeated.map((one) => one.stop()));
   }
 
-  /** Assembles some of the digests of each kind that are due. @returns true if there may be more to do at once */
+  /** Assembles some of the digests of each kind that are due. @returns true if more digests may be due already */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
     const more = await Promise.all(CLAIMS.map((claim) => this.claimed(claim, now)));
     return more.includes(true);
@@ -112,7 +112,7 @@ export class DigestsLoop implements Loop {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
         { err: error, keywordId, channelId, mode },
-        'a digest could not be assembled; it is repeated',
+        'a digest could not be assembled; the assembly is retried',
       );
     try {
       const results = await this.assembly.assemble(group, now);

@@ -12,7 +12,7 @@ const DAYS = 7;
 const MOST_NAMED = 10;
 const MOST_ALERTS = 20;
 const SENTIMENT = `if(corrected_sentiment != '', corrected_sentiment, sentiment)`;
-/** Mentions that count: found in the week, neither dropped nor hidden. */
+/** Mentions that are counted: found before the end of the week by a regular check, neither dropped nor hidden. */
 const COUNTED = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
   AND occurred_at < {until: DateTime64(3, 'UTC')} AND dropped_reason = '' AND NOT backfilled AND NOT has(labels, 'hidden')`;
 const IN_WEEK = `${COUNTED} AND occurred_at >= {since: DateTime64(3, 'UTC')}`;
@@ -54,7 +54,7 @@ export class WeeklyFigures {
     return { reportId, url, volume, sentiment, sources, authors, stories, alerts };
   }
 
-  /** @throws Error before the first start of a gateway: the report is assembled again later */
+  /** @throws Error if no gateway has started yet; the report is then assembled again later */
   private async addressOf(reportId: string, periodTo: number): Promise<string> {
     const key = await sharedReportKey(this.database);
     if (key === undefined) throw new Error('no key for report addresses: no gateway has started yet');

@@ -33,8 +33,8 @@ const NO_BRANDS = new Set(
 );
 
 /**
- * At most 20 brands that a text names beside the subject, in the spelling of their first occurrence: listed brands
- * anywhere in the text, names that the text compares or joins with the subject, and the entries of lists.
+ * At most 20 other brands that a text names together with the subject, in the spelling of their first occurrence:
+ * listed brands anywhere in the text, names that the text compares or joins with the subject, and the entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
   const whole = `${title}\n${text}`.slice(0, CHARACTERS_READ);

@@ -1,8 +1,8 @@
 import type { Check, Event, Item } from '#contracts';
 
 /**
- * An item without a date appeared at some time in the period of its check. If the period is longer, the time is too
- * uncertain.
+ * An item without a date appeared at some time in the period of its check. If the period is longer than this, the time
+ * is too uncertain.
  */
 const LONGEST_UNDATED_MS = 2 * 3_600_000;
 /** No baseline uses older history. */
@@ -10,9 +10,9 @@ export const COUNTED_DAYS = 90;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
 
 /**
- * When an item appeared, for the counts of alerts: its publication, but not later than its collection, because clocks of
- * upstreams can be ahead. An item without a date appeared at its collection if the check before it was recent; after a
- * gap its time is not known.
+ * When an item appeared, for the counts of alerts: the time of its publication, but not later than the end of its
+ * check, because clocks of upstreams can be ahead. For an item without a date, the end of its check is used if the
+ * check before it was recent; after a gap the time is not known.
  * @returns ISO 8601; empty if it is not known
  */
 export function countedAtOf(
@@ -26,8 +26,8 @@ export function countedAtOf(
 }
 
 /**
- * The instant at which an event counts, in ms; undefined if it does not count: a dropped or hidden item, one that was
- * published long ago, or an event of the keyword itself.
+ * The instant at which alerts count an event, in ms. Undefined for an event that is not counted: its item is dropped or
+ * hidden, its item was published more than 90 days before it was found, or it is an event of the keyword itself.
  */
 export function countsAt(
   event: Pick<Event, 'countedAt' | 'dropped' | 'labels' | 'matched' | 'occurredAt'>,

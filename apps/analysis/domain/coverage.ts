@@ -7,8 +7,8 @@ export interface Covered {
 }
 
 /**
- * The oldest date in a first read of these sources means nothing: lists have different lengths, or entries without a
- * date.
+ * For these sources, the oldest date in a first read does not show how far back the read goes: their lists have
+ * different lengths, or contain entries without a date.
  */
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
 

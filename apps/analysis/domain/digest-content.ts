@@ -78,7 +78,7 @@ function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
 }
 
 function storiesOf(items: readonly WaitingItem[]): DigestStory[] {
-  // An item without a story is a part of its own.
+  // Each item without a story forms its own part.
   const parts = partsOf(items, ({ storyId, item }) => storyId ?? `item ${item.mentionId}`);
   return [...parts.values()]
     .map((members) => ({
@@ -99,7 +99,7 @@ function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return parts;
 }
 
-/** Never cuts inside a character. */
+/** Shortens a text; never cuts inside a character. */
 function cut(text: string, most: number): string {
   return text.length <= most
     ? text

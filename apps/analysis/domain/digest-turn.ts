@@ -27,8 +27,8 @@ export interface DuePeriod {
 }
 
 /**
- * The period of a turn that is due. If the service was interrupted, it is one long period that ends at the last time at
- * which a digest was due.
+ * The period of a turn that is due. After an interruption of the service, it is one long period, which ends at the last
+ * time at which a digest was due.
  * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
 export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {

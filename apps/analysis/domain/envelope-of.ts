@@ -19,7 +19,7 @@ export function envelopeBytes(event: Event): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(envelope));
 }
 
-/** The `analysis` of an envelope. Null: not read. */
+/** The `analysis` of an envelope. A value that was not read is null. */
 function analysisView(analysis: Analysis) {
   const { sentiment, sentimentScore, intent, relevance, reason, lang, reader, model, version } = analysis;
   return {

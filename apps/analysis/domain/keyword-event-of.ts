@@ -65,7 +65,7 @@ export function alertEventsOf({ accountId, keywordId, decidedAt, events }: Alert
   });
 }
 
-/** The event that a weekly report can be read; empty for other digests. */
+/** The event `keyword.report_ready` of a weekly report; empty for other digests. */
 export function reportReadyOf(digest: DigestAssembled): Event[] {
   const { accountId, keywordId, digestId, periodFrom, periodTo, reportUrl } = digest;
   if (reportUrl === '') return [];

@@ -83,7 +83,7 @@ function productModel({ item, names }: BucketInput): FoundBucket | undefined {
   return undefined;
 }
 
-/** The model that a text beginning with the subject names: `Galaxy S24 Ultra is …`. */
+/** The model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */
 function modelIn(text: string, name: string): string | undefined {
   const rest = text.slice(name.length);
   const model = REST_OF_MODEL.exec(rest)?.[0];
@@ -92,7 +92,7 @@ function modelIn(text: string, name: string): string | undefined {
     : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();
 }
 
-/** Themes of what people say about a product, with the words that show them. */
+/** Themes that people write about, with the words by which a theme is recognized. */
 const THEMES: readonly { key: string; label: string; words: RegExp }[] = [
   {
     key: 'price',

@@ -14,14 +14,14 @@ import {
 import type { Answers } from './finished-event.js';
 
 /**
- * The result of one question to the model. `none`: it gave no valid answer, or refused. `late`: the deadline passed
- * during the request. `missed`: no replica could ask it in time.
+ * The result of one question to the model. `none`: the model gave no valid answer, or refused to answer. `late`: the
+ * deadline passed during the request. `missed`: no replica could ask the model in time.
  */
 export type ModelResult<T> =
   | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
   | { kind: 'none' | 'late' | 'missed'; why: string };
 
-/** The results for one event; a key is absent where nothing was asked. */
+/** The results for one event; a key is absent if the model was not asked for it. */
 export interface ModelAnswers {
   analysis?: ModelResult<{
     sentiment: Sentiment;

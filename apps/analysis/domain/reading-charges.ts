@@ -11,8 +11,8 @@ import {
 } from '#contracts';
 
 /**
- * The charges for an event's readings: sentiment and intent together, the bucket, the agent step. A dropped event, an
- * agent step without an answer and an item that got no bucket are free.
+ * The charges for an event's readings: sentiment and intent together, the bucket, other brands, the agent step. A
+ * dropped event, an agent step without an answer and an item that got no bucket are free.
  */
 export function chargesOf(
   event: Pick<Event, 'dropped' | 'analysis' | 'bucket' | 'aiJson' | 'readings' | 'source' | 'type'>,
@@ -27,7 +27,9 @@ export function chargesOf(
   ];
 }
 
-/** The charge for brands beside the subject: one for each answer of an engine in which they were looked for. */
+/**
+ * The charge for finding other brands than the subject: one for each answer of an AI engine that was searched for them.
+ */
 function coBrandCharges({
   readings,
   source,
@@ -42,8 +44,8 @@ function coBrandCharges({
 export const CO_BRANDS = 'co_brands';
 
 /**
- * The price in credits of finding brands beside the subject in one item. Only answers of AI engines have a price. All
- * other items, and events about citations in the same answer, are free.
+ * The price in credits of finding other brands than the subject in one item. Only answers of AI engines have a price.
+ * All other items, and events about citations in the same answer, are free.
  */
 export function coBrandCredits(source: string, type: string): number {
   return type.startsWith('answer.') ? creditsOfCoBrands(source as SourceId) : 0;

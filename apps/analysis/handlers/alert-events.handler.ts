@@ -11,7 +11,10 @@ import { ConsumerPattern } from '#transport';
 import { alertEventsOf } from '../domain/keyword-event-of.js';
 import { publishKeywordEvents } from './publish-keyword-events.js';
 
-/** Publishes `keyword.alert_fired` for each alert that fired. Its id is the alert's, however often it is published. */
+/**
+ * Publishes `keyword.alert_fired` for each alert that fired. The event has the alert's id, so a repetition changes
+ * nothing.
+ */
 @Controller()
 export class AlertEventsHandler {
   constructor(

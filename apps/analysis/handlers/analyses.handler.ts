@@ -11,7 +11,7 @@ import { WorkCharges } from '../search/work-charges.js';
 
 /** Longer than an analysis takes. */
 const HOLD_SECONDS = 300;
-/** A reply fits into one message. */
+/** Maximum size of the outputs in a reply, which must fit into one message. */
 const MOST_REPLY_BYTES = 700_000;
 
 /** Analyses mentions for `POST /v1/analyses`. Each analysed mention is charged. */

@@ -30,8 +30,8 @@ import { storedEventIds } from './stored-events.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
- * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on them, then the rules. An
- * event that has to wait for a reading is stored as a question, and published when it is answered.
+ * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on readings, then the rules.
+ * An event that has to wait for a reading is stored as a question, and published when the question is answered.
  */
 @Controller()
 export class ChecksHandler {
@@ -95,7 +95,8 @@ export class ChecksHandler {
   ): Promise<{ messages: Unstored[]; final: readonly Event[] }> {
     const results = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
-        // The question was stored before. Its answer publishes the event, even if there is no language model any more.
+        // The question is already stored. The event is published with its answer, even if there is no language model
+        // any more.
         if (one.redelivered && (await this.isAsked(draft))) return [];
         return [this.questionOrFinal(draft, wantedOf(one, readings.get(draft.eventId)), one.cause)];
       }),
@@ -123,7 +124,7 @@ export class ChecksHandler {
     if ('final' in result) return result;
     const question = questionOf(draft, result.asked, cause);
     if (question.data.length <= this.store.mostBytes) return { question };
-    // A very large item with very long values of a step or of rules is handled as if there were no language model.
+    // If the question is too large for a message, the event is built as if there were no language model.
     return { final: withoutModel(draft, wanted.agentStep) };
   }
 
@@ -155,7 +156,7 @@ interface TreatedCheck extends ReadableCheck {
   treatments: ReadonlyMap<string, Treatment>;
 }
 
-/** Items that are read and published together: about a tenth of a second of the reader's thread. */
+/** Number of items that are read and published together. Reading them takes about a tenth of a second. */
 const ITEMS_TOGETHER = 48;
 
 /** Splits checks into parts with few items each; a check with many items is in several parts. */
@@ -179,7 +180,7 @@ function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
   return parts;
 }
 
-/** A purged watch has no settings: the results of its last checks are dropped. */
+/** Applies mutes and VIPs to the items of a check. Leaves out items whose events are already stored. */
 function treatedCheck(
   message: CheckMessage,
   check: Check,
@@ -192,7 +193,7 @@ function treatedCheck(
     const { item } = matched;
     if (!item) return [];
     const eventId = eventIdOf(check.watchId, item.itemId);
-    // An event is final the first time it is stored.
+    // A stored event never changes.
     if (stored.has(eventId)) return [];
     const treatment = treat(item, { matchMode: mode, definition });
     return [{ readable: { eventId, check, matched, item, settings }, treatment }];
@@ -207,7 +208,7 @@ function treatedCheck(
   };
 }
 
-/** The readings that an item of the check still needs. */
+/** The readings that the settings want for an item of the check. */
 function wantedOf({ settings }: TreatedCheck, reading: ItemReading | undefined): WantedReadings {
   const { definition, agentStep } = settings;
   return {

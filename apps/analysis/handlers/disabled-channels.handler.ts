@@ -111,7 +111,7 @@ function activityRow({ accountId, channelId, kind, at, ...rest }: Disabled, even
     activity_id: derivedId('channel-disabled-activity', event.eventId),
     watch_id: event.keywordId,
     source: '',
-    // The interface has no separate type for it: it is a failure that is not retried.
+    // The interface has no separate type for a disabled channel, so its line is a failure that is not retried.
     type: 'webhook.failed',
     events_emitted: null,
     credits_charged: null,

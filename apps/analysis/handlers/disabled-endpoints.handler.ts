@@ -101,7 +101,7 @@ function activityRow(record: Attempt, user: User, event: Event | undefined): Act
     activity_id: derivedId('endpoint-disabled-activity', record.attemptId, subject),
     watch_id: subject,
     source: user.source ?? '',
-    // The interface has no separate type for it: it is a webhook failure that is not retried.
+    // The interface has no separate type for a disabled endpoint, so its line is a failure that is not retried.
     type: 'webhook.failed',
     events_emitted: null,
     credits_charged: null,

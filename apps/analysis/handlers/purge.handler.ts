@@ -20,8 +20,8 @@ import { waitingReadingsProjection } from '../projections/waiting-readings.proje
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /**
- * Deletes a purged keyword's events, readings, labels, and rows in ClickHouse. The mutations are `SYNC`: when it returns, no read
- * finds a row any more.
+ * Deletes a purged keyword's events, readings, labels, and rows in ClickHouse. The mutations are synchronous: after a
+ * purge, no read finds a deleted row.
  */
 @Controller()
 export class PurgeHandler {
@@ -109,7 +109,7 @@ const KEYWORD_TABLES = [
   'search_coverage',
 ] as const;
 
-/** Rewrites the parts of the table that contain such rows; does nothing if there are none. */
+/** Deletes the rows that match the condition; starts no mutation if there are none. */
 async function erase(
   clickhouse: ClickHouseClient,
   table: string,
@@ -148,7 +148,7 @@ async function observedDays(
   return [...days.values()];
 }
 
-/** Counts the statistics again from the remaining observations, without those of the keyword. */
+/** Counts the statistics of the days again, without the keyword's observations. */
 async function countWithout(
   clickhouse: ClickHouseClient,
   accountId: string,

@@ -75,7 +75,10 @@ export class QuestionsHandler {
     return create(SettledQuestionSchema, { costCredits: isFirst ? costCredits : 0 });
   }
 
-  /** The id under which this question is charged. A question that was asked longer ago gets a new one. */
+  /**
+   * The id under which this question is charged. If the last identical question is older than ten minutes, the id is
+   * new.
+   */
   private async known(accountId: string, hash: string): Promise<KnownQuestion> {
     const rows: KnownQuestion[] = await this.database.query(
       `WITH made AS (

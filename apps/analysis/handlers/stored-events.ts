@@ -18,6 +18,6 @@ export async function storedEventIds(
 ): Promise<ReadonlySet<string>> {
   const from = new Date(Date.parse(since) - CLOCKS_APART_MS);
   const found = await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from);
-  // The schema with the fewest fields that has the id.
+  // Decodes with the smallest schema that contains the id.
   return new Set(found.map(({ data }) => fromBinary(EventCostSchema, data).eventId));
 }

@@ -18,7 +18,7 @@ export const mentionCountsProjection: Projection = {
   severalOfSubject: true,
   rebuild: {
     tables: ['mention_counts', 'counted_mentions'],
-    // A rebuild evaluates nothing again.
+    // A rebuild does not evaluate alerts again.
     untouched: ['alert_turns'],
     async forget(tx) {
       for (const table of ['mention_counts', 'counted_mentions'])
@@ -45,7 +45,7 @@ interface CountedMention {
   at: number;
   occurred_at: string;
   negative: boolean;
-  /** False for an item from before the watch, which is history and fires no alert. */
+  /** False for an item that was published before the watch began: it is history, and fires no alert. */
   isNew: boolean;
 }
 
@@ -56,7 +56,7 @@ function mentionOf(event: Event): CountedMention[] {
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      // A source without searches of its own has one search, which has no id.
+      // On some sources a watch is one search, which has no id. The id of the watch replaces it.
       search_id: event.searchId || event.watchId,
       at,
       occurred_at: event.occurredAt,

@@ -27,7 +27,7 @@ export const searchCoverageProjection: Projection = {
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // Like the counts: a source without searches of its own has one search, which has no id.
+      // As for the counts: on some sources a watch is one search, which has no id. The id of the watch replaces it.
       const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;
@@ -46,7 +46,7 @@ interface SearchCoverage {
   keywordId: string;
   searchId: string;
   added: Covered[];
-  /** Stored periods that an added one could continue. */
+  /** Stored periods that an added period could extend. */
   rows: Covered[];
 }
 
@@ -68,7 +68,7 @@ async function readRows(tx: Tx, searches: ReadonlyMap<string, SearchCoverage>): 
       ?.rows.push({ from: covered_from.getTime(), to: covered_to.getTime() });
 }
 
-/** Extends the row that an added period continues; otherwise adds a row. */
+/** Extends the stored period into which an added period falls or at whose end it begins; otherwise adds a row. */
 async function writeRows(tx: Tx, searches: readonly SearchCoverage[]): Promise<void> {
   const written = new Map<string, object>();
   for (const { keywordId, searchId, added, rows } of searches)

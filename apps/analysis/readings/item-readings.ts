@@ -31,13 +31,13 @@ import { storedReadings } from './stored-readings.js';
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
-  /** True if it may have been read before: the message was delivered before. */
+  /** True if the message was delivered before, so that its items may have been read already. */
   redelivered: boolean;
   /** The trace that caused the reading. */
   cause?: string | undefined;
 }
 
-/** Reads items with the local reader, and stores what was read before anything is made of it. */
+/** Reads items with the local reader, and stores the readings before events are built from them. */
 @Injectable()
 export class ItemReadings {
   private readonly spending = new RecentSpending(() => systemClock.now().getTime());
@@ -90,13 +90,13 @@ export class ItemReadings {
     return new Map(found.map(({ item, reading }) => [item.eventId, reading]));
   }
 
-  /** The items whose accounts pay their readings. */
+  /** The items whose accounts can pay for the readings. */
   private paid(items: readonly Readable[]): Promise<ReadonlySet<string>> {
     return this.llm ? reserved(this.database, items) : affordable(this.database, items, this.spending);
   }
 }
 
-/** Brands beside the subject cost credits in answers of AI engines only. */
+/** Adds other brands than the subject. They cost credits only in answers of AI engines. */
 function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean): void {
   const { item, settings } = readable;
   if (!settings.definition?.coBrandsEnabled || (coBrandCredits(item.source, item.eventType) > 0 && !isPaid))
@@ -112,7 +112,7 @@ function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean)
   );
 }
 
-/** Sentiment and intent of an item that is dropped or cannot be paid are not kept. */
+/** Removes sentiment and intent from the reading of an item that is dropped, or that its account cannot pay for. */
 function withoutAnalysis(reading: ItemReading): void {
   delete reading.analysis;
   reading.records = reading.records.filter(({ kind }) => kind !== 'analysis');
@@ -151,7 +151,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   });
 }
 
-/** A check has at most 1,000 items: with all of them, a message could exceed the size that NATS accepts. */
+/** With the readings of a whole check, at most 1,000 items, a message could exceed the size that NATS accepts. */
 const READINGS_PER_MESSAGE = 300;
 
 function messagesOf(

@@ -1,2 +1,2 @@
-/** Injection token of the language model; undefined if none is set. */
+/** Injection token of the language model; undefined if no model is configured. */
 export const LLM = Symbol('language model');

@@ -3,12 +3,12 @@ import type { Database, Tx } from '#postgres';
 
 /** Time until the next attempt while other replicas use all places of the lane. */
 const BUSY_MS = 200;
-/** A turn that its replica does not renew ends: the replica has died. */
+/** A turn ends after this time if its replica does not renew it, because the replica has died. */
 const LEASE_SECONDS = 10;
 
 /**
- * A turn that has waited this long is the next one. Otherwise a replica with many requests, which asks again as soon as
- * one of them ends, would leave no place for another replica.
+ * A turn that has waited this long gets the next place. Otherwise a replica with many requests, which begins another as
+ * soon as one ends, would leave no place for other replicas.
  */
 const LONG_WAIT_MS = 1_000;
 /** If the next turn does not ask again within this time, it has given up, or its replica has died. */
@@ -85,7 +85,7 @@ async function beginIn(
   waitedMs: number,
   { mostAtOnce, requestsPerMinute, burst }: TurnLimits,
 ): ReturnType<SharedTurns['begin']> {
-  // A clock that was set back takes no tokens away.
+  // If the clock was set back, no tokens are taken away.
   const rows: LaneRow[] = await tx.query(
     `SELECT failures, extract(epoch FROM blocked_until - clock_timestamp())::float8 * 1000 AS blocked_ms,
        least($1::float8, tokens + greatest(0, extract(epoch FROM clock_timestamp() - refilled_at)::float8) * $2::float8 / 60) AS tokens,

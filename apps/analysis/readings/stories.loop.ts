@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 
 const HOUR_MS = 3_600_000;
-/** Items that tell a story again after this time begin a new one. */
+/** Items that repeat a story after this time begin a new story. */
 const KEPT_DAYS = 30;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_AT_ONCE = 5_000;

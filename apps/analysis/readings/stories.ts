@@ -8,7 +8,7 @@ import type { Readable } from './readable.js';
 /** The story of an item. */
 export interface Story {
   storyId: string;
-  /** True if another item of the same keyword had it before. */
+  /** True if an earlier item of the same keyword has the same story. */
   isRepeated: boolean;
 }
 
@@ -79,7 +79,7 @@ export class Stories {
   }
 }
 
-/** The keys of stories that are known, and those that the present items add. */
+/** The known keys of stories, and the keys that the present items add. */
 class KnownKeys {
   readonly added: Row[] = [];
   private readonly stories = new Map<string, string>();

@@ -33,7 +33,10 @@ export function storyKeys(
   return [...new Set([...addresses.map((address) => key('link', address)), ...texts])];
 }
 
-/** The address without the parts that do not change the page: scheme, www, tracking parameters, fragment, order. */
+/**
+ * The URL without the parts that do not change the page: scheme, `www`, tracking parameters, order of parameters,
+ * fragment. Undefined for the home page of a site, and for an invalid URL.
+ */
 export function canonicalUrl(url: string): string | undefined {
   try {
     const canonical = normalizeUrl(url, {

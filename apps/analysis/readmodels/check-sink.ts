@@ -8,8 +8,8 @@ import type { Database } from '#postgres';
 const NOT_THERE_YET_MS = 500;
 
 /**
- * Returns which watches have a row. A watch without a row was purged, or the decision of its keyword has not reached
- * the tables. An event about the keyword itself has the keyword's id as its watch id.
+ * Returns which of these watches have a row. A watch without a row was purged, or the decision of its keyword has not
+ * reached the tables. An event about the keyword itself has the keyword's id as its watch id.
  */
 export async function knownWatches(
   database: Database,

@@ -4,7 +4,7 @@ import { derivedId } from '#kernel';
 
 /**
  * The activity line for an event of the keyword itself, whether or not the event is sent to a webhook. Events of items
- * have no line. Disabled channels have none here, because their line is written with the failure.
+ * have no line. For `channel.disabled`, the handlers that publish the event write the line.
  */
 export function keywordActivityOf(event: Event): ActivityRow[] {
   if (event.matched || event.watchId !== event.keywordId || event.type === 'channel.disabled') return [];

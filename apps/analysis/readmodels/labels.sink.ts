@@ -14,7 +14,7 @@ const NOT_THERE_YET_MS = 1000;
 /** If a mention has no row after this time, it was purged. A rebuild of the table takes a while. */
 const GIVEN_UP_AFTER_MS = 3_600_000;
 
-/** Writes the next version of mentions with decisions of people, if the command itself could not. */
+/** Writes people's decisions into the rows of mentions, if the command itself could not write them. */
 @Controller()
 export class LabelsSink {
   constructor(

@@ -1,7 +1,7 @@
 import type { RuleView } from '#clickhouse';
 import type { RuleResult } from '#rules';
 
-/** The result of a rule as `/why` and a backtest return it. @param rule of an event, or just computed */
+/** The result of a rule as `/why` and a backtest return it. @param rule stored with an event, or just computed */
 export function ruleView({ ruleId, name, fired, clauses, actions }: RuleResult): RuleView {
   return {
     ...{ ruleId, name, fired },

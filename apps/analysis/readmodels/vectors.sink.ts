@@ -21,7 +21,7 @@ const UNAVAILABLE_MS = 5_000;
  */
 const LEFT_AFTER_MS = 3_600_000;
 
-/** Writes what each new mention means, so that a semantic search finds it. */
+/** Writes a vector of the meaning of each new mention, so that a semantic search finds it. */
 @Controller()
 export class VectorsSink {
   constructor(

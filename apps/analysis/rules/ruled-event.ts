@@ -9,7 +9,7 @@ const MOST_ENVELOPE_BYTES = 256 * 1024;
 
 /**
  * The final event with the outcome of its keyword's rules. Its bytes and charges do not change, because rules run after
- * the readings. A backfilled item gets labels and is stopped, but never sent.
+ * the readings. Rules can label or drop a backfilled item, but never send it.
  */
 export function ruledEvent(event: Event, rules: ItemRules, similarity: Similarity): Event {
   if (event.dropped || !event.matched?.item) return event;

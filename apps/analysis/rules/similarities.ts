@@ -46,7 +46,7 @@ export class Similarities {
     });
   }
 
-  /** The texts of rules are read once, as long as they are in memory. */
+  /** Keeps the vectors of the texts of rules in memory, so that most of these texts are read once. */
   private async vectorsOf(
     ofRules: readonly string[],
     ofItems: readonly string[],

@@ -49,7 +49,7 @@ function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): M
   };
 }
 
-/** Short decimal numbers that ClickHouse reads as the same bfloat16: those have fewer than three decimal digits. */
+/** Short decimal numbers that ClickHouse reads as the same bfloat16: five digits are more than a bfloat16 can hold. */
 export function numbersOf(vector: Uint8Array): number[] {
   return Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5)));
 }

@@ -1,4 +1,4 @@
-/** A text has at most this many words for the search; the search does not find a text by further words. */
+/** Maximum number of words by which the search finds a text. */
 const MOST_WORDS = 256;
 /** A longer text is cut before it is split into words. */
 const MOST_CHARACTERS = 16_384;

@@ -30,7 +30,8 @@ export class WorkCharges {
 
   /**
    * Reserves the credits.
-   * @returns the holder: if the same work is asked again meanwhile, its credits belong to that request
+   * @returns the holder of the reservation. If the same work is requested again meanwhile, the reservation gets another
+   *   holder
    * @throws Refusal `not-covered` if the credits are missing, `unavailable` while the account has no ledger
    */
   async reserve(accountId: string, id: string, credits: number, lifetimeSeconds: number): Promise<string> {

@@ -41,7 +41,7 @@ export const rule = (when: object = {}, then: { type: string; channelIds?: strin
   then,
 });
 
-/** Stores, and evaluations of alerts on them. */
+/** Stores on which specs evaluate alerts. */
 export class AlertsUnderTest {
   readonly log = createLogger('spec', 'silent');
 
@@ -72,7 +72,7 @@ export class AlertsUnderTest {
     return new AlertEvaluation(this.database, new AlertDecisions(this.database, this.store), this.log);
   }
 
-  /** @param ofSearch empty for a source without searches of its own */
+  /** @param ofSearch id of the search; empty if the watch has no search id */
   scene(definition: Definition, ofSearch: string = newId()): Promise<AlertScene> {
     return AlertScene.with(this, definition, ofSearch);
   }
@@ -84,7 +84,7 @@ export class AlertScene {
   readonly keywordId = newId();
   readonly watchId = newId();
 
-  /** @param searchId empty for a source without searches of its own */
+  /** @param searchId empty if the watch has no search id */
   private constructor(
     private readonly on: AlertsUnderTest,
     readonly searchId: string,
@@ -156,7 +156,7 @@ export class AlertScene {
     );
   }
 
-  /** Stores messages, and applies what the subject contains as its consumer does. */
+  /** Stores messages, and applies all messages of the subject, as the consumer does. */
   private async store(
     projection: Projection,
     stream: 'EVENTS' | 'CHECKS',
@@ -174,7 +174,7 @@ export class AlertScene {
     );
   }
 
-  /** Evaluates the keyword some minutes later, by several replicas at the same time. */
+  /** Evaluates the keyword some minutes later, on all these replicas at the same time. */
   async evaluate(minutesLater = 0, replicas = [this.on.replica()]): Promise<void> {
     await this.on.database.query('UPDATE alert_turns SET due_at = now() WHERE keyword_id = $1', [
       this.keywordId,

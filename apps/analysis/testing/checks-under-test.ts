@@ -32,7 +32,7 @@ export const POSITIVE: LocalReading = {
   intent: 'praise',
 };
 
-/** Stores, and handlers of checks on them. */
+/** Stores on which specs run handlers of checks. */
 export class ChecksUnderTest {
   private constructor(
     private readonly stores: IsolatedStores,

@@ -41,7 +41,7 @@ const summarised = {
   }),
 } as unknown as AnalysisWork;
 
-/** Stores, and the assembly of digests on them. */
+/** Stores on which specs assemble digests. */
 export class DigestsUnderTest {
   readonly log = createLogger('spec', 'silent');
 

@@ -127,7 +127,10 @@ const analysisOf = ({ subject }: ReadingAsked) => analysisReading(subjectOf(subj
 const bucketOf = ({ subject, bucketPreset }: ReadingAsked) =>
   bucketReading(bucketPreset as LlmBucketPreset, subjectOf(subject));
 
-/** One request for all questions with the same instructions. Those of one watch differ only after a change of settings. */
+/**
+ * Sends one request for all questions with the same instructions. The instructions of a watch differ only after a
+ * change of settings.
+ */
 async function askInGroups<T>(
   llm: Llm,
   questions: readonly OpenQuestion[],

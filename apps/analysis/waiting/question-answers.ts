@@ -54,13 +54,13 @@ export class QuestionAnswers {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
-    // The charges settle the reservations of the other events.
+    // Only for events without charges: charges settle the reservations of the other events.
     const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,
       free.map(({ claimed: { eventId } }) => ({ holdId: eventId, holder: eventId })),
     );
-    // The projection deletes the other questions.
+    // The projection deletes the questions whose answers were appended here.
     await dropQuestions(
       this.database.manager,
       [...lost].map(({ claimed }) => claimed),

@@ -122,7 +122,7 @@ export class QuestionsLoop implements Loop {
         .catch((error: unknown) =>
           this.log.error(
             { err: error, watchId: first.watchId },
-            'questions could not be asked; they are repeated',
+            'questions could not be asked; they are asked again',
           ),
         )
         .finally(() => this.underWay.delete(first.claim));

@@ -5,7 +5,9 @@ import type { Database, Tx } from '#postgres';
 export const CLAIM_SECONDS = 10;
 /** Maximum number of questions in one request: questions of one watch, without an agent step. */
 const BATCH = 20;
-/** The replica that asks finishes its question at the deadline. Others wait this long before they take the question. */
+/**
+ * At the deadline, the replica that asks the model finishes the question. Other replicas take it only this much later.
+ */
 const GRACE_SECONDS = 2;
 const FINISHED_AT_ONCE = 200;
 
@@ -34,7 +36,7 @@ interface Row {
   under_way?: boolean;
 }
 
-/** An answer to a question whose deadline has passed would be late. */
+/** A question whose deadline has passed is not asked, because the answer would be late. */
 const CAN_BE_ASKED = 'due_at <= now() AND deadline_at > now()';
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.tries, w.traceparent';
@@ -138,8 +140,8 @@ async function claim(database: Database, which: string, values: readonly unknown
 }
 
 /**
- * Renews claims of this process. Claims that it has lost stay lost. Claims of questions whose deadline has passed are
- * not renewed: see `claimOverdue`.
+ * Renews claims of this process. Does not take back claims that another replica has taken over. Claims of questions
+ * whose deadline has passed are not renewed: see `claimOverdue`.
  */
 export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
   if (claims.length > 0)
