@@ -38,7 +38,7 @@ export function creditsPerCheck(source: SourceId, coBrands = false): number {
   return (rates[source] ?? book.creditsPerCheck.open) + (coBrands ? creditsOfCoBrands(source) : 0);
 }
 
-/** The price of finding brands beside the subject in one answer of an AI engine, in credits; 0 for other sources. */
+/** The price in credits of finding other brands than the subject in one answer of an AI engine; 0 for other sources. */
 export function creditsOfCoBrands(source: SourceId): number {
   return (book.coBrandsPerUnit as Partial<Record<SourceId, number>>)[source] ?? 0;
 }

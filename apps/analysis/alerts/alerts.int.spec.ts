@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => on?.close());
 
-it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', async () => {
+it('a rebuild gives the same counts and does not evaluate alerts again [alerts.once]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   const events = scene.mentions(5, 4, 3, 2, 1);
   await scene.publish([...events, ...events]);
@@ -39,7 +39,7 @@ it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', 
   expect(await rows()).toEqual(before);
 });
 
-it('an alert and a backtest count the mentions of a source without searches of its own, although its search has no id', async () => {
+it('an alert and a backtest count the mentions of a watch whose search has no id', async () => {
   const definition = { rules: [rule()], spikeAlert: 'low' };
   const scene = await on.scene(definition, '');
   const { accountId, keywordId } = scene;
@@ -94,7 +94,7 @@ it('an alert fires once for an episode, and its event contains all fields [alert
   });
 });
 
-it('an episode ends after a whole window below the level, and the next episode fires again [alerts.episode, alerts.quiet]', async () => {
+it('an episode ends after a whole window below the level, and the next episode fires a new alert [alerts.episode, alerts.quiet]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
@@ -127,7 +127,7 @@ it('an event that is stored twice counts once, and late items do not fire again 
   expect(await scene.facts()).toEqual([]);
   await scene.publish(scene.mentions(1));
   await scene.evaluate();
-  // The window of ninety minutes before also has enough mentions.
+  // The window that ended ninety minutes earlier also has enough mentions.
   await scene.publish(scene.mentions(90, 91, 92, 93, 94));
   await scene.evaluate(2);
   expect(await scene.kinds()).toEqual(['fired']);
@@ -149,7 +149,7 @@ it('a mention that is found hours late is evaluated with few reads, and with the
   expect(fact?.case === 'fired' && Math.round(fact.value.baseline)).toBe(12);
 });
 
-it('dropped, hidden and undated items after a gap do not count, and history alone fires no alert [alerts.own-time]', async () => {
+it('dropped items, hidden items and items without a date after a gap are not counted, and backfilled items alone fire no alert [alerts.own-time]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([
@@ -196,7 +196,7 @@ it('an alert is published once, even when its message is delivered again hours l
   expect([await publishedNow(), await publishedNow()]).toEqual([1, 0]);
 });
 
-it('a mention that arrives during an evaluation is evaluated next [alerts.once]', async () => {
+it('a mention that arrives during an evaluation is part of the next evaluation [alerts.once]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2));
   const turns = (await claimTurns(on.database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
@@ -207,7 +207,7 @@ it('a mention that arrives during an evaluation is evaluated next [alerts.once]'
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
-it('a purge deletes counts, episodes and alerts, and nothing comes back [alerts.purge]', async () => {
+it('a purge deletes counts, episodes and alerts, and later messages do not restore them [alerts.purge]', async () => {
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();

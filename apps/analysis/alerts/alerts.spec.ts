@@ -20,7 +20,7 @@ const ruleOf = (condition: AlertCondition, source: string | null = null): AlertR
   actions: { webhook: false, notifyChannelIds: [], notifyKeywordChannels: false },
 });
 
-/** Counts of a search: `perHour(hour)` mentions in each hour since the start, spread over its five minutes. */
+/** Counts of a search: `perHour(hour)` mentions in each hour since the start, spread over the hour. */
 function hourly(hours: number, perHour: (hour: number) => number, searchId = 'a'): BinCount[] {
   const counts: BinCount[] = [];
   for (let bin = 0; bin < hours * 12; bin += 1) {
@@ -95,7 +95,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('is the last 7 days until 14 days of history exist, then the hour of the week [alerts.spike-baseline]', () => {
+  it('consists of the hours of the last 7 days until 14 days of history exist, then of the same hour in earlier weeks [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);
@@ -127,7 +127,7 @@ describe('a spike alert', () => {
     expect(await alertsOf({ counts: hourly(24, (hour) => (hour === 20 ? 50 : 2)) })).toEqual([]);
   });
 
-  it('expects busy days and quiet nights after two weeks of history [alerts.spike-baseline]', async () => {
+  it('expects more mentions by day than at night if the days were busier for two weeks [alerts.spike-baseline]', async () => {
     const busyDays = (hour: number) => (hour % 24 >= 8 && hour % 24 < 20 ? 30 : 1);
     expect(await alertsOf({ counts: hourly(24 * 28, busyDays), sinceHour: 24 * 14 })).toEqual([]);
     const atNight = (hour: number) => busyDays(hour) + (hour === 24 * 20 + 2 ? 15 : 0);
@@ -135,7 +135,7 @@ describe('a spike alert', () => {
     expect(Math.floor(night?.hour ?? 0)).toBe(24 * 20 + 2);
   });
 
-  it('does not treat the return of a blind source as a spike [alerts.blind]', async () => {
+  it('does not fire when a source answers again after an outage [alerts.blind]', async () => {
     // Source b did not answer for six of the seven days, and nothing of that time is known.
     const counts = [...hourly(200, () => 3), ...hourly(20, () => 30, 'b')];
     const back = hourly(200, (hour) => (hour >= 170 ? 30 : 0), 'b');
@@ -181,7 +181,7 @@ describe('a spike alert', () => {
   });
 });
 
-describe('a volume rule', () => {
+describe('a rule about windows', () => {
   it('fires at `min` without history, and then at `multiple` times the mean of its windows [alerts.volume]', async () => {
     const condition = VOLUME;
     const [first] = await alertsOf({ condition, counts: hourly(1, () => 5) });
@@ -208,7 +208,7 @@ describe('a volume rule', () => {
     expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
   });
 
-  it('counts only negative mentions for a sentiment shift, and only the mentions of its source if it names one [alerts.shift]', async () => {
+  it('counts only negative mentions if it is about a sentiment shift, and only mentions of one source if it names a source [alerts.shift]', async () => {
     const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
     const counts = hourly(10, () => 12).map((one) => ({
       ...one,

@@ -7,8 +7,8 @@ const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 0, 5);
 const VOLUME: AlertCondition = { kind: 'volume', window: '1h', min: 5, multiple: 3 };
 
-describe('episodes', () => {
-  it('fire at most once in 60 minutes, and never while an episode is open, in any order of the windows [alerts.episode, alerts.quiet]', () => {
+describe('a rule', () => {
+  it('fires at most once in 60 minutes, and never while its episode is open, for any order of the windows [alerts.episode, alerts.quiet]', () => {
     const evaluation = fc.record({
       step: fc.integer({ min: 0, max: 40 }),
       late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),
@@ -42,7 +42,7 @@ describe('episodes', () => {
     );
   });
 
-  it('end when a whole window stayed below the level [alerts.episode]', () => {
+  it('ends its episode when a whole window has stayed below the level [alerts.episode]', () => {
     const open = { firedAt: START, aboveUntil: START, ended: false };
     const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
     expect(assess(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({

@@ -15,7 +15,7 @@ const mention = (id: string, text = `text of ${id}`): AnalysedMention => ({
   own: text,
 });
 
-/** Every text has the same meaning. A text without letters has none. */
+/** Every text has the same meaning. Mentions without text have none. */
 const mentions = {
   meaning: async (all: readonly AnalysedMention[]) =>
     all
@@ -84,10 +84,10 @@ describe('the agent over mentions', () => {
   });
 });
 
-describe('classes over mentions', () => {
+describe('the classes of mentions', () => {
   const classes = ['x', 'y'];
 
-  it('come from the model where it answers, and otherwise from the meaning of the labels', async () => {
+  it('come from the model if its answer is valid, otherwise from the meaning of the labels', async () => {
     const model = modelOf((text) =>
       text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
     );
@@ -99,14 +99,14 @@ describe('classes over mentions', () => {
     expect(errors).toEqual([]);
   });
 
-  it('use the meaning of the labels at once while the model is down', async () => {
+  it('come from the meaning of the labels while the model is down, without a request to the model', async () => {
     const ask = jest.fn();
     const model = { lane: { ...LANE, isAvailable: false }, ask } as unknown as Llm;
     const { labels } = await run('classify', [mention('a')], model, { classes });
     expect([labels?.length, ask.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('use the meaning of the labels if the model does not answer', async () => {
+  it('come from the meaning of the labels if the model does not answer', async () => {
     const model = {
       lane: LANE,
       ask: () => Promise.reject(new LlmError('server_error', '500')),
@@ -116,14 +116,14 @@ describe('classes over mentions', () => {
 });
 
 describe('groups and summaries with a language model', () => {
-  it('are labelled with the topics that the model names, or with their own words where it names none', async () => {
+  it('have the topic that the model names, even if the model names no topic for some of the mentions', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);
     expect(errors).toEqual([]);
   });
 
-  it('use the words of the model, and cite the same mentions', async () => {
+  it('use the sentence of the model, and cite the same mentions as without a model', async () => {
     const all = [mention('a', 'The lid broke on day one.'), mention('b', 'My lid is broken as well.')];
     const local = await run('summarise', all);
     const { summary } = await run(
@@ -155,7 +155,7 @@ describe('groups and summaries with a language model', () => {
   );
 });
 
-it('reports a mention without text, which cannot be compared', async () => {
+it('an analysis reports an error for a mention without text, because it has no meaning', async () => {
   for (const operation of ['group', 'summarise'])
     expect((await run(operation, [mention('a'), mention('b', '')])).errors).toEqual([
       { mentionId: 'b', code: 'NO_TEXT' },

@@ -147,7 +147,7 @@ function stored(row: MentionRow): MentionRow {
 }
 
 describe('a backtest', () => {
-  it('with the rules of the keyword returns the results of the live rules for every stored mention [rules.backtest]', () => {
+  it('of the rules that the keyword already has returns the stored results for every mention [rules.backtest]', () => {
     fc.assert(
       fc.property(definitions, items, readings, (definition, item, read) => {
         const event = live(definition, item, read);

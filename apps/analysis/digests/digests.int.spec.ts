@@ -81,7 +81,7 @@ it('after a crash between storing a digest and storing its turn, the stored dige
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
-it('a digest shows at most 50 items: first those of VIPs and those labelled to_reply, even if they are the oldest, and no hidden ones [digests.order]', async () => {
+it('a digest shows at most 50 items and no hidden items; items of VIPs and items labelled to_reply come first, even if they are the oldest [digests.order]', async () => {
   const scene = await on.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
@@ -101,7 +101,7 @@ it('a digest shows at most 50 items: first those of VIPs and those labelled to_r
   expect([digest?.total, digest?.more]).toEqual([59, 9]);
 });
 
-it('a daily brief cites its mentions; a weekly report contains figures and emits its event [digests.brief, digests.report]', async () => {
+it('a daily brief cites its mentions; a weekly report contains figures and causes the event keyword.report_ready [digests.brief, digests.report]', async () => {
   const scene = await on.scene('daily_brief', 'weekly_report');
   const event = scene.event('The app crashes');
   await scene.publish(event);

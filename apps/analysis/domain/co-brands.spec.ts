@@ -4,7 +4,7 @@ import { coBrandsOf } from './co-brands.js';
 const brands = (text: string, listed: string[] = []) =>
   coBrandsOf({ title: '', text, names: ['Acme'], listed });
 
-describe('brands beside the subject', () => {
+describe('other brands than the subject', () => {
   it.each([
     ['Acme vs Globex: which one?', ['Globex']],
     ['We moved from Globex to Acme', ['Globex']],
@@ -27,7 +27,7 @@ describe('brands beside the subject', () => {
     expect(brands(text)).toEqual([]);
   });
 
-  it('are the listed ones wherever they occur as whole words, in any case', () => {
+  it('include the listed brands wherever they occur as whole words, in any case', () => {
     expect(brands('acme is fine, globex is not; initechs neither', ['Globex', 'Initech'])).toEqual([
       'Globex',
     ]);

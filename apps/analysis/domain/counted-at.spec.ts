@@ -10,12 +10,12 @@ describe('the time at which an item is counted', () => {
   const at = (publishedAt?: string, more = {}) =>
     countedAtOf({ ...check, ...more }, { publishedAt } as never);
 
-  it('is its publication, or its collection if the publication is in the future [alerts.own-time]', () => {
+  it('is the time of its publication, or the end of its check if the publication is later [alerts.own-time]', () => {
     expect(at('2026-01-05T08:00:00.000Z')).toBe('2026-01-05T08:00:00.000Z');
     expect(at('2027-01-05T08:00:00.000Z')).toBe(check.finishedAt);
   });
 
-  it('is its collection if it has no date, and unknown if the check covers a gap or a long time [alerts.own-time]', () => {
+  it('is the end of its check if the item has no date, and unknown if such a check covers a gap or a long time [alerts.own-time]', () => {
     expect(at()).toBe(check.finishedAt);
     expect(at(undefined, { gap: true })).toBe('');
     expect(at(undefined, { windowFrom: '2026-01-05T01:00:00.000Z' })).toBe('');

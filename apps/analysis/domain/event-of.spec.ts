@@ -64,7 +64,7 @@ describe('the event of an item', () => {
     expect(eventsOf(true, false)).toMatchObject({ push: false, backfilled: true });
   });
 
-  it('has the match mode that the check used, or the mode of the search when the check is too old to name one', () => {
+  it('has the match mode that the check used, or the mode of the watch if an old check contains no mode', () => {
     expect(eventOf(checkOf(), matched, treatment).matchMode).toBe('word');
     expect(eventOf(checkOf({ matchMode: '' }), matched, treatment).matchMode).toBe('platform');
   });
@@ -89,7 +89,7 @@ describe('the envelope of an item that was read', () => {
     });
   });
 
-  it('has no analysis when nothing classified the item [readings.absent]', () => {
+  it('has no analysis if neither sentiment nor intent was read [readings.absent]', () => {
     expect(envelopeOf({ relevance: 80, lang: 'en' })).not.toHaveProperty('analysis');
     expect(envelopeOf()).not.toHaveProperty('analysis');
   });
@@ -122,7 +122,7 @@ describe('the charges of an event', () => {
     ['completed', 2],
     ['failed', 0],
     ['timeout', 0],
-  ] as const)('of an agent step that is %s are %d', (status, credits) => {
+  ] as const)('for an agent step with the status %s are %d', (status, credits) => {
     const draft = eventOf(checkOf(), matched, treatment, create(ItemReadingSchema));
     const ai = { status, output: null, model: null, version: null };
     const { charges, envelope } = finishedEvent(draft, { ai, records: [] });
@@ -131,7 +131,7 @@ describe('the charges of an event', () => {
   });
 });
 
-describe('an item that was read is dropped', () => {
+describe('the reason why an item is dropped after its reading', () => {
   const dropped = (languages: string[], minRelevance: number | undefined, lang: string, relevance: number) =>
     dropOf({ languages, minRelevance }, { lang, relevance })?.reason;
 
@@ -142,18 +142,21 @@ describe('an item that was read is dropped', () => {
     [['pt-BR'], 'pt', undefined],
     [['en', 'fr'], '', undefined],
     [[], 'xx', undefined],
-  ])('for its language: keyword %j, item %j: %s', (languages, lang, reason) => {
-    expect(dropped(languages, undefined, lang, 100)).toBe(reason);
-  });
+  ])(
+    'is, for the languages %j of the keyword and the language %j of the item, %s',
+    (languages, lang, reason) => {
+      expect(dropped(languages, undefined, lang, 100)).toBe(reason);
+    },
+  );
 
-  it('when it is less relevant than the keyword demands', () => {
+  it('is its relevance if it is lower than the keyword demands', () => {
     expect(dropped([], 50, 'en', 49)).toBe('irrelevant');
     expect(dropped([], 50, 'en', 50)).toBeUndefined();
     expect(dropped([], 0, 'en', 0)).toBeUndefined();
     expect(dropped([], undefined, 'en', 0)).toBeUndefined();
   });
 
-  it('for its language before its relevance', () => {
+  it('is its language if both its language and its relevance would drop it', () => {
     expect(dropped(['en'], 50, 'de', 10)).toBe('language');
   });
 });
@@ -182,7 +185,7 @@ describe('an event that may wait for readings', () => {
     });
   });
 
-  it('has a failed agent step at once without a language model, or without the credits for it', () => {
+  it('gets a failed agent step immediately if there is no language model, or if the account cannot pay', () => {
     for (const [isPaid, hasModel] of [
       [true, false],
       [false, true],
@@ -195,7 +198,7 @@ describe('an event that may wait for readings', () => {
     }
   });
 
-  it('waits until 120 s after it occurred for sentiment, a bucket and the agent step [readings.waits]', () => {
+  it('waits for sentiment, a bucket and the agent step until 120 s after it occurred [readings.waits]', () => {
     const result = askedOrFinal(draftOf(), { ...wanted, agentStep, bucketPreset: 'custom' }, true);
     expect('asked' in result && result.asked).toMatchObject({
       deadline: '2026-03-04T05:08:07.089Z',

@@ -19,7 +19,7 @@ const anyChange = fc
   .map(({ labels, ...more }) => change({ ...(labels ? { labels: { labels } } : {}), ...more }));
 
 describe('decisions about a mention', () => {
-  it('keep labels sorted and unique, with the corrections beside them', () => {
+  it('store labels sorted and without duplicates, and store corrections with them', () => {
     const command = change({ labels: { labels: ['starred', 'flagged', 'starred'] }, sentiment: 'positive' });
     expect(after(UNLABELLED, command)).toEqual({
       labels: ['flagged', 'starred'],
@@ -48,7 +48,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('decide nothing when the mention already has the requested state', () => {
+  it('change nothing when the mention already has the requested state', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 5 }), anyChange, (earlier, command) => {
         const state = after(earlier.reduce(after, UNLABELLED), command);
@@ -57,7 +57,7 @@ describe('decisions about a mention', () => {
     );
   });
 
-  it('end in the state that the last command for each key asked for', () => {
+  it('give each key the value of the last command that named it', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {
         const state = commands.reduce(after, UNLABELLED);

@@ -68,13 +68,13 @@ describe('theme-sentiment', () => {
   });
 });
 
-describe('the other presets', () => {
-  it('seller groups by the author of a source', () => {
+describe('the preset', () => {
+  it('seller groups items by source and author', () => {
     const item = { ...input('').item, source: 'vinted', author: 'Ada_L', authorName: 'Ada' };
     expect(localBucket('seller', { ...input(''), item })).toEqual({ key: 'vinted-ada-l', label: 'Ada' });
   });
 
-  it('duplicates groups the second and later items of a story', () => {
+  it('duplicates puts the second and later items of a story into a bucket', () => {
     const story = { storyId: 's', isRepeated: true };
     expect(localBucket('duplicates', input('A  story', { story }))).toEqual({ key: 's', label: 'A story' });
     expect(
@@ -82,11 +82,11 @@ describe('the other presets', () => {
     ).toBeUndefined();
   });
 
-  it('custom finds nothing by rules', () => {
+  it('custom gives no bucket without a language model', () => {
     expect(localBucket('custom', input('anything'))).toBeUndefined();
   });
 
-  it('never throws, for any text and preset', () => {
+  it('of any kind never throws, for any text', () => {
     const presets = fc.constantFrom<BucketPreset>('product-model', 'theme-sentiment', 'seller', 'duplicates');
     fc.assert(
       fc.property(

@@ -66,7 +66,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('keeps items in other languages and of low relevance as dropped, and charges nothing for them [readings.languages, readings.min-relevance, readings.order]', async () => {
+  it('stores items in other languages and items of low relevance as dropped, and charges nothing for them [readings.languages, readings.min-relevance, readings.order]', async () => {
     const scene = await on.scene({ languages: ['en'], minRelevance: 50 });
     const readingOf: Record<string, Partial<LocalReading>> = {
       french: { lang: 'fr' },
@@ -109,7 +109,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('without analysis has language, relevance and story, no sentiment, and no charge [readings.enabled]', async () => {
+  it('of a keyword without sentiment gives events with language, relevance and story, without an analysis and without charges [readings.enabled]', async () => {
     const scene = await on.scene({ sentimentEnabled: false });
     const { handle, asked } = on.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
     await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
@@ -139,7 +139,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('with a language model reserves the maximum cost of the readings of each item, so that nothing else can spend it [readings.credits]', async () => {
+  it('reserves the maximum cost of the readings of each item if there is a language model, so that no other work can spend these credits [readings.credits]', async () => {
     const scene = await on.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
     const { handle } = on.handler(() => POSITIVE, {});
@@ -182,7 +182,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds brands beside the subject, and charges for them in answers of AI engines only [readings.co-brands]', async () => {
+  it('finds other brands than the subject, and charges for them only in answers of AI engines [readings.co-brands]', async () => {
     const scene = await on.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
@@ -282,7 +282,7 @@ describe('a check', () => {
     expect((await balanceOf(on.database, scene.accountId))?.held).toBe(0);
   });
 
-  it('with stored questions is not asked about or published again, even if the language model was removed', async () => {
+  it('whose questions are stored is neither asked about nor published again, even if the language model was removed', async () => {
     const scene = await on.scene();
     const check = scene.check({ text: 'acme is great' });
     await on.handler(undefined, {}).handle(check);
@@ -290,7 +290,7 @@ describe('a check', () => {
     expect(await scene.events()).toEqual([]);
   });
 
-  it('gets failed steps instead of questions that do not fit into a message', async () => {
+  it('gives events with failed steps instead of questions that do not fit into a message', async () => {
     const scene = await on.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };
@@ -304,7 +304,7 @@ describe('a check', () => {
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
-  it('of a purged watch gives no events and is not read', async () => {
+  it('of a purged watch gives no events, and its items are not read', async () => {
     const { handle, asked } = on.handler();
     const scene = new CheckScene(on);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);

@@ -87,7 +87,7 @@ it('the event of a pause is published only after the tables contain the pause, b
   expect(await publishedFor(keywordId)).toEqual(['keyword.paused', 'keyword.paused']);
 });
 
-it('no event is published for a keyword that was purged meanwhile, and nothing waits for it', async () => {
+it('no event is published for a keyword that was purged meanwhile, and its message is not delivered again', async () => {
   const keywordId = newId();
   const { subject, seq } = await paused(keywordId);
   await looked(seq);

@@ -74,7 +74,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect([second.room, second.blockedForMs > 50_000]).toEqual([0, true]);
   });
 
-  it('tests a model that is down with one request of all replicas, until one succeeds', async () => {
+  it('tests a model that is down with one request at a time from all replicas, until a request succeeds', async () => {
     const [first, second] = await replicas();
     for (const lane of [first, second, first, second, first]) await failing(lane, 0);
     expect([first.isDown, second.isDown, await second.isStillDown()]).toEqual([true, false, false]);
@@ -93,7 +93,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
   });
 
-  it('gets the place of a dead replica back', async () => {
+  it('frees the place of a dead replica', async () => {
     const [lane] = await replicas({ concurrency: 1 });
     const dies = (seconds: number) =>
       database.query(`INSERT INTO llm_turns VALUES ($1, now() + make_interval(secs => $2))`, [
@@ -102,7 +102,7 @@ describe('the lane of the language model, which all replicas share', () => {
       ]);
     await dies(60);
     await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
-    // The server works, so no alert reports it.
+    // The server works, so no alert reports a blocked lane.
     expect(lane.blockedForMs).toBe(0);
     await database.query(`UPDATE llm_turns SET ends_at = now()`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
