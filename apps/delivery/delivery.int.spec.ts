@@ -64,7 +64,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is made with webhookMode rules only for events that a rule sends, even if the event is otherwise not pushed [rules.webhook]', async () => {
+  it('is made, if the webhookMode is rules, for each event that a rule sends, even if the event is not pushed, and for no other event [rules.webhook]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     expect(request?.headers['x-signature']).toBe(expected);
   });
 
-  it('has its own attempts and retries at each of two targets of one event', async () => {
+  it('of one event to two targets has separate attempts and retries for each target', async () => {
     receiver.answers.set('/one-target', { status: 500 });
     receiver.answers.set('/other-target', { status: 503 });
     const watchId = await delivery.watch(`${receiver.url}/one-target`);

@@ -145,8 +145,8 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           loops,
           async afterStop() {
             await within(STOP_PATIENCE_MS, module.get(EventsHandler).drain());
-            // The closing of the HTTP client fails the remaining requests. That is not a fault of the endpoint and is
-            // not recorded.
+            // When the HTTP client closes, the remaining requests fail. These failures are not the fault of endpoints,
+            // and are not recorded.
             recorder.close();
             channels.close();
             await http.close();

@@ -26,7 +26,7 @@ const countOf = async (query: string) => {
   return row?.count;
 };
 
-it('an endpoint that answers 410 is disabled at once, gets one request per waiting delivery, and does not delay other endpoints', async () => {
+it('an endpoint that answers 410 is disabled immediately, gets at most one request for each waiting delivery, and does not delay other endpoints', async () => {
   const service = await delivery.start();
   receiver.answers.set('/gone', { status: 500 });
   const gone = await delivery.watch(`${receiver.url}/gone`);

@@ -34,8 +34,8 @@ afterAll(async () => {
   await delivery?.drop();
 });
 
-describe('deliveries after a restart of the service', () => {
-  it('the next process makes a waiting retry', async () => {
+describe('the delivery service', () => {
+  it('makes a waiting retry after a restart', async () => {
     receiver.answers.set('/late', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/late`);
     const first = await delivery.start();
@@ -55,14 +55,14 @@ describe('deliveries after a restart of the service', () => {
     expect(receiver.received.filter(({ path }) => path === '/late').length).toBe(2);
   });
 
-  it('the next process delivers an event that was appended while no process ran', async () => {
+  it('delivers an event that was appended while no process ran', async () => {
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/meanwhile`));
     const service = await delivery.start();
     expect((await gotten(receiver, '/meanwhile', 1))[0]?.headers['webhook-id']).toBe(eventId);
     await service.stop();
   });
 
-  it('the next process delivers an event whose first attempt a shutdown interrupted', async () => {
+  it('delivers an event whose first attempt was interrupted by a shutdown', async () => {
     receiver.answers.set('/cut', { status: 0 });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/cut`));
     const first = await delivery.start();
@@ -76,7 +76,7 @@ describe('deliveries after a restart of the service', () => {
     await second.stop();
   });
 
-  it('two concurrent processes deliver each event once', async () => {
+  it('delivers each event once while two processes run', async () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];
     const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));
@@ -88,7 +88,7 @@ describe('deliveries after a restart of the service', () => {
     expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
   });
 
-  it('a private address gets no request, and its record does not differ from the record of an unknown name', async () => {
+  it('sends no request to a private address, and records the same error as for an unknown name', async () => {
     const service = await delivery.start({ EGRESS_ALLOW: '' });
     const { port } = new URL(receiver.url);
     const reasonOf = async (name: string) => {
@@ -138,7 +138,7 @@ describe('waiting deliveries', () => {
     );
   }
 
-  it('are claimed fairly: as many from each endpoint, the longest due first, each once', async () => {
+  it('are claimed fairly: equally many of each endpoint, the longest due first, and each once', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://busy.example.org/', 50);
     await wait('http://calm.example.org/', 2);
@@ -171,7 +171,7 @@ describe('waiting deliveries', () => {
     expect((await part({ byMail: true })).map(({ endpoint }) => endpoint)).toEqual(['channel:mail']);
   });
 
-  it('are not claimed before they are due or while another process has them, and at once after they were given back', async () => {
+  it('are not claimed before they are due or while another process has claimed them, and can be claimed immediately after they were given back', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://one.example.org/', 1);
     await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'wait for the new destination of their channel when the old one is gone, if there is a new one: %s',
+    'of a channel whose destination is gone wait for its new destination, if it has one: %s',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');
@@ -265,14 +265,17 @@ describe('waiting deliveries', () => {
       },
     ]);
     expect(givenUp.map(({ endpoint, reason }) => [endpoint, reason])).toEqual([
-      ['http://old.example.org/', 'not sent: the webhook URL was changed, and the event goes to the new one'],
+      [
+        'http://old.example.org/',
+        'not sent: the webhook URL was changed, and the event is sent to the new URL',
+      ],
     ]);
     await delivery.makeDue();
     await delivery.database.query(
       `UPDATE watches SET webhook_url = NULL WHERE webhook_url = 'http://new.example.org/'`,
     );
     expect((await claim()).givenUp.map(({ reason }) => reason)).toEqual([
-      'not sent: there is no webhook for it any more',
+      'not sent: the watch or keyword has no webhook any more',
     ]);
   });
 });

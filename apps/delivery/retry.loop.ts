@@ -23,14 +23,14 @@ const MOST_TOGETHER = 200;
  * attempt.
  */
 const START_WITHIN_MS = 2000;
-/** Wait before the next attempt of a mail for which there was no connection. */
+/** Wait before the next attempt of a mail for which no connection was free. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
 /** A group of deliveries that is claimed and attempted separately. */
 interface Lane {
   byMail: boolean;
-  /** Maximum number of one claim. */
+  /** Maximum number of deliveries in one claim. */
   most: number;
   /** Claimed deliveries. */
   queue: PQueue;
@@ -144,8 +144,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Deliveries of a full endpoint are not claimed, so its messages keep their order. All mails go to one server, which
-   * needs some time.
+   * Makes claimed deliveries without an attempt due again. They keep their order, because nothing is claimed for a full
+   * endpoint. Mails wait longer, because all of them go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(
@@ -155,7 +155,7 @@ export class RetryLoop implements Loop {
     );
   }
 
-  /** The oldest event that waits, in the retry lane or in the stream. */
+  /** Measures the age of the oldest event that waits, in the retry lane or in the stream. */
   private async measureAge(): Promise<void> {
     const rows: { age: number | null }[] = await this.database.query(
       'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',

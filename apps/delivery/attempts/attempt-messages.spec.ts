@@ -55,7 +55,7 @@ describe('the messages of ATTEMPTS', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('contain a single attempt directly under its own id, as in earlier releases', () => {
+  it('are the attempt itself, with its own id, if there is only one, as in earlier releases', () => {
     const [message] = messagesOf([attempted(newId())]);
     const [attempt] = attemptsIn(message?.data ?? new Uint8Array());
     expect(message?.msgId).toBe(attempt?.attemptId);

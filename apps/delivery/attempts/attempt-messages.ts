@@ -21,7 +21,8 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
 }
 
 /**
- * Maximum number of attempts in one message, so that batches of readers, and messages with long addresses, stay small.
+ * Maximum number of attempts in one message. It limits the size of messages with long addresses, and of readers'
+ * batches.
  */
 const MOST_IN_MESSAGE = 50;
 
@@ -63,7 +64,7 @@ export function attemptMessages<D extends Addressed>(
   return groups.map(messageOf);
 }
 
-/** An address without its query; a channel unchanged. */
+/** Removes the query of an address; returns the endpoint of a channel unchanged. */
 function shownEndpoint(endpoint: string): string {
   return channelIdIn(endpoint) === undefined ? displayUrl(endpoint) : endpoint;
 }
@@ -102,7 +103,7 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // After a channel answered 429, attempt 1 is made again, and its own time is then not the time of the first one.
+    // After a channel has answered 429, attempt 1 is made again, so its time can differ from that of the first attempt.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind: delivery.channelKind ?? '',

@@ -27,7 +27,7 @@ const cutOff = (pending: boolean): AttemptResult => ({
   message: 'closed',
 });
 
-it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream contains them', async () => {
+it('attempts that a shutdown interrupted are not recorded, and cause an error if one of them has no row for a retry', async () => {
   // There are no stores, so every write fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults);
   recorder.close();

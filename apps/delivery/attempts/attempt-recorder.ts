@@ -38,8 +38,8 @@ export class AttemptRecorder {
 
   /**
    * @param alongside writes of the same transaction
-   * @throws Error if the recorder is closed and an attempt has no row from which it could be repeated: only the stream
-   * contains it
+   * @throws Error if the recorder is closed and an attempt has no row in `pending_deliveries`: its event must be
+   *   delivered again
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))
@@ -53,7 +53,7 @@ export class AttemptRecorder {
       ...result,
       nextAt: changed.has(result) ? result.at : nextOf(result),
     }));
-    // This comes before the row of the next attempt, which may be due at once.
+    // This is done before the row of the next attempt is written, because that attempt may be due immediately.
     await pauseEndpoints(this.database.manager, results);
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
@@ -61,7 +61,9 @@ export class AttemptRecorder {
     await this.disableFailing(results);
   }
 
-  /** Records that events are not sent, with the reason. Otherwise users would believe that they were delivered. */
+  /**
+   * Records that events are not sent, with the reason. Otherwise users would believe that the events were delivered.
+   */
   async giveUp(deliveries: readonly GivenUp[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.publishGivenUp(deliveries);
@@ -82,7 +84,7 @@ export class AttemptRecorder {
     this.closed = true;
   }
 
-  /** A first attempt at a webhook that succeeds has no row and needs no write: the common case. */
+  /** Updates the tables. In the common case, a first attempt at a webhook that succeeds, there is nothing to write. */
   private async follow(recorded: readonly Recorded[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     const failed = recorded.filter((one) => !one.delivered);
     const settled = recorded.filter((one) => one.nextAt === undefined);
@@ -136,7 +138,7 @@ export class AttemptRecorder {
 
   /**
    * Disables the channels whose destination does not exist any more.
-   * @returns the attempts whose channel now has another destination: their messages are sent to the new one
+   * @returns the attempts whose channel now has another destination; their messages are sent to the new destination
    */
   private async disableGone(results: readonly AttemptResult[]): Promise<ReadonlySet<AttemptResult>> {
     const changed = new Set<AttemptResult>();

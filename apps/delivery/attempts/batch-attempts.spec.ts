@@ -45,7 +45,7 @@ describe('the attempts of a batch', () => {
     expect(batch.close()).toEqual({ results: deliveries.map(resultOf), refused: [], underWay: [] });
   });
 
-  it('are complete at once when there are none', async () => {
+  it('are complete immediately if there are none', async () => {
     const batch = new BatchAttempts([], queues);
     await batch.settled;
     expect(batch.close().results).toEqual([]);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('are not closed when one attempt throws, so that the whole batch is repeated', async () => {
+  it('cannot be closed if one of them throws, so that the whole batch is repeated', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));
@@ -73,7 +73,7 @@ describe('the attempts of a batch', () => {
     expect(() => batch.close()).toThrow('broke');
   });
 
-  it('are rejected when they are cancelled', () => {
+  it('are refused if they are cancelled before they start', () => {
     const deliveries = Array.from({ length: 20 }, () => deliveryTo('a'));
     const batch = new BatchAttempts(deliveries, queues);
     queues.cancelWaiting(batch.open);

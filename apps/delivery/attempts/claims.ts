@@ -102,11 +102,11 @@ export async function resolveClaims(
     ofWebhooks.length > 0 ? await targets.webhooksOf(ofWebhooks.map(({ watchId }) => watchId)) : new Map();
   for (const one of ofWebhooks) {
     const webhook = webhooks.get(one.watchId);
-    if (!webhook) claims.givenUp.push(givenUp(one, 'not sent: there is no webhook for it any more'));
+    if (!webhook) claims.givenUp.push(givenUp(one, 'not sent: the watch or keyword has no webhook any more'));
     else if (webhook.endpoint === one.endpoint) settle(claims, one, webhook);
     else {
       claims.givenUp.push(
-        givenUp(one, 'not sent: the webhook URL was changed, and the event goes to the new one'),
+        givenUp(one, 'not sent: the webhook URL was changed, and the event is sent to the new URL'),
       );
       const target = { kind: 'webhook', id: webhook.endpointId } as const;
       const now = Date.now();

@@ -12,8 +12,8 @@ export type TargetKind = 'webhook' | 'resend' | 'replay' | 'channel' | 'digest' 
 export interface Target {
   kind: TargetKind;
   /**
-   * A UUID: of a webhook address `endpointIdOf`, of an email channel `addressTargetId`, otherwise the id of the resend,
-   * replay or channel.
+   * A UUID: `endpointIdOf` for a webhook address, `addressTargetId` for an email channel, otherwise the id of the
+   * resend, replay or channel.
    */
   id: string;
 }
@@ -31,9 +31,9 @@ export interface Addressed extends DeliveryKey {
   /** Empty for a watch without a keyword. */
   keywordId: string;
   source: string;
-  /** The address of the target; of a channel `channelEndpoint`. */
+  /** The address of the target; for a channel, `channelEndpoint`. */
   endpoint: string;
-  /** Absent unless the target is a channel that still exists. */
+  /** Present only if the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
   /** Time of the first attempt in ms. It is set even if no attempt was made. */
   firstAt: number;
@@ -51,7 +51,7 @@ export interface Delivery extends Addressed {
   /** Number of earlier attempts. */
   attempts: number;
   failingSince: number | undefined;
-  /** Only of a target that is a channel. */
+  /** Present only if the target is a channel. */
   destination?: Destination;
 }
 
@@ -80,15 +80,15 @@ export interface AttemptResult {
   message: string;
   /** For how long the destination of a channel accepts nothing, in ms; absent if it stated no time. */
   retryAfterMs?: number | undefined;
-  /** Why the destination of a channel is gone for good; absent if it is not. */
+  /** Why the destination of a channel no longer exists; absent if it exists. */
   gone?: string;
   /** The email address that is gone; absent if the whole channel is gone. */
   goneAddress?: string;
 }
 
 /**
- * Called once for each delivery: with the attempt, with undefined if none was made, or with an error if the attempt
- * threw. The function that received the callback can call it before it returns.
+ * Called once for each delivery: with the attempt, with undefined if no attempt was made, or with an error if the
+ * attempt threw. The function that received the callback can call it before it returns.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 

@@ -2,7 +2,7 @@ import { fakeOnly } from '#testing';
 import type { AttemptCallback, Delivery } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 
-/** Running requests. The spec ends each of them. */
+/** Keeps requests running until the spec ends them. */
 class Receiver {
   readonly begun: Delivery[] = [];
   private readonly ends = new Map<Delivery, AttemptCallback>();
@@ -85,7 +85,7 @@ describe('the queues of endpoints', () => {
     expect(queues.full()).toEqual(['hanging']);
   });
 
-  it('stop sending to a slow endpoint, and report new deliveries to it as not attempted at once', async () => {
+  it('stop sending to a slow endpoint, and immediately report that new deliveries to it are not attempted', async () => {
     for (const delivery of many(2)) void queues.attempt(delivery);
     jest.advanceTimersByTime(250);
     const patient = queues.attempt(deliveryTo('one'));
@@ -129,7 +129,7 @@ describe('the queues of endpoints', () => {
     ]);
   });
 
-  it('handle thousands of requests that end at once without a growing call stack', () => {
+  it('handle thousands of requests that end immediately without a growing call stack', () => {
     // The spec ends the running request. All other requests wait behind it, and then end while they are sent.
     let release: () => void = () => undefined;
     let sent = 0;

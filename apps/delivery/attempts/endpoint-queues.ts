@@ -12,14 +12,15 @@ interface EndpointQueue {
   /** Start times of the running requests, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
-  /** Maximum number of its running requests: one, as a test, after its last request timed out. */
+  /** Maximum number of its running requests: one, as a test, if its last request has timed out. */
   allowed: number;
 }
 
 /**
- * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only itself, and the requests
- * to all endpoints together; endpoints take turns. A slow request does not count towards the common limit. A delivery
- * whose endpoint is slow, or that is cancelled before it starts, is not attempted here: it goes to the retry lane.
+ * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only its own deliveries. Also
+ * limits the concurrent requests to all endpoints together; endpoints take turns. A slow request does not count towards
+ * this common limit. A delivery whose endpoint is slow, or that is cancelled before it starts, is not attempted here:
+ * it goes to the retry lane.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();
@@ -33,7 +34,7 @@ export class EndpointQueues {
 
   /**
    * @param concurrency maximum number of concurrent requests to one endpoint
-   * @param total maximum number to all endpoints together, without slow ones
+   * @param total maximum number of concurrent requests to all endpoints together, without slow requests
    */
   constructor(
     /** Must not throw. */
@@ -77,7 +78,7 @@ export class EndpointQueues {
     return false;
   }
 
-  /** Cancels those deliveries that have not started. Their callbacks get no attempt. */
+  /** Cancels those deliveries that have not started. Their callbacks are called without an attempt. */
   cancelWaiting(deliveries: ReadonlySet<Delivery>): void {
     for (const queue of this.queues.values()) {
       const taken = queue.waiting.filter(({ delivery }) => deliveries.has(delivery));

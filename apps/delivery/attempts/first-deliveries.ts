@@ -117,7 +117,9 @@ export class FirstDeliveries {
     return ones;
   }
 
-  /** Nothing is recorded for another account's channel, or for a deleted one, because nobody could read it. */
+  /**
+   * Nothing is recorded for another account's channel, or for a deleted channel, because nobody could read the record.
+   */
   private async recipients(events: readonly CausedEvent[]): Promise<ToChannel[]> {
     const keywords = await this.channels.ofKeywords(
       events.flatMap(({ event }) => (event.keywordId === '' ? [] : [event.keywordId])),
@@ -140,7 +142,7 @@ function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadE
   return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }
 
-/** Each address gets a separate mail. If no address is verified, an attempt records that for each address. */
+/** Each address gets a separate mail. If no address is verified, an attempt for each address records this. */
 function targetIds(channel: Channel): string[] {
   if (channel.kind !== 'email') return [channel.channelId];
   const verified = channel.addresses.filter(({ state }) => state === 'verified');

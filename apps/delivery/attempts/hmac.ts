@@ -40,7 +40,7 @@ export function hmacSha256(
   const start = BLOCK + message.write(text, BLOCK);
   message.set(bytes, start);
   outer.set(key.outer);
-  // As a text with one byte per character, which is faster than a separate buffer.
+  // The hash is passed as a text with one byte per character, which is faster than a separate buffer.
   outer.write(hash('sha256', message.subarray(0, start + bytes.length), 'binary'), BLOCK, 'binary');
   return hash('sha256', outer, encoding);
 }

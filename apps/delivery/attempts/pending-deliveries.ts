@@ -3,7 +3,7 @@ import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** A claimed row is not claimed again before this time is over. It is longer than an attempt can take. */
+/** A claimed row is not claimed again before this time is over. No attempt takes that long. */
 const CLAIM_SECONDS = 20;
 
 interface Row {
@@ -90,7 +90,7 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
-/** Those of the addresses at which messages wait for their first attempt, by `addressKey`. */
+/** The keys (`addressKey`) of the addresses at which messages wait for their first attempt. */
 export async function crowdedAddresses(
   database: Database,
   addresses: readonly Address[],
@@ -104,7 +104,7 @@ export async function crowdedAddresses(
   return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
 }
 
-/** Makes claimed rows due again whose attempt was not made. `in order`: now, the oldest first. */
+/** Makes claimed rows due again if their attempt was not made. `in order`: now, the oldest first. */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],

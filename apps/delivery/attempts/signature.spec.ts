@@ -54,7 +54,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is the hex HMAC of only the body with the present secret in the legacy form, and Standard Webhooks stays the same', () => {
+  it('in the legacy form is the hex HMAC of the body alone with the present secret; the signature of Standard Webhooks is the same in both forms', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));
@@ -86,7 +86,7 @@ describe('the receiver that docs/api.md shows', () => {
   const [present, previous] = [newSigningSecret(), newSigningSecret()];
   const header = (secrets: string[], t = now) => signed(secrets, 'e1', BODY, t)['x-signature'];
 
-  it('accepts a delivery under its secret, and during a rotation under either of the two', () => {
+  it('accepts a delivery that is signed with its secret, and during a rotation with either of the two secrets', () => {
     expect(verify(present, header([present]), BODY.toString())).toBe(true);
     for (const secret of [present, previous])
       expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);

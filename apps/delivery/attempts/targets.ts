@@ -65,7 +65,8 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by id. Left out: those without a webhook, and deleted ones. Events of a keyword itself have the keyword's id.
+   * The webhooks of watches and keywords, by the id of the watch or keyword. Deleted ones, and those without a webhook,
+   * are left out.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const rows: (Row & { id: string; mode: string; events: string[] | null })[] = await this.database.query(

@@ -39,13 +39,13 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
     maxBytes: RESPONSE_BYTES,
     overflow: 'cut',
   } as const;
-  // The queue may have called this from the end of another delivery's request.
+  // The queue may call this function when another delivery's request ends, so the trace is set here.
   continueTrace(delivery.cause, () =>
     http.dispatch(request, (error, answer) => {
       if (answer) {
         const { status, headers: answered } = answer;
         const delivered = status >= 200 && status < 300;
-        // A webhook of a keyword has its fixed schedule; a channel also follows Retry-After.
+        // Retries to a keyword's webhook follow a fixed schedule. Retries to a channel also follow Retry-After.
         const wait = delivery.destination ? retryAfterMsOf(status, answered) : undefined;
         ended(status, delivered, delivered ? '' : refusalOf(status), wait);
       } else if (error instanceof OutboundError) ended(0, false, error.message);
@@ -54,7 +54,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
   );
 }
 
-/** The headers of one attempt, names and values in turn. The HTTP client adds User-Agent. */
+/** The headers of one attempt, names and values alternately. The HTTP client adds User-Agent. */
 export function webhookHeaders(
   { target, signing, eventId, body }: Pick<Delivery, 'target' | 'signing' | 'eventId' | 'body'>,
   unixSeconds: number,

@@ -60,7 +60,7 @@ function deliveryTo(n: number): Delivery {
   };
 }
 
-it('does not attempt mails while the mail server is busy, and delivers them later without a failed attempt', async () => {
+it('the sender does not attempt mails while the mail server is busy, and delivers them later without a failed attempt', async () => {
   const mail = new SlowMail(8);
   const links = new AddressLinks('5e'.repeat(32), PUBLIC_URL);
   const settings = { mail, links, publicUrl: PUBLIC_URL };
@@ -83,7 +83,7 @@ it('does not attempt mails while the mail server is busy, and delivers them late
   expect(mail.sent.length).toBe(60);
 });
 
-it('remembers a pause for at most 10 s, because after that all replicas read it from the table of endpoints', () => {
+it('the pace of a channel includes a pause for at most 10 s, because after that all replicas read the pause from the table of endpoints', () => {
   const pace = new ChannelPace();
   pace.pause('channel:a', 'slack', 3_600_000, 0);
   expect([pace.isPaused('channel:a', 9_999), pace.full(9_999)]).toEqual([true, ['channel:a']]);

@@ -27,7 +27,7 @@ type MailChannel = Extract<Channel, { kind: 'email' }>;
 /** `CHANNEL_<KIND>_URL`; empty if it is not set. */
 export type ChatAddresses = Readonly<Record<ChatChannel['kind'], string>>;
 
-/** The parts of a channel's messages that are the same for all of them. */
+/** The settings of all mails: the mail server, the links for recipients, the address of the gateway. */
 export interface MailSettings {
   mail: OutboundMail;
   links: AddressLinks;
@@ -35,7 +35,7 @@ export interface MailSettings {
 }
 
 const DEADLINE_MS = 10_000;
-/** With `MAIL_WAIT_MS` shorter than the time after which a claimed delivery is claimed again. */
+/** Together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery is claimed again. */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;
@@ -76,7 +76,7 @@ export class ChannelSender {
     );
   }
 
-  /** A channel of the kind webhook gets the bytes themselves, signed like every webhook. */
+  /** A channel of the kind webhook gets the stored bytes, signed like every webhook. */
   private sendEnvelope(delivery: Delivery, url: string, callback: AttemptCallback): void {
     sendWebhook(this.http, { ...delivery, endpoint: url }, (error, result) =>
       callback(
@@ -86,7 +86,7 @@ export class ChannelSender {
     );
   }
 
-  /** Running mails fail; they are repeated. */
+  /** Mails that are being sent fail; their deliveries are retried. */
   close(): void {
     this.mail?.mail.close();
   }

@@ -67,8 +67,8 @@ export function jsonOf(body: string): Record<string, unknown> {
 }
 
 /**
- * The time for which a destination accepts nothing, in ms; undefined if it states none. A successful response can state
- * one too, when it uses up the limit of the destination.
+ * The time for which a destination accepts nothing, in ms; undefined if it states none. A successful response can also
+ * state a time, if it has used up the limit of the destination.
  * @param inBody the seconds that the body states, if it states them
  */
 export function retryAfterMsOf(

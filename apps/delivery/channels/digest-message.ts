@@ -36,7 +36,7 @@ export function digestMessage(digest: Digest): Message {
       ...(priority.length > 0
         ? [
             sectionOf(
-              'VIPs, and to reply',
+              'VIPs and mentions to reply to',
               priority.map((item) => entryOf(item)),
             ),
           ]

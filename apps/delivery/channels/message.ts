@@ -8,7 +8,7 @@ export interface Message {
   link: Link | null;
   /** One line. */
   footer: string;
-  /** Shown where pictures can be sent with the message. */
+  /** Only kinds of channels that can send pictures show them. */
   charts?: readonly Chart[];
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '#kernel';
 import type { ChannelKind } from './channel.js';
 
-/** For each kind, the messages that a destination accepts per minute and at once; absent without such a limit. */
+/** The messages that a destination of each kind accepts per minute, and in a burst. Other kinds have no such limit. */
 const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> = {
   // One message per second for each webhook.
   slack: { perMinute: 60, burst: 5 },
@@ -20,17 +20,20 @@ interface EndpointState {
   pausedUntil: number;
 }
 
-/** After this time the pause is in `webhook_endpoints`. A new address of a channel deletes the row there. */
+/**
+ * Longest pause in memory. After this time the row in `webhook_endpoints` applies, which a new address of the channel
+ * deletes.
+ */
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Maximum number of destinations in memory. Above it, the least recently used ones are removed; if one was removed too
- * early, it answers 429.
+ * Maximum number of destinations in memory. Above it, the least recently used destinations are removed; a destination
+ * that was removed too early answers 429.
  */
 const MOST_REMEMBERED = 20_000;
 
 /**
- * Keeps deliveries of this replica within the rate of their destination, and pauses a destination at once if it asks
+ * Keeps deliveries of this replica within the rate of their destination, and immediately pauses a destination that asks
  * for it (429, Retry-After). The other replicas read the pause from `webhook_endpoints`. Deliveries above the rate wait
  * in `pending_deliveries`.
  */
@@ -45,7 +48,10 @@ export class ChannelPace {
     return true;
   }
 
-  /** Sends nothing to the endpoint for this time, but at most until the other replicas know the pause too. */
+  /**
+   * Sends nothing to the endpoint for this time, at most `LONGEST_PAUSE_MS`. By then all replicas read the pause from
+   * the table.
+   */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const state = this.stateOf(endpoint, kind, now);
     state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));

@@ -15,12 +15,12 @@ const event = (more: object = {}) => ({
 const of = (more: object, webhookEvents: string[] = []) =>
   recipientsOf(event(more), { channels, webhookEvents });
 
-describe('the channels that get an event at once', () => {
+describe('the channels that get an event immediately', () => {
   it('are those with the mode instant, if the event is pushed', () => {
     expect([of({}), of({ push: false })]).toEqual([['now'], []]);
   });
 
-  it('are those that a rule or an alert names, each once, pushed or not [channels.once]', () => {
+  it('are those that a rule or an alert names, each once, even if the event is not pushed [channels.once]', () => {
     expect(of({ notifyChannelIds: ['now', 'other'], notifyKeywordChannels: true })).toEqual([
       'now',
       'other',
@@ -37,7 +37,7 @@ describe('the channels that get an event at once', () => {
     expect(of({ type: 'keyword.alert_fired', notifyKeywordChannels: true })).toEqual(['now', 'later']);
   });
 
-  it('are all but the disabled one for channel.disabled [channels.disabled-told]', () => {
+  it('are, for channel.disabled, all channels of the keyword except the disabled channel [channels.disabled-told]', () => {
     expect(of({ type: 'channel.disabled' })).toEqual(['later']);
     expect(of({ type: 'channel.disabled', envelope: Buffer.from('{"data":{"channelId":null}}') })).toEqual([
       'now',

@@ -3,9 +3,9 @@ import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import type { KeywordChannels } from './channels.js';
 
 /**
- * The channels that get an event at once: those that a rule or an alert names, and those with the mode `instant`. An
- * event of the keyword itself goes to `instant` channels if the keyword subscribes to it; `channel.disabled` goes to all
- * other channels.
+ * The channels that get an event immediately: those that a rule or an alert names, and those with the mode `instant`.
+ * An event of the keyword itself goes to `instant` channels if the keyword subscribes to it; `channel.disabled` goes to
+ * all other channels.
  */
 export function recipientsOf(
   event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels' | 'envelope'>,

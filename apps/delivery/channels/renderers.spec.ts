@@ -98,7 +98,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('as a mail has a subject in one line and no markup of strangers', () => {
+  it('as a mail has a subject in one line, and no markup from its texts', () => {
     assertAll((message) => {
       const { subject, html } = renderMail(message, []);
       expect(subject).not.toMatch(/[\r\n]/);
@@ -109,7 +109,7 @@ describe('a rendered message', () => {
 });
 
 describe('the parts of a message', () => {
-  it('are counted when they do not fit', () => {
+  it('are left out and counted if they do not fit', () => {
     const many = Array.from({ length: 50 }, (_, n) => ({
       title: `t${n}`,
       url: null,

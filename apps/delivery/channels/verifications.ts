@@ -6,7 +6,10 @@ import { channelEndpoint } from './channel.js';
 import type { ChannelRef } from './channel-decisions.js';
 import { addressTargetId } from './channels.js';
 
-/** Mails that an account may send to one unverified address on a UTC day, and to all such addresses. */
+/**
+ * Maximum number of mails that an account may send on a UTC day: to one unverified address, and to all of them
+ * together.
+ */
 const MAILS_PER_ADDRESS = 3;
 const MAILS_PER_ACCOUNT = 100;
 

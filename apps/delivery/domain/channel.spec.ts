@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect(last.state).toMatchObject({ isDisabled: true });
   });
 
-  it('is enabled again by a confirmed address after all addresses had gone, but not after another fault', () => {
+  it('is enabled again when an address is confirmed if it was disabled because no address was left, but not after another fault', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);
@@ -137,7 +137,7 @@ describe('a channel', () => {
     expect(evolve(NO_CHANNEL, deleted)).toEqual({ status: 'deleted' });
   });
 
-  it('keeps its secret when it is encrypted with another key', () => {
+  it('keeps the rest of its config when its secret is encrypted with another key', () => {
     const config = create(ChannelConfigSchema, { secretEncrypted: new Uint8Array([1]), secretLast4: 'abcd' });
     const reseal: ChannelCommand = { kind: 'reseal', reseal: () => new Uint8Array([2]) };
     const resealed = run({ ...mail, channelKind: 'slack', config }, reseal);

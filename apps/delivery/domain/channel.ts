@@ -15,7 +15,7 @@ export type ChannelState =
       name: string;
       config: ChannelConfig | undefined;
       /**
-       * Of an email channel. It includes addresses that the channel no longer uses, so that an unsubscription stays
+       * Only for an email channel. Includes addresses that the channel no longer uses, so that an unsubscription stays
        * known.
        */
       addresses: ReadonlyMap<string, AddressState>;
@@ -121,7 +121,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     case 'disabled':
       return { ...state, isDisabled: true };
     case 'enabled': {
-      // A mailbox that did not exist can now belong to another person.
+      // A refused mailbox can now belong to another person, who must be asked again.
       const addresses = [...state.addresses].map(
         ([address, one]) => [address, one === 'refused' ? 'unverified' : one] as const,
       );

@@ -21,7 +21,7 @@ describe('the retry schedule', () => {
     ]);
   });
 
-  it('makes every attempt of the schedule when each is made in time', () => {
+  it('allows eight attempts if each is made on time', () => {
     let now = 0;
     let attempts = 1;
     for (
@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     expect([attempts, now]).toEqual([8, 41 * HOUR + 12 * MINUTE + 30 * SECOND]);
   });
 
-  it('counts from the failed attempt, never goes back, and ends 48 h after the first attempt', () => {
+  it('sets the next attempt at least 30 s after the failed one, and at most 48 h after the first one', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10 }),

@@ -30,7 +30,10 @@ export class ChannelTestHandler {
     private readonly quota: TestQuota,
   ) {}
 
-  /** @throws Refusal `not-found`; `too-many` if the account's tests of this minute, or all connections to the mail server, are in use */
+  /**
+   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, or all connections to
+   *   the mail server are in use
+   */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {
     const channel = (await this.channels.find([channelId])).get(channelId);

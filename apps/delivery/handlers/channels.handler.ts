@@ -70,7 +70,7 @@ export class ChannelsHandler {
     return create(DoneSchema);
   }
 
-  /** The owner of an address has opened the link of a mail and confirmed. */
+  /** Stores the answer of an address's owner, who has opened the link of a mail and confirmed. */
   @CommandPattern(COMMANDS.answerAddress)
   async answer({ commandId, accountId, channelId, address, answer }: AnswerAddress) {
     const kind = answer === 'verify' ? 'verify' : 'unsubscribe';

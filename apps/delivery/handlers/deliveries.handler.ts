@@ -65,7 +65,10 @@ export class DeliveriesHandler {
     return create(ResendingSchema, { endpoint });
   }
 
-  /** New events are sent again from now on. Events that were given up while the endpoint was disabled need a replay. */
+  /**
+   * From now on, new events are sent to the endpoint again. Events that were given up while the endpoint was disabled
+   * need a replay.
+   */
   @CommandPattern(COMMANDS.enableEndpoint)
   async enable({ accountId, url }: EnableEndpoint) {
     await this.database.query(

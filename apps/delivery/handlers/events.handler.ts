@@ -23,8 +23,8 @@ const UNDER_WAY_MS = 15_000;
 const NO_ROOM_MS = 1000;
 
 /**
- * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted at once go to
- * the retry lane.
+ * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted immediately go
+ * to the retry lane.
  */
 @Controller()
 export class EventsHandler {
@@ -45,7 +45,7 @@ export class EventsHandler {
 
   // Two batches often end together. A third batch is sent while both are recorded: with only two batches, no request
   // was running for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that may be
-  // unacknowledged, so that one that hangs does not stop the others.
+  // unacknowledged, so that a replica that hangs does not stop the other replicas.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
@@ -74,7 +74,7 @@ export class EventsHandler {
     const patientUntil = Date.now() + BATCH_PATIENCE_MS;
     while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open)) return;
-      // Cancelled deliveries get no attempt at once.
+      // Cancelled deliveries go to the retry lane.
       if (Date.now() >= patientUntil) return this.queues.cancelWaiting(open);
     }
   }

@@ -50,7 +50,7 @@ export class ReplaysHandler {
     return create(MadeSchema, { id: replayId });
   }
 
-  /** A replay that has ended gets no decision: if its keyword was purged, its earlier decisions are deleted. */
+  /** Stores nothing for a replay that has ended, because a purge may have deleted its earlier decisions. */
   @CommandPattern(COMMANDS.cancelReplay)
   async cancel({ accountId, replayId }: CancelReplay) {
     if (await hasEnded(this.database, accountId, replayId)) return create(DoneSchema);

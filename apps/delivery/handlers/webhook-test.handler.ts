@@ -14,7 +14,7 @@ import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
 import { OUTBOUND } from '../config.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
-/** Sends signed samples to addresses that users want to test. They are not recorded. */
+/** Sends signed samples to addresses that users want to test. These attempts are not recorded. */
 @Controller()
 export class WebhookTestHandler {
   constructor(
@@ -72,7 +72,7 @@ export class WebhookTestHandler {
   }
 }
 
-/** Converts a list of names and values in turn. */
+/** Converts a list in which names and values alternate. */
 function byName(list: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let n = 0; n < list.length; n += 2) headers[list[n] ?? ''] = list[n + 1] ?? '';

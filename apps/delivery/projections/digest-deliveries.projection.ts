@@ -38,8 +38,8 @@ interface ChannelTarget {
 }
 
 /**
- * The targets of channels. Of an email channel: each verified address; if no address is verified, all addresses, and an
- * attempt records that for each. A deleted channel has no target.
+ * The targets of channels. The targets of an email channel are its verified addresses. If no address is verified, they
+ * are all its addresses, and an attempt for each address records this. A deleted channel has no target.
  */
 async function targetsOf(
   tx: Tx,

@@ -9,8 +9,7 @@ export const replaysProjection: Projection = {
   stream: 'REPLAYS',
   rebuild: {
     tables: ['replays'],
-    // The progress of a replay and its claim, and the replays of purged keywords, which the stream does not contain any
-    // more.
+    // Not in the stream: the progress of a replay and its claim, and the replays of purged keywords.
     kept: [
       {
         table: 'replays',

@@ -145,8 +145,8 @@ export class EventIndex {
   }
 
   /**
-   * The subjects of the events: a watch, or every watch that the keyword has had and the keyword itself, whose events
-   * have its id. `own`: the types of the keyword's own events that it sends.
+   * The ids under which the events are indexed: the watch, or every watch that the keyword has had and the keyword
+   * itself. `own`: the types of events about itself that the keyword sends.
    */
   private async subjectsOf({
     keywordId,

@@ -28,7 +28,7 @@ export interface ClaimedReplay extends ReplayCounts {
   /** The last event that had its first attempt. */
   after: Position | undefined;
   upToSeq: number;
-  /** The id of our claim. */
+  /** The id of this process's claim. */
   claim: string;
 }
 

@@ -21,15 +21,14 @@ import { ReplaySender } from './replay-sender.js';
 const PAUSE_MS = 250;
 /** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
-/** Maximum number of events in one turn: replays take turns. */
+/** Maximum number of events that a replay sends before it is another replay's turn. */
 const TURN_EVENTS = 50;
 /** Number of events in one query of the index. */
 const PAGE = 2000;
 const NOT_INDEXED_YET_MS = 500;
 const RETRIES_LOOK_MS = 1000;
 /**
- * A replay with this many events that wait for a retry sends no more events, because the bytes of waiting events are
- * stored.
+ * If this many events of a replay wait for a retry, the replay pauses, because the bytes of waiting events are stored.
  */
 const MOST_WAITING = 1000;
 

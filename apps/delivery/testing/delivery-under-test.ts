@@ -72,7 +72,7 @@ export interface DeliveryUnderTest {
   store: EventStore;
   accountId: string;
   secret: string;
-  /** Starts the service; several can run at the same time or one after another. */
+  /** Starts the service. Several instances can run at the same time or one after another. */
   start(env?: NodeJS.ProcessEnv): Promise<RunningService>;
   /** A watch that sends to the address, in this `webhookMode`. */
   watch(endpoint: string, mode?: 'all' | 'rules'): Promise<string>;

@@ -24,7 +24,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         }),
       ],
     ])(
-      'to an endpoint that answers 410 is given up, and the endpoint disabled until a %s names it again',
+      'to an endpoint that answers 410 is given up, and the endpoint is disabled until a %s sets its URL again',
       async (who, naming) => {
         const { delivery, receiver } = scene();
         const path = `/gone-${who}`;
@@ -131,7 +131,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
       });
     });
 
-    it('resets the time of failures when it succeeds', async () => {
+    it('deletes the record of its endpoint's failures when it succeeds', async () => {
       const { delivery, receiver } = scene();
       const url = `${receiver.url}/heals`;
       receiver.answers.set('/heals', { status: 503 });

@@ -5,7 +5,7 @@ export type WrittenAttempt = Omit<Attempt, '$typeName' | '$unknown' | 'endpointD
 
 /** A text of this many UTF-16 units has at most 127 bytes in UTF-8, so its length takes one byte. */
 const SHORT = 42;
-/** Tags and lengths of all fields, and the numbers. */
+/** Maximum size of the tags and lengths of all fields, and of the numbers. */
 const BESIDE_TEXTS = 256;
 /** Maximum size of the tag and length of one attempt in a group. */
 const GROUPED_HEAD = 7;

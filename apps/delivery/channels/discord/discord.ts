@@ -3,7 +3,7 @@ import { errorCode, jsonOf, chatResultOf, type ChatResponse } from '../chat-resp
 /** The webhook was deleted, or its token was replaced. */
 const GONE = [401, 404];
 
-/** The address with which Discord answers only when the message is stored. */
+/** Returns the URL for which Discord answers only after it has stored the message. */
 export function discordUrl(webhookUrl: string): string {
   const url = new URL(webhookUrl);
   url.searchParams.set('wait', 'true');

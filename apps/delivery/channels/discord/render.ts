@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 6000;
 
 /**
  * The message for a webhook of Discord: one embed. Mentions in it notify nobody: `allowed_mentions` is empty, and
- * Discord ignores mentions in embeds. Markdown of strangers is escaped.
+ * Discord ignores mentions in embeds. Markdown in its texts is escaped.
  */
 export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSONBody {
   return fitted(

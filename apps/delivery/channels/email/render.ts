@@ -16,7 +16,7 @@ const LONGEST_SUBJECT = 120;
 
 /**
  * The mail of a message: its HTML uses tables and inline styles only, which Outlook and Gmail show.
- * @param footer links of the mail itself, such as the one to unsubscribe
+ * @param footer links of the mail itself, such as the link to unsubscribe
  */
 export function renderMail(
   message: Message,

@@ -4,7 +4,10 @@ import { cut, fitted, moreLine, withoutPings, type Entry, type Message, type Sec
 
 const LONGEST_HEADER = 150;
 const LONGEST_NOTIFICATION = 300;
-/** Slack does not publish a limit for the texts of all blocks together; it refuses messages from about 13,000 on. */
+/**
+ * Slack does not publish a limit for the texts of all blocks together; it refuses messages from about 13,000 characters
+ * on.
+ */
 const MOST_CHARACTERS = 12_000;
 const MOST_BLOCKS = 50;
 

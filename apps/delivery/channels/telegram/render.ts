@@ -12,7 +12,10 @@ export type TelegramMessage = Pick<
 const LONGEST_TEXT = 4096;
 const LONGEST_TITLE = 300;
 
-/** The message for the Bot API, as its HTML. `@name` is broken, because it would notify members of the chat. */
+/**
+ * The message for the Bot API, as its HTML. An invisible character breaks each `@name`, which would otherwise notify
+ * members of the chat.
+ */
 export function renderTelegram(message: Message, chatId: string): TelegramMessage {
   return fitted(
     message,

@@ -5,7 +5,7 @@ const GONE = [401, 403, 404];
 const BAD_REQUEST = 400;
 const API = 'https://api.telegram.org';
 
-/** @param botToken in its checked form: it is a part of the path */
+/** @param botToken checked earlier, because it becomes a part of the path */
 export function telegramUrl(botToken: string): string {
   return `${API}/bot${botToken}/sendMessage`;
 }
