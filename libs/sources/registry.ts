@@ -22,7 +22,7 @@ export type SourceEnv = Readonly<Record<string, string | undefined>>;
 
 /** One source in this installation. */
 export interface SourceSetup {
-  /** Present even if settings are missing, because it also checks criteria. */
+  /** Present even if settings are missing, because Earshot also uses it to check criteria. */
   connector: SourceConnector;
   /** True if every required setting is present. */
   configured: boolean;
@@ -36,13 +36,14 @@ export interface SourceSetup {
 
 interface RegistryLine {
   create(env: SourceEnv): SourceConnector;
-  /** Its environment variables by name, with their descriptions for `npm run config`. */
+  /** The source's environment variables by name, with their descriptions for `npm run config`. */
   settings?: Readonly<Record<string, string>>;
-  /** True if it is disabled until `SOURCE_<ID>_ENABLED=true`. */
+  /** True if the source is disabled unless `SOURCE_<ID>_ENABLED=true`. */
   offByDefault?: boolean;
 }
 
-// A new source is one folder, its id and envelope key in #contracts, and an entry here, which the compiler requires.
+// A new source needs a folder, its id and envelope key in #contracts, and an entry here. Without the entry, this file
+// does not compile.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   x: {
     create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }),
@@ -145,7 +146,7 @@ export function sourceSettings(): { name: string; description: string }[] {
 }
 
 /**
- * Sets up every source of the interface from the environment.
+ * Creates all sources, with their settings from the environment.
  * @throws Error that names a faulty setting
  */
 export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
@@ -169,7 +170,10 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   };
 }
 
-/** Adds a fault for servers in the criteria that the outbound client would refuse at every check. */
+/**
+ * Adds a fault for each server in the criteria with a private address, because the outbound client would refuse it at
+ * every check.
+ */
 function refusingPrivateServers(connector: SourceConnector, env: SourceEnv): SourceConnector {
   if (!connector.namedServers) return connector;
   const permits = createAddressPolicy(parseEgressAllow(env['EGRESS_ALLOW'] ?? ''));

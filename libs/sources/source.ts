@@ -22,25 +22,31 @@ export interface SourceConnector {
   readonly filterKeys: readonly string[];
   /** Faults of criteria that this source does not support (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
-  /** Addresses of servers in the criteria. Criteria with addresses that can never be reached are refused. */
+  /**
+   * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never sends
+   * requests to these.
+   */
   namedServers?(criteria: Criteria): NamedServer[];
-  /** Minimum number of upstream requests of one search (its first pages), which is compared with the shared feed. */
+  /**
+   * Minimum number of upstream requests of one search (its first pages). It is compared with the number of requests for
+   * the shared feed.
+   */
   requestsPerSearch(criteria: Criteria): number;
   /** Returns newest first. Reads pages until `context.since`, a known item or the page cap. */
   search(criteria: Criteria, context: FetchContext): Promise<Fetched>;
   /**
-   * The feed of the newest items of the whole source, if there is a cheap one. It serves every search by local
-   * matching.
+   * The feed of the newest items of the whole source, if it needs few requests. Earshot matches its items with all
+   * searches.
    */
   readonly feed?: {
-    /** Requests to read everything published in a window of this length. */
+    /** Number of requests to read everything that was published in this many seconds. */
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
-    /** Seconds without a new item after which the feed counts as frozen, although it responds. */
+    /** After this many seconds without a new item, the feed counts as frozen, even if it responds. */
     quietSeconds: number;
     /**
-     * False if the search asks for a part that matching cannot determine (a server, a tag), so it is read separately.
-     * Default true.
+     * False if the search must be read separately, because Earshot cannot match its filters (a server, a tag). Default
+     * true.
      */
     serves?(criteria: Criteria): boolean;
   };
@@ -48,24 +54,28 @@ export interface SourceConnector {
   unitsPerCheck?(criteria: Criteria): number;
   /** Maximum number of items of a first read, if the price counts them. */
   itemsPerFirstScan?(criteria: Criteria): number;
-  /** Lookups of one thing, which are answered at once and never polled, by operation: `tweets`, `videoComments`. */
+  /**
+   * Direct lookups by operation, for example `tweets` and `videoComments`. They are answered immediately and never
+   * polled.
+   */
   readonly lookups?: Readonly<Record<string, Lookup>>;
   /**
-   * Set if the upstream has a separate limit for each kind of lookup. Then lookups have their own rate beside that of
-   * the checks, and an exhausted limit delays neither searches nor other kinds. `burst`: how many may be sent at once.
+   * Set if the upstream has a separate limit for each kind of lookup. Then lookups have their own rate, separate from
+   * the rate of checks. An exhausted limit of one kind does not delay searches or other kinds. `burst` is the number of
+   * lookups that may be sent at the same time.
    */
   readonly lookupsApart?: { requestsPerMinute: number; burst: number };
-  /** False: the upstream has no search of its own, so `platform` means whole words. */
+  /** False if the upstream has no search. Then mode `platform` matches whole words. */
   readonly hasSearch: boolean;
-  /** True: every returned item matches, because the connector reports exactly what was asked for (ai_answers). */
+  /** True if every returned item matches, because the connector returns only items of the search (ai_answers). */
   readonly matchesUpstream?: true;
   /** The upstream's limits for one installation. */
   readonly budget: LaneBudget;
-  /** True: all searches have the same grid of ticks, because they share requests (rss, hackernews). */
+  /** True if all searches have the same grid of ticks, because they share requests (rss, hackernews). */
   readonly commonGrid: boolean;
 }
 
-/** A server in a search, and the path of the field. */
+/** A server in a search, and the path of the field with its address. */
 export interface NamedServer {
   /** Relative to the criteria: `filters.feed_urls`. */
   path: string;
@@ -82,7 +92,10 @@ export interface LaneBudget {
    * upstream (feeds), and only the failing one waits.
    */
   backoff: 'lane' | 'search';
-  /** Daily quotas of the upstream by name. Requests specify what they spend. They are also divided among lanes. */
+  /**
+   * Daily quotas of the upstream by name. Each request specifies how many points it spends. They are also divided among
+   * lanes.
+   */
   quotas?: Readonly<Record<string, DailyQuota>>;
 }
 
@@ -94,7 +107,7 @@ export interface DailyQuota {
 }
 
 /**
- * Answers one question about one thing of the upstream. The gateway has validated `question`.
+ * Answers one question, for example about one user or video. The gateway has validated `question`.
  * @throws UpstreamError when the upstream does not answer correctly
  */
 export type Lookup = (question: JsonObject, context: LookupContext) => Promise<LookupAnswer>;
@@ -108,8 +121,8 @@ export interface LookupContext {
 }
 
 /**
- * `found`: the number of found things, if the price counts them. `refused`: a definitive negative answer, which is
- * charged as well.
+ * `found` is the number of results, which the price may depend on. `refused` is a definite negative answer; it is also
+ * charged.
  */
 export type LookupAnswer =
   | { kind: 'found'; body: JsonObject; found: number }
@@ -121,11 +134,11 @@ export interface Fetched {
   items: SourceItem[];
   /** True if the page cap was reached before a known item or `since`. */
   gap: boolean;
-  /** Parts that could not be read although the rest could, described for people. */
+  /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
   /**
-   * By item id, for items of a part of the upstream (one of several feeds) that had an outage: the time of the outage.
-   * A watch whose reads all happened during it sees the whole archive of that part for the first time.
+   * Outages of a part of the upstream (one of several feeds), by the ids of its items. For a watch whose reads all
+   * happened during the outage, all older items of this part are unknown, but not new.
    */
   outages?: ReadonlyMap<string, Outage>;
   /** Number of priced parts that answered; default 1. */
@@ -134,7 +147,7 @@ export interface Fetched {
   observations?: MessageInitShape<typeof ObservationSchema>[];
 }
 
-/** From the first failed read to the first successful one. */
+/** An outage, from the first failed read to the first successful read. */
 export interface Outage {
   from: Date;
   until: Date;
@@ -146,11 +159,11 @@ export interface FetchContext {
   /** The search's match mode. A connector may make its requests more precise with it, but does not match. */
   match: MatchMode;
   now: Date;
-  /** The interval of the search; absent for a read that serves many. */
+  /** The interval of the search; absent for a read that several searches share. */
   intervalSeconds?: number;
   /**
-   * Everything published after this time is wanted. Absent at a first poll, for which one page of the newest items is
-   * enough.
+   * The read should return everything that was published after this time. Absent at a first poll, which needs only one
+   * page of the newest items.
    */
   since?: Date;
   /** Maximum number of pages of one read. */
@@ -159,29 +172,29 @@ export interface FetchContext {
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
-   * reads and changes it; it is stored only if the check succeeds. It is empty at a first poll, also at the first poll
-   * of another watch on the same search, because then the complete response is wanted. Only the key `history` is always
-   * present: the known state of the upstream, from reads for any watch.
+   * reads and changes it; it is stored only if the check succeeds. At the first poll of each watch it is empty, because
+   * this watch needs the complete response. Only the key `history` is kept for all watches of the search: the known
+   * state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */
   shared<T>(key: string, read: () => Promise<T>): Promise<T>;
-  /** In memory, for the life of the process: access tokens, data about servers in searches. */
+  /** Data in memory for the life of the process: access tokens, data about servers in searches. */
   session: Map<string, unknown>;
 }
 
 /**
- * The HTTP client of a source, with base address override (`SOURCE_<ID>_URL`), budget of the lane, deadline and size
- * limit. It throws `UpstreamError` for network faults, timeouts, 401, 403, 404, 410, 429 and 5xx, and for any other
- * status that is not in `accept`.
+ * The HTTP client of a source. It applies `SOURCE_<ID>_URL`, the lane's budget, a deadline and a size limit. It throws
+ * `UpstreamError` for network faults, timeouts, 401, 403, 404, 410, 429 and 5xx, and for any other status that is not
+ * in `accept`.
  */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
   /** Like `request`, and parses JSON. A response that is not JSON is an `UpstreamError` `not_parsable`. */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * For a successful response in which the upstream asks to wait (`backoff`, an exhausted window): no request is sent
-   * before `waitMs` have passed; with `quota`, none that spends of it.
+   * Makes the lane wait for `waitMs`. For successful responses in which the upstream asks Earshot to wait (`backoff`,
+   * an exhausted window). With `quota`, only requests that spend points of this quota wait.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
@@ -196,9 +209,12 @@ export interface UpstreamRequest {
   accept?: readonly number[];
   /** `follow`: up to 5 redirects, each address checked. `none`: a redirect is an error. Default `none`. */
   redirects?: 'none' | 'follow';
-  /** The points that it spends of a daily quota of the source's budget. */
+  /** The points of a daily quota that the request spends. */
   spends?: { quota: string; points: number };
-  /** True for a server that only this search names: its requests to wait do not affect the lane. */
+  /**
+   * True if the server is named in the search and is not the configured one. Then the lane ignores its requests to
+   * wait.
+   */
   foreign?: true;
   /** Maximum decoded bytes of the response; default 16 MiB. */
   maxBytes?: number;
@@ -246,14 +262,12 @@ export class UpstreamError extends Error {
 
   constructor(
     readonly kind: UpstreamErrorKind,
-    /** For people: "reddit answered 403: …". */
+    /** A text for people: "reddit answered 403: …". */
     reason: string,
     readonly statusCode = 0,
-    /** How long the upstream asks to wait, if it does. */
+    /** How long the upstream asks Earshot to wait, if it asks. */
     readonly retryAfterMs?: number,
-    /**
-     * `search`: something that only this search names has failed (one server of many), so other searches need not wait.
-     */
+    /** `search`: only a server that is named in this search has failed, so other searches need not wait. */
     readonly reach: 'upstream' | 'search' = 'upstream',
   ) {
     super(reason);

@@ -212,7 +212,7 @@ export function httpUrlFault(value: unknown): string | undefined {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     return 'must be an http or https address';
   const { username, password, port } = new URL(value);
-  if (username !== '' || password !== '') return 'must not hold a user name or a password';
+  if (username !== '' || password !== '') return 'must not contain a user name or a password';
   return port === '0' ? 'must not have port 0' : undefined;
 }
 

@@ -59,7 +59,7 @@ describe('criteria of a search on ai_answers', () => {
 
   const prompt = {
     path: 'filters.prompt',
-    message: 'a search on ai_answers needs a prompt: what the engines are asked, 1 to 1000 characters',
+    message: 'a search on ai_answers needs a prompt (the question to the engines) of 1 to 1000 characters',
   };
   const brands = { path: 'filters.brands', message: 'must be a list of 1 to 20 names of brands' };
   const brand = (n: number) => ({
@@ -87,9 +87,9 @@ describe('criteria of a search on ai_answers', () => {
       [
         {
           path: 'filters.engines',
-          message: '"grok" is no engine; there are openai, anthropic, perplexity, gemini',
+          message: '"grok" is not an engine; the engines are openai, anthropic, perplexity, gemini',
         },
-        { path: 'filters.engines', message: 'gemini is not set up here; set AI_GEMINI_TOKEN' },
+        { path: 'filters.engines', message: 'gemini is not configured here; set AI_GEMINI_TOKEN' },
       ],
     ],
     [

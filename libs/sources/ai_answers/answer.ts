@@ -7,7 +7,7 @@ export type Engine = (typeof ENGINES)[number];
 /** A page that an answer cites. */
 export interface Citation {
   url: string;
-  /** Empty if the engine gives none. Gemini gives the page's domain. */
+  /** Empty if the engine sends no title. Gemini sends the page's domain. */
   title: string;
 }
 
@@ -16,13 +16,13 @@ export interface Answer {
   /** The engine's name of the model that answered. */
   model: string;
   text: string;
-  /** Distinct, in the order of the answer. */
+  /** Each page once, in the order of the answer. */
   citations: Citation[];
   /** The engine's web searches. */
   queries: string[];
   /** All pages that the engine read, cited or not. */
   sources: Citation[];
-  /** HTML that Google's terms require beside an answer of Gemini. */
+  /** HTML that must be shown beside an answer of Gemini (Google's terms). */
   searchEntryPoint?: string | undefined;
   warnings: string[];
 }
@@ -41,12 +41,12 @@ export type Turn = { answer: Answer } | { goOn: readonly unknown[] };
 /** One engine: its address, its requests, and its answers. */
 export interface EngineApi {
   id: Engine;
-  /** The engine's site for people: the address of an answer without citations. */
+  /** The engine's website. It is the address of an answer without citations. */
   site: string;
   defaultModel: string;
   url(model: string): string;
   headers(token: string): Record<string, string>;
-  /** @param said the engine's content so far, if it has paused */
+  /** @param said the content that the engine sent before it paused */
   body(question: Question, said: readonly unknown[]): JsonRecord;
   /** @throws UpstreamError `unknown_shape`, `truncated` or `forbidden` */
   read(body: unknown, said: readonly unknown[]): Turn;

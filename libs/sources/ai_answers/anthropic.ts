@@ -79,10 +79,10 @@ function textIn(value: unknown): string {
   return textOf(value) ?? (typeof value === 'string' ? value : '');
 }
 
-// A failed search comes with status 200, as an object in place of a list.
+// If a search has failed, the status is 200, and the result is an object and not a list.
 function failureOf(result: unknown): string | undefined {
   const code = textOf(recordOf(result)?.['error_code']);
   if (code === undefined) return undefined;
   const reason = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : '';
-  return `ai_answers: a web search of anthropic failed${reason}; it answered without`;
+  return `ai_answers: a web search of anthropic failed${reason}; anthropic answered without its results`;
 }

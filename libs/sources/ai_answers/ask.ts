@@ -5,12 +5,12 @@ import { ENGINE_APIS } from './engines.js';
 import { brokenOff } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
-/** Engines may think and search repeatedly: answers of up to 70 s were seen. A claim on a search lasts 180 s. */
+/** Some answers took 70 s, because engines may think and search repeatedly. A claim on a search lasts 180 s. */
 const DEADLINE_MS = 90_000;
-/** If less time is left, a paused engine is not asked to continue, because it would not finish. */
+/** If less time is left, Earshot does not ask a paused engine to continue, because the engine would not finish. */
 const SHORTEST_TURN_MS = 5_000;
 const MAX_PAUSES = 3;
-/** The wait if an engine asks to wait without a time. */
+/** The wait if an engine asks Earshot to wait but does not say how long. */
 const PATIENCE_MS = 30_000;
 
 /** The part of a read's context that questions need. */
@@ -40,8 +40,8 @@ function isHeldOff({ kind, statusCode }: UpstreamError): boolean {
 }
 
 /**
- * Closes the engine's quota for the wait that it asked for, from the time of its answer. The wait applies only to this
- * engine, so the lane continues with the others.
+ * If the engine asked Earshot to wait, closes its quota for this time. Only this engine's quota is closed, so the lane
+ * continues with the others.
  */
 function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
   const waitMs = fault.retryAfterMs ?? (fault.kind === 'rate_limited' ? PATIENCE_MS : 0);
@@ -52,7 +52,7 @@ function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): 
   return fault;
 }
 
-/** The lane reports every closed quota in the same way, so the engine's own fault is reported if it is known. */
+/** The lane's error is the same for every closed quota. So Earshot reports the engine's own error if it is known. */
 function stillWaiting(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
   const said = faultsOf(context).get(engine);
   const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;

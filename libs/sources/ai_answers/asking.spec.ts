@@ -125,10 +125,12 @@ describe('an engine that fails', () => {
 
   it('is reported when it is no longer configured', async () => {
     const { read } = reading(engines(), asking({ engines: ['openai', 'gemini'] }));
-    expect((await read).warnings).toEqual(['ai_answers: gemini is not set up any more; set AI_GEMINI_TOKEN']);
+    expect((await read).warnings).toEqual([
+      'ai_answers: gemini is no longer configured; set AI_GEMINI_TOKEN',
+    ]);
     await expect(reading(engines(), asking({ engines: ['gemini'] })).read).rejects.toMatchObject({
       kind: 'unauthorized',
-      message: 'ai_answers: gemini is not set up any more; set AI_GEMINI_TOKEN',
+      message: 'ai_answers: gemini is no longer configured; set AI_GEMINI_TOKEN',
     });
   });
 
@@ -221,7 +223,7 @@ describe('an engine that fails', () => {
     [
       '400',
       { status: 400, body: { error: { message: 'Web search options not supported <model>.' } } },
-      'ai_answers answered 400: openai did not take the request; check that AI_OPENAI_MODEL, where it is set, names a model with web search',
+      'ai_answers answered 400: openai did not accept the request; if AI_OPENAI_MODEL is set, check that it names a model with web search',
     ],
     [
       '403',
@@ -261,7 +263,7 @@ describe('an engine that fails', () => {
     const body = { ...answer, content: [failed, ...answer.content] };
     const { read } = reading(() => ({ body }), asking({ engines: ['anthropic'] }));
     expect((await read).warnings).toEqual([
-      'ai_answers: a web search of anthropic failed (too_many_requests); it answered without',
+      'ai_answers: a web search of anthropic failed (too_many_requests); anthropic answered without its results',
     ]);
   });
 });

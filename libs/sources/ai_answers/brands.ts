@@ -13,17 +13,19 @@ export interface BrandReading {
   position: number | null;
 }
 
-/** Domains by brand name. For `cited` they replace names and titles. */
+/**
+ * Domains by brand name. For a brand with domains, `cited` depends only on them, not on hosts and titles with its name.
+ */
 export type BrandDomains = Readonly<Record<string, readonly string[]>>;
 
-/** Hosts of redirecting addresses: Gemini's, whose titles are the page's domain. */
+/** Hosts whose addresses redirect to the cited page. Gemini's citations have the page's domain as their title. */
 const REDIRECTS = new Set(['vertexaisearch.cloud.google.com']);
 /** Shorter names occur inside too many other words: `arc` in `search`. */
 const SHORTEST_INSIDE = 4;
 
 /**
- * Determines which brands an answer mentions and cites. Pure, so that brands that are added later can be read from
- * stored answers.
+ * Determines which brands an answer mentions and cites. Has no side effects, so brands that are added later can also be
+ * read from stored answers.
  */
 export function readBrands(
   text: string,
@@ -90,7 +92,7 @@ function bearsName(host: string, brand: string): boolean {
   });
 }
 
-// Domains are written without accents and without separators of words.
+// Domains contain no accents and no spaces between words.
 function lettersOf(text: string): string {
   return foldTerm(text.normalize('NFKD').replace(/\p{M}/gu, '')).replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -8,11 +8,11 @@ import type { AiAnswersSettings } from './engines.js';
 import { observationsOf, reportOfAll, reportSince, type Asked } from './report.js';
 import { readHistory, runOf, withRuns, writeHistory, type History, type Run } from './runs.js';
 
-// No engine has so low a limit. A quota per engine makes it possible to leave out one engine for some time, and not the
-// others.
+// No engine reaches this limit. Each engine has its own quota, so that Earshot can leave out one engine for some time
+// without leaving out the others.
 const REQUESTS_A_DAY = 100_000;
 const DAY_MS = 86_400_000;
-// A read also covers this time before the previous read of its watch.
+// A read also covers this period before the watch's previous read.
 const OVERLAP_MS = 5 * 60_000;
 
 /** Answers of AI engines to a prompt, with the brands that they mention and cite. Each check asks every engine. */
@@ -30,7 +30,8 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
     budget: {
       requestsPerMinute: 60,
       concurrency: 4,
-      // Engines fail separately, and each search may ask other engines, so an outage of one must not stop all searches.
+      // Each search has its own engines, and engines fail separately. So an outage of one engine must not stop all
+      // searches.
       backoff: 'search',
       quotas: Object.fromEntries(ENGINES.map((engine) => [engine, quota])),
     },
@@ -56,7 +57,7 @@ async function search(
   const engines = asksOf(criteria, configured);
   const missing = enginesOf(criteria, configured).filter((engine) => !configured.includes(engine));
   const missed = missing.map(
-    (engine) => `ai_answers: ${engine} is not set up any more; set ${tokenSetting(engine)}`,
+    (engine) => `ai_answers: ${engine} is no longer configured; set ${tokenSetting(engine)}`,
   );
   const outcomes = await Promise.all(
     engines.map((engine) => outcomeOf(askOnce(engine, asked.prompt, criteria, context, settings))),
@@ -83,7 +84,7 @@ async function search(
   };
 }
 
-/** Searches with the same prompt share one question, whatever brands they look for. */
+/** Searches with the same prompt share one question, even if their brands differ. */
 function askOnce(
   engine: Engine,
   prompt: string,
@@ -130,7 +131,7 @@ function noneOf(faults: readonly UpstreamError[], missed: readonly string[]): Up
     first.kind,
     `none of the ${faults.length} engines answered: ${reasons}`,
     first.statusCode,
-    // The shortest wait: one engine that can be asked again is enough.
+    // The shortest wait, because a check needs only one engine that answers.
     waits.length === 0 ? undefined : Math.min(...waits),
   );
 }

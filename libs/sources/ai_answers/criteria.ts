@@ -13,7 +13,7 @@ const MAX_BRAND_LENGTH = 100;
 const MAX_DOMAINS = 20;
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-// Known as regions, but a person cannot be in them.
+// `Intl` knows these regions, but they are not countries.
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
 /** The prompt of a search. */
@@ -45,7 +45,9 @@ export function brandDomainsOf(criteria: Criteria): BrandDomains {
   );
 }
 
-/** The country of the person who asks; undefined if the market is not a country, which engines would refuse. */
+/**
+ * The country of the person who asks. Undefined if the market is not a country, because engines refuse other values.
+ */
 export function placeOf(criteria: Criteria): string | undefined {
   const country = countryOf(criteria);
   if (country === undefined || NO_COUNTRIES.has(country)) return undefined;
@@ -71,7 +73,7 @@ export function faultsOf(criteria: Criteria, configured: readonly Engine[]): Fau
 function faultsOfPrompt(criteria: Criteria): Fault[] {
   const length = [...promptOf(criteria)].length;
   if (length > 0 && length <= MAX_PROMPT_LENGTH) return [];
-  const message = `a search on ai_answers needs a prompt: what the engines are asked, 1 to ${MAX_PROMPT_LENGTH} characters`;
+  const message = `a search on ai_answers needs a prompt (the question to the engines) of 1 to ${MAX_PROMPT_LENGTH} characters`;
   return [{ path: 'filters.prompt', message }];
 }
 
@@ -123,9 +125,10 @@ function faultsOfEngines(criteria: Criteria, configured: readonly Engine[]): Fau
   }
   return named.flatMap((name) => {
     const engine = ENGINES.find((one) => one === name);
-    if (!engine) return [{ path, message: `"${name}" is no engine; there are ${ENGINES.join(', ')}` }];
+    if (!engine)
+      return [{ path, message: `"${name}" is not an engine; the engines are ${ENGINES.join(', ')}` }];
     if (configured.includes(engine)) return [];
-    return [{ path, message: `${engine} is not set up here; set ${tokenSetting(engine)}` }];
+    return [{ path, message: `${engine} is not configured here; set ${tokenSetting(engine)}` }];
   });
 }
 

@@ -148,7 +148,9 @@ describe('answers of Anthropic', () => {
     };
     expect(read('anthropic', { ...answer, content: [failed, ...answer.content] })).toMatchObject({
       text: 'Acme makes lamps.',
-      warnings: ['ai_answers: a web search of anthropic failed (max_uses_exceeded); it answered without'],
+      warnings: [
+        'ai_answers: a web search of anthropic failed (max_uses_exceeded); anthropic answered without its results',
+      ],
     });
   });
 

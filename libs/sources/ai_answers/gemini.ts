@@ -2,7 +2,7 @@ import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
 
-// Finish reasons that concern the prompt or the content, and not the length.
+// Finish reasons that are caused by the prompt or the content. The other reasons are caused by the length.
 const DECLINED = new Set([
   'SAFETY',
   'RECITATION',

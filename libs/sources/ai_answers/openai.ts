@@ -6,7 +6,7 @@ import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './read
 export const openai: EngineApi = {
   id: 'openai',
   site: 'https://chatgpt.com/',
-  // Answers within ten seconds with one or two searches; gpt-5 takes up to seventy.
+  // Answers within 10 s after one or two searches. gpt-5 takes up to 70 s.
   defaultModel: 'gpt-5.2',
   url: () => 'https://api.openai.com/v1/responses',
   headers: (token) => ({ authorization: `Bearer ${token}` }),
@@ -31,7 +31,7 @@ function read(body: unknown): Turn {
   if (!answer || !output) throw unknownAnswer('openai', 'an object with a list "output"');
   refuseUnfinished(answer);
   const contents = output
-    // Newer models also send comments on their next steps, which are not the answer.
+    // Newer models also describe their next steps. These comments are not part of the answer.
     .filter(({ type, phase }) => type === 'message' && phase !== 'commentary')
     .flatMap(({ content }) => listOf(content) ?? [])
     .map((content) => recordOf(content) ?? {});

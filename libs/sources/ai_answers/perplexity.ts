@@ -42,8 +42,8 @@ function read(body: unknown): Turn {
 }
 
 /**
- * Marks such as [3] refer to the list of addresses, counted from 1. Addresses without a mark were found but not used.
- * If the text has no marks, every address counts.
+ * A mark such as [3] in the text is a position in the list of addresses, which begins at 1. The answer does not use
+ * addresses without a mark. If the text has no marks, all addresses are citations.
  */
 function citedIn(text: string, urls: readonly unknown[], results: readonly Citation[]): Citation[] {
   const titles = new Map(results.map(({ url, title }) => [url, title]));

@@ -8,8 +8,8 @@ export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
 }
 
 /**
- * The fault of an incomplete answer. It is not compared with the previous one, because missing content may have been in
- * the rest.
+ * The fault of an incomplete answer. Earshot does not compare it with the previous answer, because the missing part may
+ * mention brands.
  */
 export function brokenOff(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} stopped before the end of its answer (${named(reason)}); the answer is not counted`;

@@ -12,7 +12,7 @@ const unread = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled
 const badKey = (status: number, engine: string) =>
   `ai_answers answered ${status}: ${engine} did not accept the key; check AI_${engine.toUpperCase()}_TOKEN`;
 const notTaken = (engine: string) =>
-  `ai_answers answered 400: ${engine} did not take the request; check that AI_${engine.toUpperCase()}_MODEL, where it is set, names a model with web search`;
+  `ai_answers answered 400: ${engine} did not accept the request; if AI_${engine.toUpperCase()}_MODEL is set, check that it names a model with web search`;
 
 describeRecorded(
   'ai_answers',

@@ -4,10 +4,10 @@ import { UpstreamError, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
 import { modelSetting, tokenSetting, type Engine } from './answer.js';
 
-/** Error statuses of the engines. Their bodies are more specific than the status. */
+/** Error statuses of the engines. Their bodies say more precisely what is wrong. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** Used up credit does not come back by itself; retries are useless until somebody has paid. */
+/** If the paid credit is used up, retries fail until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 
@@ -28,7 +28,7 @@ export function refusalOf(
     return saying('quota_spent', reason, UNPAID_WAIT_MS);
   }
   if (status === 429 && isDaily(error)) {
-    const reason = `${engine}'s requests of the day are used up; it is asked again after its midnight`;
+    const reason = `${engine}'s requests for today are used up; Earshot asks it again after midnight in California`;
     return saying('quota_spent', reason, googlesMidnight(now).getTime() - now.getTime());
   }
   if (fault.kind === 'unauthorized' || isBadKey(error)) {
@@ -51,7 +51,7 @@ export function refusalOf(
     case 'unexpected_status':
       return saying(
         'unexpected_status',
-        `${engine} did not take the request; check that ${model}, where it is set, names a model with web search`,
+        `${engine} did not accept the request; if ${model} is set, check that it names a model with web search`,
       );
     default:
       return new UpstreamError(
@@ -63,7 +63,7 @@ export function refusalOf(
   }
 }
 
-/** The error object that all engines send in addition to the status, as `error`. */
+/** The object `error` in the body, which all engines send with an error status. */
 function errorIn(text: string): JsonRecord {
   try {
     return recordOf(recordOf(JSON.parse(text))?.['error']) ?? {};
@@ -74,7 +74,7 @@ function errorIn(text: string): JsonRecord {
 
 function isUnpaid({ type, code, message }: JsonRecord): boolean {
   if (type === 'insufficient_quota' || code === 'insufficient_quota') return true;
-  // Anthropic has no code for it: only the message of this 400 differs.
+  // Anthropic has no code for missing credit. Only the message distinguishes this 400 from others.
   return /credit balance is too low/i.test(textOf(message) ?? '');
 }
 

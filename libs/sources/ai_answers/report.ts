@@ -8,22 +8,22 @@ import type { BrandReading } from './brands.js';
 import { ENGINE_APIS } from './engines.js';
 import { changed, type History, type Run } from './runs.js';
 
-/** The question: the same for all answers of a search. */
+/** The question of a search. All its answers have the same one. */
 export interface Asked {
   prompt: string;
-  /** The market in the spelling of the search; null if it has none. */
+  /** The market as written in the search; null if it has none. */
   market: string | null;
 }
 
 /** Event types of answers. */
 type AnswerEvent = 'answer.created' | 'answer.changed' | 'term.cited' | 'term.uncited';
 
-/** Items of a first poll: each answer is the first that its watch sees. */
+/** The items of a first poll. Each answer is the first one of its watch. */
 export function reportOfAll(asked: Asked, runs: readonly Run[]): SourceItem[] {
   return runs.map((run) => itemOf(asked, { ...run, previous: null }, 'answer.created'));
 }
 
-/** All changes after an instant, newest first. They are returned again by each read that asks for them. */
+/** All changes after `since`, newest first. Reads with the same `since` return the same changes again. */
 export function reportSince(since: Date, asked: Asked, history: History): SourceItem[] {
   const news = ENGINES.flatMap((engine) => history.engines[engine]?.news ?? [])
     .filter(({ answeredAt }) => Date.parse(answeredAt) > since.getTime())
@@ -32,7 +32,7 @@ export function reportSince(since: Date, asked: Asked, history: History): Source
   return news.flatMap((run) => newsOf(asked, run));
 }
 
-/** The raw answers, so that brands that are added later can be read from them. */
+/** The raw answers. They are stored so that brands that are added later can be read from them. */
 export function observationsOf(
   { prompt, market }: Asked,
   runs: readonly Run[],
@@ -86,8 +86,8 @@ function itemOf({ prompt, market }: Asked, run: Run, type: AnswerEvent, brand?: 
 }
 
 /**
- * The id depends on what changed since which run, and not on the run itself. A read that is repeated after a crash is
- * another run, and must report the same change with the same id.
+ * The id depends on the change and on the previous run, but not on the run itself: a read that is repeated after a
+ * crash is a new run, and must report the same change with the same id.
  */
 function itemIdOf({ engine, previous, brands }: Run, type: AnswerEvent, brand?: string): string {
   if (!previous) return `${engine}:${type}`;

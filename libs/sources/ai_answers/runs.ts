@@ -9,7 +9,7 @@ export interface Run {
   answeredAt: string;
   answer: Omit<Answer, 'warnings'>;
   brands: BrandReading[];
-  /** The previous run; null for the engine's first. */
+  /** The engine's previous run; null for its first run. */
   previous: PreviousRun | null;
 }
 
@@ -19,7 +19,9 @@ export interface PreviousRun {
   brands: BrandReading[];
 }
 
-/** The last answer of each engine to one search and its recent changes, from reads for any watch. */
+/**
+ * The last answer of each engine to one search, and its recent changes. All watches with this search share the history.
+ */
 export interface History {
   /** Changes before this time may be missing in the history (epoch milliseconds). */
   missedUntil?: number | undefined;
@@ -34,9 +36,9 @@ export interface EngineHistory {
 }
 
 const VERSION = 1;
-/** Older changes are no longer reported. No watch has a longer interval. */
+/** Older changes are removed. No watch has a longer interval, so every watch has reported them. */
 const KEPT_MS = 31 * 86_400_000;
-/** Per engine, because each run contains a whole answer. */
+/** The limit for each engine. It is low because each run contains a whole answer. */
 const MOST_NEWS = 10;
 
 /** The run of an answer, compared with the engine's last one. */
@@ -52,8 +54,8 @@ export function runOf(
 }
 
 /**
- * True if a run is a change: an engine's first, or one that mentions or cites other brands than the last. The wording
- * does not count, because it differs every time.
+ * True if the run is the engine's first, or mentions or cites other brands than the previous run. A different wording
+ * is not a change, because it differs every time.
  */
 export function isNews({ previous, brands }: Run): boolean {
   if (!previous) return true;
@@ -136,7 +138,7 @@ function readRun(engine: Engine, { answeredAt, answer, brands, previous }: JsonR
   return {
     engine,
     answeredAt: at,
-    // Not checked again: Earshot had parsed it before storing it.
+    // Not validated again, because Earshot parsed the answer before it stored it.
     answer: answer as Run['answer'],
     brands: (listOf(brands) ?? []) as BrandReading[],
     previous: readPrevious(previous) ?? null,

@@ -11,7 +11,7 @@ const PAGE_SIZE = 100;
 // Posts enter the search index with a delay, so posts that are this much older than `since` may still be new.
 const INDEX_LAG_MS = 300_000;
 
-/** Bluesky with `app.bsky.feed.searchPosts`, signed in. Without an account there is no second page. */
+/** Bluesky with `app.bsky.feed.searchPosts` and an account. Without an account, the API returns only one page. */
 export function createBlueskyConnector(settings: BlueskySettings): SourceConnector {
   return {
     id: 'bluesky',
@@ -19,7 +19,7 @@ export function createBlueskyConnector(settings: BlueskySettings): SourceConnect
     filterKeys: [],
     commonGrid: false,
     hasSearch: true,
-    // The limit is 600 a minute, but its staff ask not to use the search in bulk.
+    // Bluesky allows 600 requests a minute, but its staff ask users not to search in bulk.
     budget: { requestsPerMinute: 120, concurrency: 2, backoff: 'lane' },
     checkCriteria: (criteria) => faultsWithoutTerms('bluesky', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
@@ -58,11 +58,12 @@ async function readSearch(q: string, context: FetchContext, settings: BlueskySet
     const body = await askSignedIn(context, settings, 'app.bsky.feed.searchPosts', query);
     const answer = parseSearchAnswer(body);
     const next = answer.cursor;
-    // An empty page ends the search even if it has a cursor, which would lead to the same place.
+    // An empty page is the last one, even if it has a cursor: this cursor would return the same page again.
     const last = next === undefined || next === cursor || answer.items.length === 0;
     return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
   };
-  // No `until`: the request contains the time, and the date that an author claims does not determine the order.
+  // The request contains the start time. The pages are not ordered by the date that authors claim, so this date must
+  // not end the read.
   return readPages(await read(), {
     known: (itemId) => context.known(itemId),
     since,

@@ -18,7 +18,9 @@ import { linkAddresses, textWithLinks } from './rich-text.js';
 export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** Cursor of the next page; absent on the last one. Earlier pages may also have fewer posts than the limit. */
+  /**
+   * Cursor of the next page; absent on the last page. A page with fewer posts than the limit need not be the last one.
+   */
   cursor: string | undefined;
 }
 
@@ -62,7 +64,7 @@ interface PostParts {
 function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): SourceItem {
   const author = recordOf(post['author']);
   const handle = textOf(author?.['handle']);
-  // An invalid handle is shown as handle.invalid; the account's own id is always valid.
+  // Bluesky shows an invalid handle as handle.invalid. The account's id (DID) is always valid.
   const name = handle === undefined || handle === 'handle.invalid' ? did : handle;
   const langs = (listOf(record['langs']) ?? []).map(textOf).filter((lang) => lang !== undefined);
   const reply = recordOf(record['reply']);
@@ -106,8 +108,8 @@ function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): Sourc
   });
 }
 
-// The client sets createdAt, which may be in the future or in the last century. The earlier of the two times is used
-// for sorting.
+// The client sets createdAt, which may be in the future or in the last century. Bluesky sorts posts by the earlier of
+// the two times, so Earshot uses it.
 function publishedAtOf(post: JsonRecord, record: JsonRecord): string | undefined {
   const indexedAt = isoOfText(post['indexedAt']);
   const createdAt = isoOfText(record['createdAt']);

@@ -8,8 +8,8 @@ interface Link {
 }
 
 /**
- * A post's text with complete links: clients shorten the visible text ("example.com/lo…"), and the address is in the
- * facets. Facets count bytes of UTF-8. Facets that do not match the text are ignored.
+ * Returns a post's text with complete links. Clients shorten a link in the text ("example.com/lo…"), and send its
+ * address in the facets. The positions in facets are bytes of UTF-8. Facets outside the text are ignored.
  */
 export function textWithLinks(text: string, facets: unknown): string {
   const links = linksOf(facets);

@@ -17,7 +17,7 @@ interface Session {
 
 const HOST = 'https://bsky.social';
 const SESSION_KEY = 'bluesky.session';
-// A PDS responds with 400 ExpiredToken where others use 401.
+// For an expired token, Bluesky's servers answer 400 with ExpiredToken, and not 401.
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken']);
 
 /** Calls an XRPC method with our account. An expired session is renewed once. */
@@ -61,7 +61,7 @@ function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Se
 
 async function renewed(context: FetchContext, settings: BlueskySettings, ended: Session): Promise<Session> {
   const kept = context.session.get(SESSION_KEY) as Promise<Session> | undefined;
-  // Another read may have renewed it meanwhile.
+  // Another read may have renewed the session meanwhile.
   if (kept && (await kept) !== ended) return kept;
   if (context.session.get(SESSION_KEY) !== kept) return sessionOf(context, settings);
   return keepInSession(context.session, SESSION_KEY, renew(context, settings, ended));
@@ -73,7 +73,7 @@ async function renew(context: FetchContext, settings: BlueskySettings, ended: Se
     method: 'POST',
     url: `${HOST}/xrpc/com.atproto.server.refreshSession`,
     headers: { authorization: `Bearer ${ended.refreshJwt}` },
-    // A refresh token also expires, after months. Then the password is used again.
+    // A refresh token expires after months. Then Earshot signs in with the password again.
     accept: [400, 401],
   });
   return response.status === 200 ? readSession(body) : createSession(context, settings);

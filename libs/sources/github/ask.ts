@@ -64,12 +64,12 @@ function faultOf({ status, headers, text }: UpstreamResponse, now: Date): Upstre
   const answered = `github answered ${status}`;
   if (status === 422) {
     const reason =
-      'the search was not understood, or names what does not exist or is private; check the words and filters of the search';
+      'the search was not understood, or it names a repository or account that does not exist or is private; check the words and filters of the search';
     return new UpstreamError('unexpected_status', `${answered}: ${reason}`, status);
   }
   const message = messageOf(text);
   if (/secondary rate limit|abuse detection/i.test(message)) {
-    // In this order: an explicit wait, the end of a used up window, one minute.
+    // Waits for `Retry-After`, otherwise until the end of the used-up window, otherwise one minute.
     const waitMs = readRateHeaders(headers, now).retryAfterMs ?? SECONDARY_WAIT_MS;
     return rateLimited(answered, status, 'too many requests in a short time', waitMs);
   }

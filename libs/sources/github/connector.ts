@@ -6,7 +6,10 @@ import { DISCUSSIONS_QUERY, parseDiscussions } from './discussions.js';
 import { parseIssues, parseRepositories } from './parse.js';
 import { faultsOf, searchesOf, type KindSearch } from './query.js';
 
-/** The token may be empty. Then ten searches a minute are allowed in place of thirty, and there are no discussions. */
+/**
+ * The token may be empty. Then GitHub allows ten searches a minute (thirty with a token), and discussions cannot be
+ * searched.
+ */
 export interface GithubSettings {
   /** A token of any account, without scopes. */
   token: string;
@@ -17,10 +20,10 @@ const PAGE_SIZE = 100;
 const LAST_PAGE = 10;
 // GitHub adds new entries to its search index with a delay.
 const INDEX_LAG_MS = 600_000;
-// Repositories cannot be sorted by creation, so a first poll reads those of this period.
+// GitHub cannot sort repositories by creation, so a first poll reads the repositories that were created in this period.
 const FIRST_LOOK_MS = 30 * 86_400_000;
 
-/** GitHub: issues, pull requests, repositories, and with a token discussions. */
+/** GitHub: issues, pull requests and repositories. With a token also discussions. */
 export function createGithubConnector(settings: GithubSettings): SourceConnector {
   const token = settings.token.trim();
   const hasToken = token !== '';
@@ -54,7 +57,7 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
     case 'repository': {
       const since = context.since ?? new Date(context.now.getTime() - FIRST_LOOK_MS);
       const named = madeSince(q, { since });
-      // Sorted by update, so a known one does not mean that the following ones are known.
+      // Repositories are sorted by their last update. So those after a known repository may be new.
       const unordered = { ...context, known: () => false };
       return readByPage(unordered, (page) => askSearch(context, token, 'repositories', named, page));
     }
@@ -63,7 +66,10 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
   }
 }
 
-/** Adds `created:` with the start of the wanted period; nothing at a first poll. */
+/**
+ * Adds `created:` with the start of the wanted period. At a first poll of issues, pull requests and discussions adds
+ * nothing.
+ */
 function madeSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
   if (!since) return q;
   const from = new Date(since.getTime() - INDEX_LAG_MS).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -50,7 +50,8 @@ export function parseDiscussions(body: unknown): DiscussionPage {
   const pageInfo = recordOf(search['pageInfo']);
   const more = pageInfo?.['hasNextPage'] === true;
   const { items, warnings } = readEntries('github', nodes, readDiscussion);
-  const partly = errors.length > 0 ? ['github: the search of discussions was answered in part'] : [];
+  const partly =
+    errors.length > 0 ? ['github: the search for discussions returned only a part of the results'] : [];
   return {
     items,
     warnings: [...warnings, ...partly],
@@ -70,13 +71,13 @@ function faultOf([first]: readonly unknown[]): UpstreamError {
   }
   if (type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES') {
     const reason =
-      'the token may not read discussions; check SOURCE_GITHUB_TOKEN or leave them out of filters.kinds';
+      'the token has no permission to read discussions; check SOURCE_GITHUB_TOKEN or remove discussion from filters.kinds';
     return new UpstreamError('forbidden', `github answered 200 (${type}): ${reason}`, 200);
   }
   const named = /^[A-Z_]{1,40}$/.test(type) ? ` (${type})` : '';
   return new UpstreamError(
     'unexpected_status',
-    `github answered 200${named}: the search of discussions was not understood`,
+    `github answered 200${named}: the search for discussions was not understood`,
     200,
   );
 }

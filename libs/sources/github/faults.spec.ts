@@ -47,7 +47,7 @@ describe('faults of GitHub', () => {
     await expect(read({ query: 'lamp', filters: issues }, { answer })).rejects.toMatchObject({
       kind: 'unexpected_status',
       message:
-        'github answered 422: the search was not understood, or names what does not exist or is private; check the words and filters of the search',
+        'github answered 422: the search was not understood, or it names a repository or account that does not exist or is private; check the words and filters of the search',
     });
   });
 
@@ -67,9 +67,9 @@ describe('faults of GitHub', () => {
     [
       'FORBIDDEN',
       'forbidden',
-      'github answered 200 (FORBIDDEN): the token may not read discussions; check SOURCE_GITHUB_TOKEN or leave them out of filters.kinds',
+      'github answered 200 (FORBIDDEN): the token has no permission to read discussions; check SOURCE_GITHUB_TOKEN or remove discussion from filters.kinds',
     ],
-    ['<b>', 'unexpected_status', 'github answered 200: the search of discussions was not understood'],
+    ['<b>', 'unexpected_status', 'github answered 200: the search for discussions was not understood'],
   ])('the GraphQL fault %s, which comes with a 200, is "%s"', async (type, kind, message) => {
     const answer = { body: { data: null, errors: [{ type, message: 'x' }] } };
     const init = { query: 'lamp', filters: { kinds: 'discussion' } };
@@ -93,6 +93,8 @@ describe('faults of GitHub', () => {
       { of: withToken, answer: { body } },
     );
     expect(fetched.items.length).toBe(1);
-    expect(fetched.warnings).toEqual(['github: the search of discussions was answered in part']);
+    expect(fetched.warnings).toEqual([
+      'github: the search for discussions returned only a part of the results',
+    ]);
   });
 });

@@ -53,7 +53,7 @@ function pageOf(body: unknown, read: (entry: unknown) => Reading): SearchPage {
 function readIssue(entry: unknown): Reading {
   const issue = recordOf(entry) ?? {};
   const pull = recordOf(issue['pull_request']);
-  // Responses of 2012 have the key on issues as well, with an empty value.
+  // In responses of 2012, issues also have this key, with empty values.
   const kind: Kind = (textOf(pull?.['html_url']) ?? textOf(pull?.['url'])) ? 'pull_request' : 'issue';
   const common = commonOf(issue, kind);
   if (typeof common === 'string') return { malformed: common };
@@ -141,7 +141,7 @@ export interface GithubEntry {
   details: Record<string, unknown>;
 }
 
-// All kinds have all keys, so that readers need not distinguish kinds.
+// The bodies of all kinds have the same keys, so that users need not distinguish kinds.
 const DETAILS = {
   number: null,
   state: null,
@@ -205,7 +205,7 @@ export function plainText(value: unknown): string {
   return (textOf(value) ?? '').replace(/\r\n?/g, '\n').trim();
 }
 
-/** The fields that all entries have, or a text that names the missing one. */
+/** The fields that all entries have, or a text with the name of a missing field. */
 function commonOf(entry: JsonRecord, kind: Kind): { id: string; url: string; publishedAt: string } | string {
   // Responses from before 2018 have no node_id.
   const number = numberOf(entry['id']);

@@ -7,7 +7,7 @@ import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as const;
 export type Kind = (typeof KINDS)[number];
 
-// Both are limits of GitHub's search (docs, rest/search).
+// GitHub's search has these two limits (docs, rest/search).
 const MAX_TEXT_LENGTH = 256;
 const MAX_OPERATORS = 5;
 const MAX_PLACES = 5;
@@ -93,7 +93,7 @@ export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boole
 function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   const alternatives = alternativesOf(criteria);
   if (alternatives.length === 0) return [''];
-  // The text is passed unchanged with its operators, which cannot be counted.
+  // The text is sent unchanged. Its operators are not counted, because Earshot does not parse it.
   if (match === 'platform') return alternatives.map((phrases) => phrases.join(' '));
   if (alternatives.every((phrases) => phrases.length === 1)) {
     const terms = alternatives.flat().map(quotedIfNeeded);
@@ -108,7 +108,8 @@ function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   return groupsOf(terms, operators, front.length + 1).map((group) => `${front} ${anyOf(group, kind)}`);
 }
 
-// In the issue search OR has a lower precedence than the space before a qualifier. The other searches have no brackets.
+// In the search for issues, OR has a lower precedence than the space before a qualifier, so brackets are needed. The
+// other searches do not support brackets.
 function anyOf(terms: readonly string[], kind: Kind): string {
   const any = terms.join(' OR ');
   return isIssue(kind) && terms.length > 1 ? `(${any})` : any;
@@ -133,7 +134,7 @@ function qualifiersOf(criteria: Criteria, match: MatchMode, kind: Kind): string[
   return [
     placeQualifier(criteria, kind),
     ...(kind === 'issue' ? ['is:issue'] : kind === 'pull_request' ? ['is:pull-request'] : []),
-    // A match that is only in a comment could not be shown.
+    // Comments are not searched, because Earshot could not show a match that is only in a comment.
     ...(isIssue(kind) && match !== 'platform' && alternativesOf(criteria).length > 0
       ? ['in:title,body']
       : []),

@@ -8,7 +8,7 @@ import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
 // Items are indexed with a delay, so items that are this much older than `since` may still be new.
 const INDEX_LAG_SECONDS = 300;
-// The site publishes about 0.16 items per second. This is twice as much, for busy hours.
+// The site publishes about 0.16 items per second. The value is twice as high because of busy hours.
 const ITEMS_PER_SECOND = 0.3;
 
 /** Hacker News with Algolia's search. Needs no settings. */
@@ -28,7 +28,7 @@ export function createHackernewsConnector(): SourceConnector {
       pagesFor: (windowSeconds) =>
         Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
       read: (since, context) => readSlices(context, since, feedUrl),
-      // Even its quietest hours have about 300 items each.
+      // Even in the hours with the fewest posts, the site has about 300 items.
       quietSeconds: 3_600,
     },
   };
@@ -36,8 +36,8 @@ export function createHackernewsConnector(): SourceConnector {
 
 async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
   const reads: Fetched[] = [];
-  // Algolia combines words with AND and has no OR, so each term needs a request. They run one after another, within the
-  // lane's budget.
+  // Algolia combines words with AND and has no OR, so each term needs a request. The requests run one after another,
+  // within the lane's budget.
   for (const phrases of alternativesOf(criteria)) {
     reads.push(await readSlices(context, context.since, (slice) => searchUrl(phrases, context.match, slice)));
   }
@@ -64,7 +64,8 @@ async function readSlices(
     for (const item of fresh) seen.add(item.itemId);
     const { oldestSeconds } = answer;
     const full = answer.hitCount >= PAGE_SIZE;
-    // A full slice without new items is one second with more items than fit, which cannot be paged through.
+    // A full slice without new items is a second with more items than one response can contain. The rest cannot be
+    // read.
     missed ||= answer.pastCap || (full && fresh.length === 0);
     const more = full && fresh.length > 0 && oldestSeconds !== undefined;
     return {

@@ -38,7 +38,7 @@ export function parseSearchAnswer(body: unknown): SearchAnswer {
   const answer = recordOf(body);
   const hits = listOf(answer?.['hits']);
   if (!answer || !hits) throw unknownShape('hackernews', 'an object with a list "hits"');
-  // Beyond its cap Algolia responds with 200, no hits and a message. That does not mean that there is nothing new.
+  // After the first 1,000 items, Algolia answers 200 with a message and without hits. Further items may exist.
   const pastCap = hits.length === 0 && textOf(answer['message']) !== undefined;
   const { items, warnings } = readEntries('hackernews', hits, readHit);
   const seconds = hits
@@ -107,7 +107,7 @@ function itemOf(hit: JsonRecord, { id, kind, title, text, publishedAt }: HitPart
       text,
       points: points ?? null,
       numComments: numComments ?? null,
-      // A story of 2014 has no story_id; a story of today has its own id there.
+      // In old data (2014), stories have no story_id. In newer data, a story's story_id is its own id.
       storyId: idOf(hit['story_id']) ?? (comment ? null : id),
       storyUrl: comment ? (textOf(hit['story_url']) ?? null) : (link ?? null),
       parentId: idOf(hit['parent_id']) ?? null,

@@ -6,8 +6,8 @@ const SEARCH_URL = 'https://hn.algolia.com/api/v1/search_by_date';
 const TAGS = '(story,comment,poll,job)';
 
 /**
- * Items of one request: the maximum of Algolia, and of one query in total. The filter by time keeps responses short; a
- * burst of more items within one second cannot be paged through.
+ * Items of one request. This is Algolia's maximum for a page and for all pages of a query. Responses are usually short,
+ * because requests filter by time. If one second has more items, the rest cannot be read.
  */
 export const PAGE_SIZE = 1_000;
 
@@ -40,7 +40,8 @@ function queryOf(phrase: string, match: MatchMode): string {
     case 'word':
       return quoted(phrase);
     case 'contains':
-      // Without quotes the last word matches as a prefix, which is the nearest to a substring search.
+      // Without quotes, the last word also matches as a prefix. This is the closest that Algolia has to a substring
+      // search.
       return /\s/.test(phrase) ? quoted(phrase) : phrase;
   }
 }

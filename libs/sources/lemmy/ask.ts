@@ -16,7 +16,7 @@ export interface Instance {
 export const TOKEN_SETTING = 'SOURCE_LEMMY_TOKEN';
 
 /**
- * Calls an instance, once for all reads of a batch.
+ * Calls an instance. All reads of a batch share one request.
  * @throws UpstreamError
  */
 export async function ask(context: FetchContext, instance: Instance, pathAndQuery: string): Promise<unknown> {
@@ -57,7 +57,7 @@ function faultOf({ status, headers, text }: UpstreamResponse, instance: Instance
   const answered = `lemmy answered ${status}`;
   switch (code) {
     case 'rate_limit_error':
-      // 0.19 uses 400 for this, and never names a time (LemmyNet/lemmy#5332).
+      // Lemmy 0.19 answers 400 to too many requests, and never says how long to wait (LemmyNet/lemmy#5332).
       return new UpstreamError('rate_limited', `${answered}: too many requests, asked to wait`, status);
     case 'instance_is_private':
     case 'not_logged_in':
@@ -90,6 +90,6 @@ function codeOf(text: string): string {
 
 function adviceFor({ token, own }: Instance): string {
   if (token !== undefined) return `the token was not accepted; check ${TOKEN_SETTING}`;
-  const closed = 'it shows its posts to its own accounts only';
-  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; take it out of filters.instances`;
+  const closed = 'the server shows its posts only to its own accounts';
+  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; remove it from filters.instances`;
 }

@@ -15,23 +15,23 @@ import {
 } from './request.js';
 import { siteOf, type Site } from './site.js';
 
-/** Both may be empty; then lemmy.world is read without an account. */
+/** Both settings may be empty. Then Earshot reads lemmy.world without an account. */
 export interface LemmySettings {
   /** The server to search. */
   instance: string;
-  /** A JWT of an account there, which some servers require. */
+  /** A JWT of an account on this server. Some servers require it. */
   token: string;
 }
 
 const DEFAULT_INSTANCE = 'lemmy.world';
-// Things keep the time at which they were written, and reach other servers with a delay.
+// Posts and comments reach other servers with a delay, but keep the time at which they were written.
 const FEDERATION_LAG_MS = 300_000;
 // An estimate of what a large server receives from all others: a million comments a month, and a quarter as many posts.
 const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
 // Servers limit searches more strictly than lists, so each search counts as two requests compared with the feed.
 const SEARCH_WEIGHT = 2;
-// More pages than one read may take would leave a gap, which searches do not have.
+// A feed with more pages than one read may take would have a gap. Searches read instead, without a gap.
 const FEED_PAGES = 10;
 
 /** Lemmy: posts and comments, by search or from the newest ones of all communities. */
@@ -43,11 +43,11 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     requiredSettings: [],
     filterKeys: ['community', 'instances'],
     namedServers: (criteria) => namedInstances(criteria, own.host),
-    // The lists of newest things are read once for all searches that are due at the same time.
+    // The lists of newest posts and comments are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // The limit of searches refills at six a minute up to sixty, so this rate lasts for a quarter of an hour. For lists
-    // it would be 180.
+    // The server allows a burst of 60 searches, and six more each minute. So this rate lasts for a quarter of an hour.
+    // For lists, the server allows 180 a minute.
     budget: { requestsPerMinute: 10, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => requestsOf(criteria),
@@ -59,7 +59,7 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
         return readNewest(reading, undefined);
       },
       serves: (criteria) => instancesOf(criteria).length === 0 && communitiesOf(criteria).length === 0,
-      // Small servers have quiet nights.
+      // Small servers may have no posts for a whole night.
       quietSeconds: 6 * 3_600,
     },
   };
@@ -76,13 +76,13 @@ interface Reading {
   context: FetchContext;
   instance: Instance;
   site: Site;
-  /** ISO 8601: older things are not wanted. */
+  /** ISO 8601: older posts and comments are not needed. */
   until: string | undefined;
 }
 
 function requestsOf(criteria: Criteria): number {
   const places = Math.max(1, instancesOf(criteria).length) * Math.max(1, communitiesOf(criteria).length);
-  // Without words: the posts and the comments of each community.
+  // Without words, each community needs two requests: one for posts and one for comments.
   return places * (queriesOf(criteria, 'word').length * SEARCH_WEIGHT || 2);
 }
 
@@ -159,15 +159,19 @@ function nextMark({ parts, cursor }: LemmyPage, mark: PageMark, reading: Reading
   return { page: mark.page + 1, cursor };
 }
 
-// Posts and comments of one response have separate pages: a known comment does not mean that the posts are known.
+// Posts and comments have separate pages, even in one response. A known comment does not mean that the posts on the
+// page are known.
 function isLast({ count, itemIds, oldest }: Part, { context, site, until }: Reading): boolean {
-  // A page of v4 contains both kinds together.
+  // A page of v4 contains both kinds, so one kind can have fewer entries than the page size.
   if (count === 0 || (site.api === 'v3' && count < PAGE_SIZE)) return true;
   if (until !== undefined && oldest !== undefined && oldest <= until) return true;
   return itemIds.some((itemId) => context.known(itemId));
 }
 
-/** False if the server does not know the wanted community, because it then responds as if none was requested. */
+/**
+ * True if an item is of the wanted community. A server that does not know the community returns items of all
+ * communities.
+ */
 function isOf(found: string | undefined, wanted: string | undefined, { host }: Instance): boolean {
   if (wanted === undefined) return true;
   return found?.toLowerCase() === (wanted.includes('@') ? wanted : `${wanted}@${host}`);

@@ -16,7 +16,7 @@ describe('faults of Lemmy', () => {
       400,
       'instance_is_private',
       'unauthorized',
-      'lemmy answered 400: it shows its posts to its own accounts only; set SOURCE_LEMMY_TOKEN',
+      'lemmy answered 400: the server shows its posts only to its own accounts; set SOURCE_LEMMY_TOKEN',
     ],
     [
       400,

@@ -24,13 +24,13 @@ export interface Asked {
 /** Things of one kind on a page, newest first. */
 export interface Part {
   /**
-   * Number of things on the page, whether they could be read or not, without pinned ones, which come first regardless
-   * of their age.
+   * Number of things on the page, including those that could not be read. Pinned things are not counted, because they
+   * come first regardless of their age.
    */
   count: number;
   /** Ids of things that are not pinned. */
   itemIds: string[];
-  /** ISO 8601: publication of the oldest of them. */
+  /** ISO 8601: publication of the oldest thing that is not pinned. */
   oldest: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface LemmyPage {
   cursor: string | undefined;
 }
 
-// A wrong clock on some server must not date a post into the future.
+// A post must not have a time in the future because of a server with a wrong clock.
 const CLOCK_SKEW_MS = 300_000;
 
 /**
@@ -220,7 +220,8 @@ function isImage(post: JsonRecord, link: string): boolean {
   return type === undefined ? /\.(jpe?g|png|gif|webp|avif)(\?|$)/i.test(link) : type.startsWith('image/');
 }
 
-// The path is 0, the ids of the parent comments, and its own id. A comment directly on the post has no parent.
+// The path consists of 0, the ids of the parent comments, and the comment's own id. A direct comment on the post has no
+// parent comment.
 function parentOf(comment: JsonRecord): string | null {
   const parent = (textOf(comment['path']) ?? '').split('.').at(-2);
   return parent === undefined || parent === '0' ? null : parent;
@@ -235,7 +236,7 @@ function publishedOf(thing: JsonRecord): string | undefined {
   return isoUtc(thing['published_at'] ?? thing['published']);
 }
 
-// 0.18 sends no time zone, and means UTC.
+// Lemmy 0.18 sends times in UTC without a time zone.
 function isoUtc(value: unknown): string | undefined {
   const text = textOf(value);
   return isoOfText(text !== undefined && /T[\d:.]+$/.test(text) ? `${text}Z` : text);

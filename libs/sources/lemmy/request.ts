@@ -5,7 +5,7 @@ import { instanceFaults } from '../shared/instances.js';
 import { alternativesOf } from '../shared/terms.js';
 import type { Site } from './site.js';
 
-/** Things of one kind on one page: Lemmy's maximum; more is an error. */
+/** Posts or comments on one page. This is Lemmy's maximum; it refuses more. */
 export const PAGE_SIZE = 50;
 
 /** The page: a number in v3, or the cursor from the previous page. */
@@ -41,9 +41,9 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The texts to search for. Lemmy searches for the words as parts of the text, in their order, and has no OR, so each
- * term needs a request. If matching decides, it searches only for the longer of query and term, because both may occur
- * in any order.
+ * The texts to search for. Lemmy finds a text with exactly these words in this order, also inside other words. It has
+ * no OR, so each term needs a request. Query and term may occur in any order, so Earshot searches only for the longer
+ * of them and matches the results itself. In mode `platform` it searches for both together.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const queries = alternativesOf(criteria).map((phrases) =>
@@ -58,7 +58,7 @@ export function searchPath({ api }: Site, q: string, community: string | undefin
   return pathOf(api, 'search', mark, { q, type_: all, sort, listing_type: all, ...within(community) });
 }
 
-/** The newest posts or comments of all communities that the instance knows, or of one. */
+/** The newest posts or comments of one community, or of all communities that the instance knows. */
 export function newestPath(
   { api }: Site,
   what: 'post' | 'comment',

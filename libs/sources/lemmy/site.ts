@@ -13,19 +13,19 @@ export interface Site {
 
 interface Kept {
   site: Promise<Site>;
-  /** Epoch milliseconds: read again after this time, because instances are upgraded. */
+  /** Epoch milliseconds. After this time the version is read again, because instances are upgraded. */
   until: number;
 }
 
 const KEPT_MS = 6 * 3_600_000;
 const SITES_KEPT = 200;
-// Lemmy has about 180 languages. More entries, or longer names, from a server are ignored.
+// Lemmy has about 180 languages. Entries beyond this limit and longer codes are ignored.
 const MOST_LANGUAGES = 500;
 const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 
 /**
- * Reads the version of an instance, once in six hours. Lemmy 1.0 still supports v3, but not like 0.19: without pages
- * and without the order of comments (crates/api/routes_v3). So the version decides, and v4 is used if available.
+ * Reads the version of an instance, once in six hours. Lemmy 1.0 still supports v3, but without pages and without the
+ * order of comments (crates/api/routes_v3). So Earshot uses v4 from version 1 on.
  */
 export async function siteOf(context: FetchContext, instance: Instance): Promise<Site> {
   const sites = sessionCache<Kept>(context, 'lemmy.sites', SITES_KEPT);

@@ -17,8 +17,8 @@ export const TOKEN_SETTING = 'SOURCE_MASTODON_TOKEN';
 export const PAGE_SIZE = 40;
 
 // Responses of an instance to requests without a token: 422 if a timeline is only for its accounts (seen on
-// mastodon.social), 401 and 403 if everything is, 404 for other software without timelines. Their texts are in any
-// language.
+// mastodon.social), 401 or 403 if all content is only for its accounts, 404 if its software has no timelines. The texts
+// of the responses can be in any language, so only the statuses are checked.
 const FOR_ACCOUNTS_ONLY = [401, 403, 404, 422];
 
 /** An instance's response. */
@@ -45,7 +45,7 @@ export async function ask(
   });
 }
 
-/** Requests something that may be only for the instance's accounts; undefined if it is. */
+/** Requests a resource that may be only for the instance's accounts. Returns undefined if it is. */
 export async function askIfOpen(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,
@@ -56,7 +56,10 @@ export async function askIfOpen(
   return FOR_ACCOUNTS_ONLY.includes(response.status) ? undefined : answerOf(response);
 }
 
-/** `max_id` of the next page: from the `Link` header, or the last status if the server sends none. */
+/**
+ * `max_id` of the next page: from the header `Link`, or the id of the last status if the server does not send the
+ * header.
+ */
 export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {
   const link = headers['link'];
   if (link === undefined) return lastId;
@@ -86,6 +89,6 @@ function answerOf(response: UpstreamResponse): Answer {
 
 function adviceFor({ token, own }: Instance): string {
   if (token !== undefined) return `the token was not accepted; check ${TOKEN_SETTING}`;
-  const closed = 'it shows its posts to its own accounts only';
-  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; take it out of filters.instances`;
+  const closed = 'the server shows its posts only to its own accounts';
+  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; remove it from filters.instances`;
 }

@@ -38,7 +38,7 @@ export function attachedOf(status: JsonRecord): Attached {
 function attachmentsOf(value: unknown): Attached['attachments'] {
   return (listOf(value) ?? []).flatMap((entry) => {
     const attachment = recordOf(entry);
-    // An instance that keeps no copies of remote files has no address of its own for them.
+    // An instance without copies of remote files sends only their remote addresses.
     const url = textOf(attachment?.['url']) ?? textOf(attachment?.['remote_url']);
     if (url === undefined) return [];
     const type = textOf(attachment?.['type']) ?? 'unknown';

@@ -16,20 +16,20 @@ import { parseSearch } from './parse.js';
 import { isLastPage, readTags, tagQueriesOf } from './tags.js';
 import { PublicTimelines } from './timeline.js';
 
-/** Both may be empty; then mastodon.social is searched by hashtags. */
+/** Both settings may be empty. Then Earshot searches mastodon.social by hashtags. */
 export interface MastodonSettings {
   /** The server to search. */
   instance: string;
-  /** A token of an account there, with `read:search` and `read:statuses`. */
+  /** A token of an account on this server, with `read:search` and `read:statuses`. */
   token: string;
 }
 
 const DEFAULT_INSTANCE = 'mastodon.social';
 // Statuses enter the full-text index minutes after they were written.
 const INDEX_LAG_MS = 600_000;
-// With this many posts for the hashtag, and none for the word, the full-text search is probably missing.
+// If the hashtag has this many posts and the word has none, the server probably has no full-text search.
 const ENOUGH_TO_DOUBT = 10;
-// More pages than one read may take would leave a gap, which searches do not have.
+// A feed with more pages than one read may take would have a gap. Searches read instead, without a gap.
 const FEED_PAGES = 10;
 
 /** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
@@ -45,7 +45,7 @@ export function createMastodonConnector(settings: MastodonSettings): SourceConne
     // Timelines are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // 300 in five minutes, per account and per address; minus a margin.
+    // Mastodon allows 300 requests in five minutes, per account and per address. The budget is a little lower.
     budget: { requestsPerMinute: 50, concurrency: 2, backoff: 'lane' },
     checkCriteria: (criteria) => faultsOf(criteria, own),
     requestsPerSearch: (criteria) => requestsOf(criteria, own),
@@ -67,7 +67,7 @@ function feedOf({ own, timelines }: Reader): NonNullable<SourceConnector['feed']
     },
     read: (since, context) => timelines.read(own, context, since.getTime()),
     serves: (criteria) => instancesOf(criteria).length === 0,
-    // Only small instances are read this way, and they are quiet at night.
+    // Only the timelines of small instances are read, and these may have no posts for a whole night.
     quietSeconds: 6 * 3_600,
   };
 }
@@ -80,7 +80,7 @@ function faultsOf(criteria: Criteria, own: Instance): Fault[] {
   ];
   const byTagsOnly = own.token === undefined || !hostsOf(criteria, own).includes(own.host);
   if (faults.length === 0 && byTagsOnly && tagQueriesOf(criteria, 'word').length === 0) {
-    const message = `without ${TOKEN_SETTING} mastodon is searched by hashtags, and no word of this search can be one`;
+    const message = `without ${TOKEN_SETTING} mastodon is searched by hashtags, and no word of this search can be a hashtag`;
     faults.push({ path: 'query', message });
   }
   return faults;
@@ -108,8 +108,9 @@ function search(criteria: Criteria, context: FetchContext, reader: Reader): Prom
 }
 
 /**
- * With a token, full text finds the posts of accounts that agreed to be found. Hashtags find public posts of all
- * accounts. In mode `platform`, where only the upstream decides, the best available search is enough.
+ * The full-text search needs a token, and finds only posts of accounts that agreed to be found. Hashtags find public
+ * posts of all accounts. So Earshot uses both, except in mode `platform`: there the full-text search is enough, if it
+ * is available.
  */
 async function readInstance(
   criteria: Criteria,
@@ -122,10 +123,10 @@ async function readInstance(
   const found = fullText ? await readSearches(criteria, context, instance) : undefined;
   if (found && match === 'platform') return found;
   const until = since?.getTime();
-  // A first poll wants recent matches, which a short window of the timeline does not contain.
+  // At a first poll the timeline is not read, because its first pages cover only a short time and contain few matches.
   const wanted = match !== 'platform' && until !== undefined;
   const whole = wanted ? await timelines.readWhole(instance, context, until) : undefined;
-  // The whole timeline makes hashtags unnecessary.
+  // The whole timeline contains all posts that hashtags would find.
   if (whole) return merged(found ? [found, whole] : [whole]);
   const tagged = await readTags(tagQueriesOf(criteria, match), instance, context, until);
   if (!found) return { ...tagged, warnings: [...tagged.warnings, tagsOnly(instance)] };
@@ -139,7 +140,7 @@ function tagsOnly({ host, own }: Instance): string {
     : `mastodon: on ${host} only hashtags are searched`;
 }
 
-// An instance without a full-text index, or whose index is down, responds with an empty result.
+// An instance returns an empty result if it has no full-text index, or if the index is down.
 function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }: Instance): string[] {
   if (found.items.length > 0 || tagged.items.length < ENOUGH_TO_DOUBT) return [];
   const singleWords = alternativesOf(criteria).every(
@@ -147,7 +148,7 @@ function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }:
   );
   if (!singleWords) return [];
   return [
-    `mastodon: the search of ${host} finds nothing where its hashtags do; it may have no full-text search`,
+    `mastodon: the search of ${host} finds no posts, but its hashtags do; the server may have no full-text search`,
   ];
 }
 
@@ -167,7 +168,8 @@ function queryOf(phrases: readonly string[], match: MatchMode): string {
     case 'word':
       return phrases.map(quoted).join(' ');
     case 'contains':
-      // Words without quotes are also found by their stem, which is the nearest to a substring search.
+      // Without quotes, other forms of a word are also found. This is the closest that Mastodon has to a substring
+      // search.
       return phrases.map(quotedIfNeeded).join(' ');
   }
 }
@@ -184,7 +186,7 @@ async function readSearch(q: string, context: FetchContext, instance: Instance):
     });
     const { body } = await ask(context, instance, `/api/v2/search?${query}`);
     const page = parseSearch(body, { host: instance.host, now: context.now });
-    // The server removes hidden posts after it has cut the page, so only an empty page is the last.
+    // The server removes hidden posts from a page after selecting it, so only an empty page is the last one.
     const next = isLastPage(page, until) ? undefined : () => read(offset + PAGE_SIZE);
     return { items: page.items, warnings: page.warnings, next };
   };

@@ -90,7 +90,7 @@ describe('the instances of a search on Mastodon', () => {
     }));
     await expect(reading).rejects.toMatchObject({
       message:
-        'mastodon on light.example: mastodon answered 422: it shows its posts to its own accounts only; take it out of filters.instances',
+        'mastodon on light.example: mastodon answered 422: the server shows its posts only to its own accounts; remove it from filters.instances',
       reach: 'search',
     });
   });

@@ -64,7 +64,7 @@ describe('the request to Mastodon with a token', () => {
     const tagged = Array.from({ length: 10 }, (_, n) => status(n, SPEC_NOW));
     const answer = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : tagged });
     const doubt =
-      'mastodon: the search of mastodon.social finds nothing where its hashtags do; it may have no full-text search';
+      'mastodon: the search of mastodon.social finds no posts, but its hashtags do; the server may have no full-text search';
     expect((await read(withToken(), { query: 'lamp' }, answer)).fetched.warnings).toEqual([doubt]);
     expect((await read(withToken(), { query: 'desk lamp' }, answer)).fetched.warnings).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('the request to Mastodon without a token', () => {
     const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
     await expect(reading).rejects.toMatchObject({
       kind: 'unauthorized',
-      message: `mastodon answered ${code}: it shows its posts to its own accounts only; set SOURCE_MASTODON_TOKEN`,
+      message: `mastodon answered ${code}: the server shows its posts only to its own accounts; set SOURCE_MASTODON_TOKEN`,
       reach: 'upstream',
     });
   });
@@ -243,7 +243,7 @@ describe('criteria on Mastodon', () => {
     [
       { query: '💡' },
       'query',
-      'without SOURCE_MASTODON_TOKEN mastodon is searched by hashtags, and no word of this search can be one',
+      'without SOURCE_MASTODON_TOKEN mastodon is searched by hashtags, and no word of this search can be a hashtag',
     ],
   ])('cannot be %j', (init, path, message) => {
     expect(withoutToken().checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);

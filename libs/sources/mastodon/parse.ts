@@ -18,17 +18,17 @@ import { attachedOf, type Attached } from './attached.js';
 export interface StatusPage {
   items: SourceItem[];
   warnings: string[];
-  /** Statuses on the page, whether they could be read or not. */
+  /** Number of statuses on the page, including those that could not be read. */
   count: number;
-  /** When the instance received the oldest one, in epoch milliseconds; undefined on an empty page. */
+  /** When the instance received the oldest status, in epoch milliseconds; undefined on an empty page. */
   oldestMs: number | undefined;
-  /** When the instance received the newest one. */
+  /** When the instance received the newest status. */
   newestMs: number | undefined;
-  /** The instance's id of the oldest one: `max_id` of the next page. */
+  /** The instance's id of the oldest status: `max_id` of the next page. */
   lastId: string | undefined;
 }
 
-// The time of the first Mastodon, and a time in the distant future.
+// Before the first version of Mastodon, and in the distant future.
 const FIRST_MS = Date.UTC(2016, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
 const CLOCK_SKEW_MS = 300_000;
@@ -72,8 +72,9 @@ function pageOf(statuses: readonly unknown[], asked: Asked): StatusPage {
 }
 
 /**
- * When the instance received a status: its id begins with the milliseconds (lib/mastodon/snowflake.rb). The author's
- * server sets `created_at`, and a post may arrive hours later. Other software has other ids.
+ * When the instance received a status, which may be hours after the author's server set `created_at`. In Mastodon, the
+ * id begins with this time in milliseconds (lib/mastodon/snowflake.rb). If it does not (other software), `created_at`
+ * is used.
  */
 function arrivalOf(status: JsonRecord | undefined): number | undefined {
   const id = textOf(status?.['id']) ?? '';
@@ -103,7 +104,8 @@ function readStatus(entry: unknown, { host, now }: Asked): Reading {
   return { item: itemOf({ status, host, uri, visibility, publishedAt }) };
 }
 
-// A slightly fast clock is accepted. A post that claims to be written long after it arrived gets no time.
+// If the clock of the author's server is slightly fast, the time of arrival is used. If `created_at` is long after the
+// arrival, the post gets no time.
 function publishedOf(createdAt: string, arrivedAt: string): string | undefined {
   if (createdAt <= arrivedAt) return createdAt;
   return Date.parse(createdAt) - Date.parse(arrivedAt) <= CLOCK_SKEW_MS ? arrivedAt : undefined;
@@ -174,7 +176,7 @@ function itemOf({ status, host, uri, visibility, publishedAt }: StatusParts): So
   });
 }
 
-/** The complete text for readers: the warning, the text, the options of a poll. */
+/** The complete text: the content warning, the text, the options of a poll. */
 function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick<Attached, 'poll'>): string {
   const options = (poll?.options ?? []).map(({ title }) => `* ${title}`).join('\n');
   return [spoilerText ?? '', text, options].filter((part) => part !== '').join('\n\n');
@@ -183,7 +185,7 @@ function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick
 function authorOf(account: JsonRecord | undefined, host: string) {
   const acct = textOf(account?.['acct']);
   return {
-    // Accounts of the instance itself are sent without its name.
+    // The instance sends its own accounts without its host.
     handle: acct === undefined || acct.includes('@') ? acct : `${acct}@${host}`,
     name: textOf(account?.['display_name']),
     url: textOf(account?.['url']),

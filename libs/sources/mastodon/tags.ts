@@ -12,8 +12,8 @@ export interface TagQuery {
   all: boolean;
 }
 
-// The documentation says four in addition to the first. The server uses four in total and drops the rest
-// (app/models/tag_feed.rb, LIMIT_PER_MODE).
+// According to the documentation, the server uses four tags in addition to the first one. In fact it uses four in
+// total, and ignores the rest (app/models/tag_feed.rb, LIMIT_PER_MODE).
 const TAGS_PER_REQUEST = 4;
 const UNUSED_MS = 3_600_000;
 const UNUSED_KEPT = 5_000;
@@ -28,8 +28,8 @@ export function tagOf(phrase: string): string | undefined {
 }
 
 /**
- * The hashtag requests of a search. If matching decides, posts with any of the tags are enough. If the upstream decides
- * (mode `platform`), query and term must both be tags of the post.
+ * The hashtag requests of a search. They ask for posts with any of the tags, which Earshot then matches itself. In mode
+ * `platform` Earshot does not match, so they ask for posts that have both query and term as tags.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));
@@ -45,7 +45,7 @@ export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
 
 /**
  * Reads hashtag timelines of an instance.
- * @param until where it may stop, in epoch milliseconds
+ * @param until posts before this time are not needed (epoch milliseconds)
  */
 export async function readTags(
   queries: readonly TagQuery[],
@@ -68,8 +68,9 @@ export async function readTags(
 }
 
 /**
- * If the instance has never seen the first tag, the response is empty for all tags (tag_controller.rb). So after an
- * empty response the next tag is put first. The result is cached for an hour, so that these requests are made once.
+ * If the instance has never seen the first tag, it returns no posts for the other tags either (tag_controller.rb). So
+ * after an empty response the next tag is put first. Tags without posts are remembered for an hour, so that these
+ * requests are not repeated.
  */
 async function firstPage(
   { tags, all }: TagQuery,
@@ -116,7 +117,7 @@ async function readPage(
   };
 }
 
-/** True if no older page is needed: this one is empty, or reaches back to `until`. */
+/** True if no older page is needed, because this page is empty or contains a status from before `until`. */
 export function isLastPage({ count, oldestMs }: StatusPage, until: number | undefined): boolean {
   return count === 0 || (until !== undefined && oldestMs !== undefined && oldestMs <= until);
 }

@@ -9,12 +9,12 @@ import { isLastPage } from './tags.js';
 interface Pace {
   /** Infinity if the timeline is not public. */
   postsPerSecond: number;
-  /** Epoch milliseconds: measured again after this time. */
+  /** Epoch milliseconds. After this time the rate is measured again. */
   until: number;
 }
 
-// fosstodon.org, of medium size, showed 20 posts in 8.7 s (timelines-public-1); mastodon.social shows about 15 a
-// second.
+// Posts per second of mastodon.social, the largest server. fosstodon.org, of medium size, had 20 posts in 8.7 s
+// (timelines-public-1).
 const UNKNOWN_PACE = 15;
 // The factor between the measured rate and the busiest hour of the day.
 const MARGIN = 2;
@@ -23,19 +23,22 @@ const MEASURED_FOR_MS = 3_600_000;
 const PACES_KEPT = 500;
 
 /**
- * The public timelines of instances. That of a small instance can be read completely; ten pages of a large one are half
- * a minute. So the first page measures each timeline, and only slow ones are read.
+ * The public timelines of instances. The timeline of a small instance can be read completely, but ten pages of a large
+ * instance cover only half a minute. So the rate of each timeline is measured on its first page, and only slow
+ * timelines are read further.
  */
 export class PublicTimelines {
   private readonly paces = new LRUCache<string, Pace>({ max: PACES_KEPT });
 
-  /** Requests to read this many seconds of the timeline; a guess until it has been measured. */
+  /** Number of requests to read this many seconds of the timeline. An estimate until the timeline has been measured. */
   pagesFor(host: string, windowSeconds: number): number {
     const postsPerSecond = this.paces.get(host)?.postsPerSecond ?? UNKNOWN_PACE;
     return Math.max(1, Math.ceil((windowSeconds * postsPerSecond * MARGIN) / PAGE_SIZE));
   }
 
-  /** Everything since `until` (epoch milliseconds), or undefined if that is not possible. */
+  /**
+   * Reads all posts since `until` (epoch milliseconds). Returns undefined if the timeline is not public or too long.
+   */
   async readWhole(instance: Instance, context: FetchContext, until: number): Promise<Fetched | undefined> {
     const nowMs = context.now.getTime();
     const windowSeconds = Math.max(1, (nowMs - until) / 1000);

@@ -59,7 +59,7 @@ function dataOf(body: unknown, response: UpstreamResponse, now: Date): JsonRecor
   }
 }
 
-/** The API returns a list of errors; its older parts return the error itself. */
+/** The API returns a list `errors`. Its older parts return an object that is itself the error. */
 function errorOf(answer: JsonRecord | undefined): JsonRecord | undefined {
   return recordOf(listOf(answer?.['errors'])?.[0]) ?? (answer?.['error'] === undefined ? undefined : answer);
 }
@@ -69,14 +69,14 @@ function faultOfStatus(response: UpstreamResponse, now: Date): UpstreamError {
   const isPage = text.trimStart().startsWith('<');
   if (status === 403 && isPage) {
     const reason =
-      'its protection against robots (Cloudflare) refused this server; it may pass, or the address is blocked';
+      'its protection against robots (Cloudflare) refused this server; the block may be temporary, or the address is blocked permanently';
     return new UpstreamError('forbidden', `producthunt answered 403: ${reason}`, 403);
   }
   if (status === 429) return rateLimited(response, errorOf(recordOf(jsonOf(text))) ?? {}, now);
   return statusError('producthunt', [], status, headers, now);
 }
 
-// The budget is in points per fifteen minutes; its reset is in the headers and in the body.
+// The limit is in points per fifteen minutes. The headers and the body say when it is reset.
 function rateLimited({ status, headers }: UpstreamResponse, error: JsonRecord, now: Date): UpstreamError {
   const resetSeconds = numberOf(recordOf(error['details'])?.['reset_in']);
   const { retryAfterMs, resetAfterMs } = readRateHeaders(headers, now);

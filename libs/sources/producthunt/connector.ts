@@ -8,11 +8,12 @@ import type { ProducthuntSettings } from './sign-in.js';
 
 export type { ProducthuntSettings } from './sign-in.js';
 
-// Posts are requested by creation, and some become visible only hours later.
+// The API filters posts by creation, but some become visible hours after their creation.
 const SHOWN_LATER_MS = 6 * 3_600_000;
 // A high estimate: about three hundred posts a day.
 const POSTS_PER_SECOND = 0.004;
-// There is no search, so each search would read the feed by itself. One read for all is always less.
+// The API has no search, so each search would read the whole feed. One read of the feed for all searches is always
+// cheaper.
 const RATHER_THE_FEED = 1_000;
 
 /** Product Hunt with its GraphQL API: the newest posts, matched by Earshot. */
@@ -40,7 +41,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
       },
       read: (since, context) => readPosts(undefined, { ...context, since }, trimmed),
       serves: (criteria) => topicsOf(criteria).length === 0,
-      // A high value: posts come every day, fewer at weekends.
+      // A high value, because there are fewer posts at weekends.
       quietSeconds: 48 * 3_600,
     },
   };

@@ -87,7 +87,7 @@ function itemOf({ post, id, name, slug, url, publishedAt }: PostParts): SourceIt
       title: name,
       tagline: tagline ?? null,
       description: description ?? null,
-      // A redirect through producthunt.com, never the product's own address.
+      // Always an address of producthunt.com that redirects to the product's own website.
       website: addressOf(textOf(post['website'])) ?? null,
       votes: votes ?? null,
       comments: comments ?? null,
@@ -103,7 +103,7 @@ function itemOf({ post, id, name, slug, url, publishedAt }: PostParts): SourceIt
   });
 }
 
-// Since 2023 all accounts except our own are shown as "[REDACTED]", with the id 0.
+// Since 2023 the API shows all accounts except our own as "[REDACTED]", with the id 0.
 function authorOf(user: JsonRecord | undefined) {
   const shown = (key: string) => {
     const text = textOf(user?.[key]);

@@ -245,7 +245,7 @@ describe('faults of Product Hunt', () => {
     await expect(read({ query: 'lamp' }, answer)).rejects.toMatchObject({
       kind: 'forbidden',
       message:
-        'producthunt answered 403: its protection against robots (Cloudflare) refused this server; it may pass, or the address is blocked',
+        'producthunt answered 403: its protection against robots (Cloudflare) refused this server; the block may be temporary, or the address is blocked permanently',
     });
   });
 
@@ -259,7 +259,7 @@ describe('faults of Product Hunt', () => {
 });
 
 describe('criteria and settings of Product Hunt', () => {
-  const wanted = 'must be a topic as its address names it, such as "developer-tools", or a list of them';
+  const wanted = 'must be a topic as written in its address, such as "developer-tools", or a list of them';
   it.each([
     [{}, 'query', 'a search on producthunt needs a query, terms or filters.topic'],
     [{ query: 'lamp', filters: { topic: 7 } }, 'filters.topic', wanted],

@@ -3,7 +3,7 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 
-/** Posts of one page. The API ignores a request for more. */
+/** Posts of one page: the API's maximum, even if a request asks for more. */
 export const PAGE_SIZE = 20;
 
 /** The newest posts, by creation. */
@@ -24,10 +24,11 @@ export const POSTS_QUERY = `query ($first: Int!, $after: String, $postedAfter: D
 }`;
 
 const MAX_TOPICS = 5;
-// Rounds the start, so that searches that are due together with slightly different starts share a request.
+// The start time is rounded down to this step. So searches that are due together share a request, even if their starts
+// differ slightly.
 const SHARED_STEP_MS = 600_000;
 
-/** The topics of a search (`filters.topic`), by their names in addresses. */
+/** The topics of a search (`filters.topic`), as written in their addresses. */
 export function topicsOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'topic').map((text) => text.toLowerCase()))];
 }
@@ -37,7 +38,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
       key: 'topic',
-      wanted: 'a topic as its address names it, such as "developer-tools", or a list of them',
+      wanted: 'a topic as written in its address, such as "developer-tools", or a list of them',
       valid: (text) => /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(text),
       most: MAX_TOPICS,
     }),
@@ -57,7 +58,7 @@ export interface PostVariables extends Record<string, unknown> {
   topic: string | null;
 }
 
-/** One page of the posts created since then; without a time, the newest. */
+/** The variables for the newest posts. With `madeAfter`, only for posts that were created after it. */
 export function variablesOf(topic: string | undefined, madeAfter: Date | undefined): PostVariables {
   const ms = madeAfter && Math.floor(madeAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;
   return {

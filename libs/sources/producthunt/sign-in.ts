@@ -5,7 +5,7 @@ import { UpstreamError, type FetchContext } from '../source.js';
 
 /** A developer token, or the id and the secret of an application. */
 export interface ProducthuntSettings {
-  /** Does not expire. It is used in preference to the other two. */
+  /** Does not expire. If it is set, the other two settings are not used. */
   token: string;
   clientId: string;
   clientSecret: string;
@@ -43,7 +43,7 @@ async function signIn({ http }: FetchContext, settings: ProducthuntSettings): Pr
       client_secret: settings.clientSecret,
       grant_type: 'client_credentials',
     }),
-    // On a refusal, the body names the grant.
+    // The body of a refusal describes only the grant, so the error names the settings.
     accept: [400, 401],
   });
   if (response.status >= 300) {

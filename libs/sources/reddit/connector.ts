@@ -11,7 +11,8 @@ export type { RedditSettings } from './sign-in.js';
 
 // Posts enter the search index with a delay of some minutes.
 const INDEX_LAG_MS = 600_000;
-// All of reddit writes a page of comments every one or two seconds, so more pages would only move the gap.
+// On all of reddit, a page of comments is written every one or two seconds. So a gap is unavoidable, and more pages
+// would hardly shorten it.
 const PAGES_OF_ALL_COMMENTS = 3;
 
 /** Reddit with its OAuth API: posts by search, comments from the listing of newest comments. */
@@ -20,10 +21,10 @@ export function createRedditConnector(settings: RedditSettings): SourceConnector
     id: 'reddit',
     requiredSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
     filterKeys: ['subreddit'],
-    // The listing of all comments serves every search that is due at the same time.
+    // The listing of all comments is read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // 100 a minute for one application, averaged over ten minutes; minus a margin.
+    // Reddit allows 100 requests a minute for one application, averaged over ten minutes. The budget is a little lower.
     budget: { requestsPerMinute: 90, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria) => {
       const faults = faultsOf(criteria);
@@ -53,7 +54,8 @@ async function search(criteria: Criteria, context: FetchContext, settings: Reddi
   if (queries.length === 0) {
     reads.push(await read((after) => newestUrl('new', subreddits, after), context.pageCap));
   }
-  // Reddit's search does not find comments. In mode `platform`, where only the upstream decides, there are none.
+  // Reddit's search does not find comments, so they are read from the listing and matched by Earshot. In mode
+  // `platform` Earshot does not match, so a search with words returns no comments.
   if (context.match !== 'platform' || queries.length === 0) {
     const all = subreddits.length === 0;
     const pageCap = all ? Math.min(PAGES_OF_ALL_COMMENTS, context.pageCap) : context.pageCap;

@@ -19,7 +19,7 @@ export function mediaOf(post: JsonRecord): MediaParts {
 /** The target of a link post; undefined for a text post. */
 export function linkOf(post: JsonRecord): string | undefined {
   const url = textOf(post['url']);
-  // The link of a crosspost is a path; the link of a gallery is itself.
+  // The link of a crosspost is a path. The link of a gallery is the address of the gallery.
   if (url === undefined || post['is_self'] === true) return undefined;
   return url.startsWith('/') ? `https://www.reddit.com${url}` : url;
 }

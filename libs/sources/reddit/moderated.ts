@@ -67,7 +67,7 @@ export function parseModerated(body: unknown): Subreddit[] {
   });
 }
 
-/** Why reddit does not show the subreddits of a user; undefined if the reason is not the user. */
+/** Why reddit does not show the subreddits of a user. Undefined if the account exists and is not suspended. */
 async function refusalOf(
   username: string,
   context: SignedInContext,

@@ -18,7 +18,7 @@ import { linkOf, mediaOf } from './media.js';
 export interface Listing {
   items: SourceItem[];
   warnings: string[];
-  /** Fullname after which the next page begins; absent on the last one. */
+  /** The next page begins after this fullname; absent on the last page. */
   after: string | undefined;
 }
 
@@ -76,7 +76,8 @@ function readPost(post: JsonRecord): Reading {
     engagement: { score, replies: numComments },
     media: mediaOf(post),
     body: {
-      // The plain id; that of a comment begins with t1_. `name` is reddit's own full name of both.
+      // For posts, the id has no prefix; for comments, it begins with t1_. `name` is reddit's fullname and always has a
+      // prefix.
       id: common.id,
       ...common.body,
       kind: 'post',
@@ -86,7 +87,7 @@ function readPost(post: JsonRecord): Reading {
       score: score ?? null,
       numComments: numComments ?? null,
       flair: textOf(post['link_flair_text']) ?? null,
-      // The shared post is also embedded. It is only named here, and not read as a second mention.
+      // The response also contains the shared post. Earshot stores only its id, so that it is not a second mention.
       crosspostOf: textOf(post['crosspost_parent']) ?? null,
       parentId: null,
       postId: common.parts.itemId,
@@ -163,7 +164,7 @@ function commentPath(comment: JsonRecord, id: string, subreddit: string | undefi
   return `/r/${subreddit}/comments/${post}/_/${id}/`;
 }
 
-// Reddit renders its Markdown itself. Without the rendered form, the Markdown is the text.
+// Reddit also sends its Markdown as HTML. If the HTML is missing, the Markdown is used.
 function readableText(markdown: string, html: unknown): string {
   const rendered = textOf(html);
   if (rendered === undefined) return htmlFreeText(markdown);

@@ -10,7 +10,7 @@ const MAX_SUBREDDITS = 50;
 /** Items of one page: reddit's maximum. */
 export const PAGE_SIZE = 100;
 
-/** The subreddits of a search: `filters.subreddit`, a name or a list of names. Empty: all of reddit. */
+/** The subreddits of a search: `filters.subreddit`, a name or a list of names. Empty if it searches all of reddit. */
 export function subredditsOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['subreddit'];
   const names = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,+]+/) : [];
@@ -31,7 +31,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   if (value !== undefined && value !== null && !texts) {
     faults.push({ path: 'filters.subreddit', message: 'must be the name of a subreddit or a list of names' });
   }
-  // "all" and "popular" belong to reddit; a profile is u_<name>.
+  // The listings "all" and "popular" and profiles (u_<name>) are also allowed.
   const bad = names.find((name) => !/^[A-Za-z0-9_]{2,24}$/.test(name));
   if (bad !== undefined) {
     faults.push({ path: 'filters.subreddit', message: `"${bad}" is not the name of a subreddit` });
@@ -45,7 +45,10 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The `q` of each request of a search: the query, then as many terms joined by OR as fit. */
+/**
+ * The `q` of each request of a search. It contains the query and as many terms, joined by OR, as the length limit
+ * allows.
+ */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const query = criteria.query?.trim() ?? '';
   const front = query === '' || match === 'platform' ? query : quotedIfNeeded(query);
@@ -75,7 +78,7 @@ export function searchUrl(q: string, subreddits: readonly string[], after?: stri
   });
 }
 
-/** The newest posts or comments of the subreddits; without any, of all of reddit. */
+/** The newest posts or comments of the subreddits, or of all of reddit if the list is empty. */
 export function newestUrl(what: 'new' | 'comments', subreddits: readonly string[], after?: string): string {
   return urlOf(`${placeOf(subreddits.length > 0 ? subreddits : ['all'])}/${what}`, {
     ...(after !== undefined && { after }),

@@ -23,7 +23,7 @@ export interface SignedInContext {
 
 const TOKEN_URL = 'https://www.reddit.com/api/v1/access_token';
 const SESSION_KEY = 'reddit.token';
-// A token that expires during the request would cost a second request.
+// If a token expired during a request, the request would have to be repeated.
 const RENEW_BEFORE_MS = 60_000;
 
 /** Sends a request with our application's token (app-only OAuth). A refused token is renewed once. */
@@ -65,7 +65,7 @@ async function signIn({ http, now }: SignedInContext, settings: RedditSettings):
   const answer = recordOf(body);
   const value = textOf(answer?.['access_token']);
   if (value === undefined) {
-    // A refused grant comes as a 200 with an "error".
+    // If reddit refuses the grant, it answers 200 with an "error".
     if (textOf(answer?.['error']) === undefined)
       throw unknownShape('reddit', 'an object with an "access_token"');
     throw new UpstreamError(
@@ -78,7 +78,7 @@ async function signIn({ http, now }: SignedInContext, settings: RedditSettings):
   return { value, expiresAt: now.getTime() + expiresInSeconds * 1000 };
 }
 
-// Reddit wants a user agent that names the platform and the application, and throttles others.
+// Reddit requires a user agent with the platform and the application. It throttles requests with other user agents.
 function userAgentOf({ clientId }: RedditSettings): string {
   return `server:${clientId}:v1 (Earshot)`;
 }

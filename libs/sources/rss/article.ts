@@ -10,7 +10,10 @@ import { resolveBase, resolveLink } from './links.js';
 
 /** The place where an article was found. */
 export interface ArticlePlace {
-  /** The feed's address in the search. The ids of its items depend on it, so it does not change when the feed moves. */
+  /**
+   * The feed's address as written in the search, even if the feed has moved, because the ids of items are derived from
+   * it.
+   */
   feedUrl: string;
   /** The base of relative links. */
   base: string;
@@ -23,14 +26,14 @@ const SUMMARY_BYTES = 5_000;
 
 type MediaType = 'image' | 'video' | 'audio' | 'link';
 
-// Media without a type are mostly pictures.
+// The media types by the ending of the address, for media without a type.
 const BY_ENDING: readonly [RegExp, MediaType][] = [
   [/\.(jpe?g|png|gif|webp|avif)(\?|$)/i, 'image'],
   [/\.(mp4|webm|mov|m3u8)(\?|$)/i, 'video'],
   [/\.(mp3|m4a|ogg|opus|wav)(\?|$)/i, 'audio'],
 ];
 
-/** An entry as an item, or undefined if it is empty: without guid, link, title, date and text. */
+/** The item of an entry. Undefined if the entry has no guid, link, title, date or text. */
 export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | undefined {
   const { feed, feedUrl } = place;
   const base = resolveBase(entry.base, place.base);
@@ -73,7 +76,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
   });
 }
 
-/** Guids of several entries with different links: some feeds give every entry the same guid. */
+/** Guids that several entries with different links share. Some feeds use the same guid for every entry. */
 export function repeatedGuidsOf(entries: readonly FeedEntry[]): Set<string> {
   const links = new Map<string, Set<string>>();
   for (const {

@@ -12,7 +12,7 @@ import { feedServers, feedUrlFaults, feedUrlsOf } from './feed-urls.js';
 import { fetchFeed } from './fetch-feed.js';
 import { outageOf } from './outages.js';
 
-// If fewer entries than this are all new, the feed is young rather than busy.
+// If a feed with fewer entries than this has only new entries, it is probably a new feed and not a busy one.
 const ENTRIES_OF_A_BUSY_FEED = 10;
 
 /** Feeds: RSS, RDF, Atom and JSON Feed. Needs no settings; `filters.feed_urls` contains the addresses. */
@@ -78,7 +78,8 @@ function allFailed(first: UpstreamError, faults: readonly UpstreamError[]): Upst
   );
 }
 
-// A feed has no second page. If even its oldest entry is new, entries may have appeared and vanished between two reads.
+// A feed has only one page. If even its oldest entry is new, other entries may have been added and removed between two
+// reads.
 function turnedOver({ items }: FeedAnswer, context: FetchContext): boolean {
   const { since } = context;
   if (!since || items.length < ENTRIES_OF_A_BUSY_FEED) return false;

@@ -43,8 +43,8 @@ const MONTH_FIRST =
   /^(?:\p{L}+\.?,?\s+)?([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(\d{4})(?:,?\s+(\d\d?):(\d\d)(?::(\d\d))?\s*([A-Z]{1,4}|[+-]\d\d:?\d\d)?)?$/iu;
 
 /**
- * A date of a feed as ISO 8601 UTC. Without a zone it is UTC. Undefined if it cannot be read; the time of the poll is
- * never used as a replacement.
+ * Converts a date of a feed to ISO 8601 in UTC. A date without a time zone is in UTC. Returns undefined if the date
+ * cannot be read; the time of the poll is never used instead.
  */
 export function parseFeedDate(text: string): string | undefined {
   const date = text.replace(/\s+/g, ' ').trim();

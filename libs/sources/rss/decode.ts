@@ -1,7 +1,8 @@
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 
-// Labels whose practical meaning is wider (WHATWG Encoding): declared Latin-1 is windows-1252.
+// Labels that in practice mean a larger encoding (WHATWG Encoding): for example, text declared as Latin-1 is
+// windows-1252.
 const SUPERSETS: Readonly<Record<string, string>> = {
   'iso-8859-1': 'windows-1252',
   'iso8859-1': 'windows-1252',
@@ -13,15 +14,15 @@ const SUPERSETS: Readonly<Record<string, string>> = {
   'iso-8859-9': 'windows-1254',
   'ks_c_5601-1987': 'euc-kr',
 };
-// A few broken characters in a long text do not mean that the encoding is another one.
+// A text with fewer broken characters than this is still UTF-8.
 const TOLERATED_REPLACEMENTS = 0.02;
-// The part that the detector reads; more takes time without changing the result.
+// The detector reads this many bytes. A larger part would take longer without changing the result.
 const SAMPLE_BYTES = 65_536;
 
 /**
- * Decodes the text of a feed. In this order: byte order mark; UTF-8 if the bytes are valid UTF-8, whatever is declared
- * (declarations are often wrong, and other encodings are not valid UTF-8 by accident); the HTTP charset; the
- * declaration in the file; detection.
+ * Decodes the text of a feed. The encoding is the first of these that applies: 1. the byte order mark; 2. UTF-8 if the
+ * bytes are valid UTF-8, even if another encoding is declared, because declarations are often wrong; 3. the charset of
+ * the HTTP header; 4. the declaration in the file; 5. a detected encoding.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -44,7 +45,7 @@ function encodingOfMark(bytes: Buffer): string | undefined {
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
   if (a === 0xff && b === 0xfe) return 'utf-16le';
   if (a === 0xfe && b === 0xff) return 'utf-16be';
-  // UTF-16 without a byte order mark, whose first character is "<" or "{".
+  // UTF-16 without a byte order mark, if the first character is "<" or "{".
   if ((a === 0x3c || a === 0x7b) && b === 0 && d === 0) return 'utf-16le';
   if (a === 0 && (b === 0x3c || b === 0x7b) && c === 0) return 'utf-16be';
   return undefined;

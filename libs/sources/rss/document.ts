@@ -8,9 +8,9 @@ import { contentOf } from './formats.js';
 /** A parsed feed. */
 export interface FeedDocument {
   content: FeedContent;
-  /** Number of entries in the document, whether they could be read or not. */
+  /** Number of entries in the document, including those that could not be read. */
   entryCount: number;
-  /** True if the end is missing; the entries before it were read. */
+  /** True if the end of the document is missing. `content` has the entries before it. */
   brokenOff: boolean;
 }
 
@@ -22,8 +22,8 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
  * Reads the text of a feed of any format, leniently.
- * @throws UpstreamError `not_parsable` if it is not a feed, `truncated` if no entry is complete, `unknown_shape` for
- *   other mark-up
+ * @throws UpstreamError `not_parsable` if the text is not a feed, `truncated` if the feed ends before its first entry
+ *   is complete, `unknown_shape` if the XML or JSON has another structure
  */
 export function readDocument(text: string): FeedDocument {
   // Blanks, byte order marks and NULs before the first character are common, and readers ignore them.
@@ -58,13 +58,17 @@ function readXml(text: string): FeedDocument {
   const brokenOff = !new RegExp(`</(?:[\\w.-]+:)?${root}\\s*>`, 'i').test(text.slice(-2_000));
   const content = attempt(() => contentOf(parseFeed(text))) ?? readWhole(text);
   if (brokenOff && (content?.entries.length ?? 0) === 0) {
-    throw new UpstreamError('truncated', 'rss answered a feed that breaks off before its first entry', 200);
+    throw new UpstreamError(
+      'truncated',
+      'rss answered a feed that ends before its first entry is complete',
+      200,
+    );
   }
   if (!content) throw unknownShape('rss', FORMATS);
   return { content, entryCount: countEntries(text), brokenOff };
 }
 
-// The parser fails at an incomplete entry, so the feed is cut after its last complete one.
+// The parser fails at an incomplete entry, so the feed is cut after its last complete entry.
 function readWhole(text: string): FeedContent | undefined {
   const end = [...text.matchAll(/<\/(?:[\w.-]+:)?(?:item|entry)\s*>/gi)].at(-1);
   return end && attempt(() => contentOf(parseFeed(text.slice(0, end.index + end[0].length))));
@@ -75,7 +79,7 @@ function countEntries(text: string): number {
   return markup.match(/<(?:[\w.-]+:)?(?:item|entry)(?=[\s>/])/gi)?.length ?? 0;
 }
 
-// The parser throws for anything that it does not accept; the reasons are not distinguished.
+// The parser's errors are not distinguished.
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

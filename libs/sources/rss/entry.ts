@@ -13,7 +13,7 @@ export interface FeedEntry {
   title?: FeedText | undefined;
   content?: FeedText | undefined;
   summary?: FeedText | undefined;
-  /** The best candidate first; the first that can be parsed is used. */
+  /** The best candidate first. The first date that can be parsed is used. */
   dates: string[];
   author?: string | undefined;
   categories: string[];
@@ -31,7 +31,7 @@ export interface FeedContent {
   author?: string | undefined;
   lang?: string | undefined;
   base?: string | undefined;
-  /** Minutes for which the feed asks not to be read again. */
+  /** The feed asks not to be read again for this many minutes. */
   ttl?: number | undefined;
   entries: FeedEntry[];
 }

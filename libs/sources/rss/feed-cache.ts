@@ -14,9 +14,9 @@ export interface CachedFeed extends Validators {
   /** The address that was requested. */
   address: string;
   feed: StoredFeed;
-  /** When it was read, or confirmed as unchanged; ms since the epoch. */
+  /** When the feed was read, or was confirmed as unchanged (ms since the epoch). */
   readAt: number;
-  /** How long the publisher asks not to be asked again (`Cache-Control: max-age`, `<ttl>`), in ms. */
+  /** The time in ms for which the publisher asks not to be requested again (`Cache-Control: max-age`, `<ttl>`). */
   politeMs: number;
 }
 
@@ -33,10 +33,10 @@ const FEEDS_KEPT = 5_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 15 * 60_000;
-/** Responses of the last moments are shared by all searches. */
+/** All searches share a response of the last five seconds. */
 const MOMENT_MS = 5_000;
 
-/** The state of feeds, shared by searches and accounts. By address, for the life of the source's session. */
+/** The state of feeds by address, shared by all searches and accounts. It is kept in the source's session. */
 export class FeedCache {
   private readonly troubles: LRUCache<string, FeedTrouble>;
   private readonly answers: LRUCache<string, CachedFeed>;
@@ -57,9 +57,9 @@ export class FeedCache {
   }
 
   /**
-   * The last response if it is recent enough: as long as the publisher asks, but at most half of the search's interval,
-   * so that every check of a search with its own feed reads again. A first poll wants the current feed, because entries
-   * that are missing in it would later count as new.
+   * The last response, if it is recent enough. Its maximum age is the time that the publisher asks for, but at most
+   * half of the search's interval. So a feed that only one search uses is read at every check. At a first poll the
+   * maximum age is five seconds: entries that are missing in the first poll would later count as new.
    */
   freshAnswerOf(feedUrl: string): CachedFeed | undefined {
     const answer = this.answers.get(feedUrl);

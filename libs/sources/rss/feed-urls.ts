@@ -7,7 +7,8 @@ const MAX_FEEDS = 20;
 const PATH = 'filters.feed_urls';
 
 /**
- * The feeds of a search (`filters.feed_urls`: a list, or text with commas between the addresses), without duplicates.
+ * The feeds of a search, without duplicates. `filters.feed_urls` is a list, or a text with commas between the
+ * addresses.
  */
 export function feedUrlsOf(criteria: Criteria): string[] {
   return [
@@ -41,12 +42,14 @@ function faultOf(entry: string): string | undefined {
   if (!URL.canParse(entry)) return 'is not an address';
   const url = new URL(entry);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'is not an http or https address';
-  return url.username === '' && url.password === '' ? undefined : 'must not hold a user name or a password';
+  return url.username === '' && url.password === ''
+    ? undefined
+    : 'must not contain a user name or a password';
 }
 
 function entriesOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['feed_urls'];
-  // An address may contain a comma, so a comma separates only before another address.
+  // An address may contain a comma, so a comma separates two addresses only if an address follows it.
   const entries = typeof value === 'string' ? value.split(/\s*,\s*(?=[a-z]+:)|\s+/i) : value;
   if (!Array.isArray(entries)) return [];
   return entries.flatMap((entry) => (typeof entry === 'string' && entry.trim() !== '' ? [entry.trim()] : []));

@@ -17,22 +17,22 @@ import { politeMsOf } from './politeness.js';
 
 /** Data of one feed that is kept from check to check. */
 interface FeedMemory extends Validators {
-  /** Its new address after a permanent redirect (301, 308). */
+  /** The feed's new address after a permanent redirect (301, 308). */
   movedTo?: string;
-  /** When it responded with 410; then it is not requested for a day. */
+  /** When the feed answered 410. After that it is not requested for a day. */
   gone?: string;
 }
 
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
-// Some servers respond with 410 by mistake, and feeds come back.
+// The time is limited because some servers answer 410 by mistake, and some feeds come back.
 const GONE_MS = 24 * 3_600_000;
 const GONE_KEPT = 5_000;
 const HOSTS_KEPT = 5_000;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Per server. */
+/** For one server. */
 const REQUESTS_AT_ONCE = 4;
-// With these errors the new address was a mistake or is outdated, so the old one is requested again.
+// These errors mean that the redirect was a mistake or is outdated. Then the old address is requested again.
 const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
   'gone',
@@ -42,8 +42,8 @@ const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
 ]);
 
 /**
- * Reads one feed from its current address, if it has changed since the last check. All searches together wait with a
- * feed that has failed, and with a server that asks to wait.
+ * Reads one feed from its current address, if it has changed since the last check. After a failure of a feed, or if a
+ * server asks Earshot to wait, all searches wait.
  * @throws UpstreamError that names the feed
  */
 export async function fetchFeed(feedUrl: string, context: FetchContext): Promise<FeedAnswer> {
@@ -51,7 +51,11 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
   const memory = memoryOf(feedUrl, context);
   try {
     if (memory.gone)
-      throw new UpstreamError('gone', 'it answered 410 and is asked again a day after that', 410);
+      throw new UpstreamError(
+        'gone',
+        'the feed answered 410 (gone); Earshot requests it again after a day',
+        410,
+      );
     const fresh = cache.freshAnswerOf(feedUrl);
     if (fresh) return reused(feedUrl, fresh, memory, context);
     refuseTroubled(cache.troubleOf(feedUrl), context);
@@ -61,7 +65,8 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
     return withHurry(feedUrl, answer, cache.answerOf(feedUrl)?.politeMs ?? 0, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // Without validators, because watches that began since want the whole feed, and not the response "unchanged".
+    // The validators are removed, because watches that were created meanwhile need the whole feed, and not the response
+    // "unchanged".
     if (error.kind !== 'gone') remember(feedUrl, context, movedOnly(memory));
     else if (!memory.gone) remember(feedUrl, context, { gone: context.now.toISOString() });
     const reason = `${displayUrl(feedUrl)}: ${error.message}`;
@@ -75,7 +80,7 @@ function refuseTroubled(trouble: FeedTrouble | undefined, { now }: FetchContext)
   const { kind, reason, statusCode } = trouble;
   throw new UpstreamError(
     kind,
-    `${reason}; asked again in ${Math.ceil(waitMs / 1000)} s`,
+    `${reason}; Earshot requests it again in ${Math.ceil(waitMs / 1000)} s`,
     statusCode,
     waitMs,
   );
@@ -93,11 +98,11 @@ function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context
   const answer = answerOf(cached.feed);
   const seconds = Math.round((context.now.getTime() - cached.readAt) / 1000);
   if (cached.politeMs === 0) return answer;
-  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago and not again, since it asks to be read every ${cached.politeMs / 1000} s`;
+  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago and not read again now, because the feed asks to be read only every ${cached.politeMs / 1000} s`;
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 
-/** The user may choose a shorter interval than the publisher asks for; a warning reports it. */
+/** Adds a warning if the search's interval is shorter than the interval that the publisher asks for. */
 function withHurry(
   feedUrl: string,
   answer: FeedAnswer,
@@ -105,7 +110,7 @@ function withHurry(
   { intervalSeconds = Infinity }: FetchContext,
 ): FeedAnswer {
   if (politeMs <= intervalSeconds * 1000) return answer;
-  const note = `${displayUrl(feedUrl)}: read every ${intervalSeconds} s, as the search says; it asks to be read every ${politeMs / 1000} s`;
+  const note = `${displayUrl(feedUrl)}: read every ${intervalSeconds} s, as set in the search, although the feed asks to be read only every ${politeMs / 1000} s`;
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 
@@ -125,7 +130,7 @@ async function fetchMoved(
   }
 }
 
-// Searches that have seen the same version of the same feed get the same response, so it is requested once.
+// Searches that have seen the same version of a feed share one request.
 async function fetchShared(
   feedUrl: string,
   address: string,
@@ -138,7 +143,7 @@ async function fetchShared(
     try {
       return await fetchAt({ feedUrl, address, memory, context, cache });
     } catch (error) {
-      // A refusal because of the server's wait is not a failure of the feed.
+      // If the server asked Earshot to wait, this is not a failure of the feed.
       if (error instanceof UpstreamError && error.retryAfterMs === undefined) cache.failed(feedUrl, error);
       throw error;
     }
@@ -164,7 +169,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
   if (response.status === 304) {
     if (cached) cache.keep(feedUrl, { ...cached, readAt: now });
     const isSeen = !cached || (cached.etag === memory.etag && cached.lastModified === memory.lastModified);
-    // Another search has seen this version, but this search has not.
+    // "Unchanged" refers to the version that another search has read. This search has not seen this version.
     const answer = isSeen ? { items: [], warnings: [] } : answerOf(cached.feed);
     return { answer, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
   }
@@ -180,7 +185,10 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
   return { answer: answerOf(feed), remembered: { ...validators, ...moved } };
 }
 
-/** Each server has its own wait. Only few requests run at the same time, and none before the wait is over. */
+/**
+ * Requests a feed. Only a few requests to one server run at the same time, and none if the server has asked Earshot to
+ * wait.
+ */
 async function requestFeed(
   address: string,
   { etag, lastModified }: Validators,
@@ -247,8 +255,8 @@ function memoryOf(feedUrl: string, context: FetchContext): FeedMemory {
 function remember(feedUrl: string, context: FetchContext, memory: FeedMemory): void {
   const { state } = context;
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
-  // The state of a failed check is not stored, and a search whose only feed is gone always fails, so the session keeps
-  // it.
+  // The state of a failed check is not stored. The check of a search whose only feed is gone always fails, so the
+  // session also stores this time.
   if (memory.gone) goneIn(context).set(feedUrl, memory.gone);
 }
 

@@ -110,7 +110,7 @@ describe('asking for a feed', () => {
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
     await expect(check()).rejects.toMatchObject({
       kind: 'gone',
-      message: `${FEED_URL}: it answered 410 and is asked again a day after that`,
+      message: `${FEED_URL}: the feed answered 410 (gone); Earshot requests it again after a day`,
     });
     await expect(check(inHours(23))).rejects.toMatchObject({ kind: 'gone' });
     expect(requests.length).toBe(1);
@@ -261,7 +261,9 @@ describe('asking for a feed', () => {
         expect(requests.length).toBe(1);
         expect(fetched).toMatchObject({
           items: [{}],
-          warnings: [`${A}: read 200 s ago and not again, since it asks to be read every 300 s`],
+          warnings: [
+            `${A}: read 200 s ago and not read again now, because the feed asks to be read only every 300 s`,
+          ],
         });
         await search([A], { now: at(301), intervalSeconds: 3_600, since });
         expect(requests.length).toBe(2);
@@ -284,7 +286,9 @@ describe('asking for a feed', () => {
       for (const seconds of [0, 60, 120]) {
         const { fetched } = await search([A], { now: at(seconds), intervalSeconds: 60 });
         expect(fetched).toMatchObject({
-          warnings: [`${A}: read every 60 s, as the search says; it asks to be read every 3600 s`],
+          warnings: [
+            `${A}: read every 60 s, as set in the search, although the feed asks to be read only every 3600 s`,
+          ],
         });
       }
       expect(requests.length).toBe(3);

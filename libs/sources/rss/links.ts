@@ -6,7 +6,10 @@ export function resolveLink(link: string | undefined, base: string): string | un
   return unwrapped(url).href;
 }
 
-/** A base address (`xml:base`, `Content-Location`) relative to the outer one; an invalid one changes nothing. */
+/**
+ * Resolves a base address (`xml:base`, `Content-Location`) against the outer base address. Returns the outer one if
+ * `base` is absent or invalid.
+ */
 export function resolveBase(base: string | undefined, around: string): string {
   return (base === undefined ? undefined : parsed(base.trim(), around)?.href) ?? around;
 }

@@ -1,15 +1,15 @@
 import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext, Outage } from '../source.js';
 
-/** As stored in the history: ISO 8601; `until` is absent during the outage. */
+/** An outage as stored in the history. The times are ISO 8601; `until` is absent during the outage. */
 interface KeptOutage {
   from: string;
   until?: string;
 }
 
 /**
- * Stores in the search's history since when a feed has not answered, and returns the last outage of a feed that
- * answers. Only failures are stored: if the history is lost, items are reported rather than dropped.
+ * Stores in the search's history when a feed stopped answering, and when it answered again. If the feed answers,
+ * returns its last outage. If the history is lost, no outage is known, so Earshot reports items as new.
  */
 export function outageOf(feedUrl: string, answered: boolean, context: FetchContext): Outage | undefined {
   const { state } = context;

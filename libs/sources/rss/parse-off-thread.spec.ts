@@ -32,7 +32,9 @@ describe('a feed that is parsed off the thread', () => {
   it('is read up to a limit of entries, the newest, and reports how many were left out', async () => {
     const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
     expect([items.length, items[0]?.title]).toEqual([MOST_ENTRIES, String(MOST_ENTRIES + 499)]);
-    expect(warnings).toEqual([`rss: 500 of 10500 items left out: one answer is read up to 10000 items`]);
+    expect(warnings).toEqual([
+      `rss: 500 of 10500 items left out: Earshot reads one answer only up to 10000 items`,
+    ]);
   }, 60_000);
 
   it('fails if it takes too much time or memory, while this thread continues and other feeds are read', async () => {

@@ -11,25 +11,28 @@ import type { ParseBegin, ParseOutcome, ParseTask } from './parse-worker.js';
 interface Threads {
   queue: PQueue;
   pool: Tinypool;
-  /** Of the processor, on systems that show it for single threads. */
+  /** Maximum processor time. On systems that do not show it for single threads, the maximum time on the clock. */
   timeMs: number;
   memoryMb: number;
 }
 
 const TICK_MS = 100;
-/** On a busy machine a thread gets little of the time. A task may take this many times its processor time. */
+/**
+ * On a busy machine a thread may have to wait for a processor. A task may take up to this many times its maximum
+ * processor time.
+ */
 const MOST_WAIT_FACTOR = 10;
 /** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
 const PROC_TICK_MS = 10;
-/** Most feeds are smaller. Larger ones must not delay them. */
+/** Most feeds are smaller. Larger feeds have another thread, so that they do not delay the small ones. */
 const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
 
 /**
- * Parses a feed in a separate thread, which is terminated if it takes too much processor time or memory: a publisher
- * must not block this process. Small feeds have their own threads.
- * @throws UpstreamError of `parseFeed`, `too_large` for a feed that takes too much, and `timeout` if this machine is
- *   too busy
+ * Parses a feed in a separate thread, so that a feed cannot block this process. The thread is terminated if it takes
+ * too much processor time or memory. Small feeds have their own threads.
+ * @throws UpstreamError the errors of `parseFeed`, `too_large` if the feed takes too much time or memory, and `timeout`
+ *   if this machine is too busy
  */
 export async function parseOffThread(bytes: Uint8Array, origin: FeedOrigin): Promise<StoredFeed> {
   threads ??= { small: startThreads(2, 2_000, 128), large: startThreads(1, 10_000, 512) };
@@ -50,7 +53,7 @@ async function run(
   const { port1, port2 } = new MessageChannel();
   const tooLong = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // The time counts from the begin of the task, because starting a thread may take long.
+  // The time is measured from the beginning of the task, because starting a thread may take long.
   port1.once('message', ({ thread }: ParseBegin) => (timer = limitTime(thread, timeMs, tooLong)));
   try {
     const options = { transferList: [port2], signal: tooLong.signal };
@@ -71,9 +74,9 @@ async function run(
 }
 
 /**
- * Aborts a task that uses too much processor time, because then its feed is the cause, or that waits too long for a
- * processor. It counts in ticks, because a tick is late when this process was stopped or had no processor, and then a
- * result may be here already.
+ * Aborts a task that uses too much processor time (the feed is the cause) or waits too long for a processor (the
+ * machine is the cause). The wait is counted in ticks and not by the clock: if this process was stopped for a while,
+ * the clock would abort a task whose result may already have arrived.
  */
 function limitTime(thread: string | undefined, timeMs: number, task: AbortController): NodeJS.Timeout {
   let usedBefore = processorMs(thread);
@@ -81,7 +84,8 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
   return setInterval(() => {
     waitedMs += TICK_MS;
     const used = processorMs(thread);
-    // The first look can fail. Then what the thread has used for feeds before must not count.
+    // If the first reading failed, the thread's time for earlier feeds is unknown. It must not count, so counting
+    // begins now.
     usedBefore ??= used;
     const usedMs = thread === undefined ? waitedMs : (used ?? 0) - (usedBefore ?? 0);
     if (usedMs >= timeMs)
@@ -101,7 +105,7 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
 
 /**
  * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
- * Undefined if the thread has ended, this system shows no threads, or no file can be opened.
+ * Undefined if the thread has ended, if this system does not show single threads, or if the file cannot be opened.
  */
 function processorMs(thread: string | undefined): number | undefined {
   let stat: string;

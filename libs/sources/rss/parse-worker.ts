@@ -18,15 +18,15 @@ export interface ParseBegin {
   thread: string | undefined;
 }
 
-/** The result of a task. It is plain data, because errors lose their fields between threads. */
+/** The result of a task. It is plain data, because errors lose their fields when they are passed between threads. */
 export type ParseOutcome =
   | { feed: StoredFeed }
   | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
 
 const isLinux = process.platform === 'linux';
 const thread = threadId();
-// Lowers the priority of this thread, which only Linux supports for single threads. The lowest priority would get next
-// to nothing on a busy machine.
+// Lowers the priority of this thread. Only Linux supports this for single threads. With the lowest priority, the thread
+// would get hardly any processor time on a busy machine.
 if (!isMainThread && isLinux) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** Runs in a worker thread: see `parse-off-thread.ts`. */
@@ -42,7 +42,7 @@ export default function parse({ bytes, origin, begun }: ParseTask): ParseOutcome
   }
 }
 
-/** Undefined where no `/proc` is mounted, too. */
+/** Undefined if the system is not Linux or has no `/proc`. */
 function threadId(): string | undefined {
   try {
     return isLinux ? basename(readlinkSync('/proc/thread-self')) : undefined;

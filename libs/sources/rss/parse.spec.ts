@@ -212,7 +212,7 @@ describe('feeds with faults', () => {
   ])('that break off %s are read up to there', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
-    expect(warnings).toContain('rss: the feed breaks off before its end; the entries before that were read');
+    expect(warnings).toContain('rss: the end of the feed is missing; the entries before it were read');
   });
 
   it.each([
@@ -230,7 +230,7 @@ describe('feeds with faults', () => {
     ['Not today', 'not_parsable: rss answered neither XML nor JSON where a feed was expected'],
     [
       '<rss version="2.0"><channel><title>L',
-      'truncated: rss answered a feed that breaks off before its first entry',
+      'truncated: rss answered a feed that ends before its first entry is complete',
     ],
     [
       '{"version": "https://jsonfeed.org/version/1.1", "items": [{"id"',

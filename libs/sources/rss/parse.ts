@@ -25,16 +25,17 @@ export interface FeedAnswer {
   warnings: string[];
 }
 
-/** A feed's content in the form that is cached and passed between threads: the items are messages. */
+/** A feed's content as it is cached and passed between threads. The items are serialized messages. */
 export interface StoredFeed {
   items: Uint8Array[];
   warnings: string[];
-  /** Minutes for which the feed asks not to be read again. */
+  /** The feed asks not to be read again for this many minutes. */
   ttl: number | undefined;
 }
 
 /**
- * Reads the bytes of a feed: RSS 0.9x and 2.0, RDF, Atom, JSON Feed. Of a very long feed it reads the newest entries.
+ * Reads the bytes of a feed: RSS 0.9x and 2.0, RDF, Atom, JSON Feed. From a very long feed it reads only the newest
+ * entries.
  * @throws UpstreamError
  */
 export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
@@ -45,14 +46,14 @@ export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
     feed: content,
     repeatedGuids: repeatedGuidsOf(content.entries),
   };
-  // The parser drops empty entries; they are counted here.
+  // The parser drops empty entries. They are added here so that the warnings count them.
   const empty = Array.from({ length: Math.max(0, entryCount - content.entries.length) }, () => undefined);
   const entries = newestFirst(content.entries);
   const { items, warnings } = readEntries('rss', [...entries, ...empty], (entry) => {
     const item = entry && articleOf(entry, place);
     return item ? { item } : { malformed: 'no guid, link, title, date or text' };
   });
-  if (brokenOff) warnings.push('rss: the feed breaks off before its end; the entries before that were read');
+  if (brokenOff) warnings.push('rss: the end of the feed is missing; the entries before it were read');
   return { items: items.map((item) => toBinary(ItemSchema, item)), warnings, ttl: content.ttl };
 }
 
@@ -66,7 +67,7 @@ export function answerOf({ items, warnings }: StoredFeed): FeedAnswer {
   return { items: items.map((item) => fromBinary(ItemSchema, item)), warnings };
 }
 
-/** Sorts newest first, so that a limit keeps the newest entries. */
+/** Sorts the entries of a feed that is longer than the limit, so that the newest ones are read. */
 function newestFirst(entries: readonly FeedEntry[]): readonly FeedEntry[] {
   if (entries.length <= MOST_ENTRIES) return entries;
   const dated = entries.map((entry) => ({ entry, at: present(entry.dates.map(parseFeedDate))[0] ?? '' }));

@@ -1,7 +1,7 @@
 const LONGEST_MS = 24 * 3_600_000;
 
 /**
- * How long a publisher asks not to be asked again, in ms; 0 if it does not.
+ * The time in ms for which a publisher asks not to be requested again; 0 if it does not ask.
  * @param ttl from RSS, in minutes
  */
 export function politeMsOf(headers: Readonly<Record<string, string>>, ttl: number | undefined): number {

@@ -3,7 +3,7 @@ import { describeRecorded, recordedAnswer, type Recorded } from '../testing/reco
 import type { Fetched } from '../source.js';
 import { createRssConnector } from './index.js';
 
-const BREAKS_OFF = ['rss: the feed breaks off before its end; the entries before that were read'];
+const BREAKS_OFF = ['rss: the end of the feed is missing; the entries before it were read'];
 
 describeRecorded(
   'rss',

@@ -31,7 +31,7 @@ describe('the feeds of a search', () => {
     [{ feed_urls: ['ftp://a.example/'] }, '"ftp://a.example/" is not an http or https address'],
     [
       { feed_urls: ['https://u:p@a.example/'] },
-      '"https://u:p@a.example/" must not hold a user name or a password',
+      '"https://u:p@a.example/" must not contain a user name or a password',
     ],
   ])('cannot be %j [keywords.rss]', (filters, message) => {
     expect(connector.checkCriteria(criteriaOf({ filters }))).toEqual([

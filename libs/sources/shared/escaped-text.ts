@@ -1,4 +1,4 @@
-// A person who wrote &lt; appears as &amp;lt;, so each escape is decoded only once.
+// If a person wrote &lt;, the escaped text contains &amp;lt;. So each escape is decoded only once.
 const ESCAPE = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});/gi;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 

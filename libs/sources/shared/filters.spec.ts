@@ -42,7 +42,7 @@ describe('the sort of a search', () => {
       { path: 'sort', message: 'x sorts by recency, relevancy, not by "price"' },
     ]);
     expect(faultsOfSort('tiktok', criteriaOf({ sort: 'price' }), [])).toEqual([
-      { path: 'sort', message: 'tiktok has no sorts: the newest come first' },
+      { path: 'sort', message: 'tiktok has no sort orders: the newest items come first' },
     ]);
     expect(faultsOfSort('x', criteriaOf({ sort: 'recency' }), ['recency'])).toEqual([]);
   });

@@ -2,7 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
-/** The value of one of the source's own filters; undefined if the search does not have it. */
+/** The value of one of the source's own filters; undefined if the search does not have this filter. */
 export function filterOf(criteria: Criteria, key: string): unknown {
   return (criteria.filters as JsonObject | undefined)?.[key] ?? undefined;
 }
@@ -24,7 +24,7 @@ export interface TextFilter {
   most?: number;
 }
 
-/** The fault of a filter with texts: a value of another type, an invalid text, or too many. */
+/** The fault of a filter with texts: a value of another type, an invalid text, or too many texts. */
 export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 20 }: TextFilter): Fault[] {
   const value = filterOf(criteria, key);
   if (value === undefined) return [];
@@ -45,7 +45,7 @@ export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly
   if (sort === undefined || sorts.includes(sort)) return [];
   const message =
     sorts.length === 0
-      ? `${source} has no sorts: the newest come first`
+      ? `${source} has no sort orders: the newest items come first`
       : `${source} sorts by ${sorts.join(', ')}, not by "${sort}"`;
   return [{ path: 'sort', message }];
 }

@@ -4,19 +4,19 @@ import { sessionCache } from './session-cache.js';
 import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from '../source.js';
 
 const SERVERS_KEPT = 5_000;
-/** Several times the size of a page of posts. Reading it must not block the process. */
+/** Several times the size of a page of posts. A larger response could block the process. */
 const MOST_BYTES = 2 * 1024 * 1024;
-/** The wait if a server asks to wait without a time. */
+/** The wait if a server asks Earshot to wait but does not say how long. */
 const PATIENCE_MS = 30_000;
 
-/** How long a fault asks to wait; 0 if it does not. */
+/** The wait that a fault asks for; 0 if it asks for none. */
 export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
   return retryAfterMs ?? (kind === 'rate_limited' ? PATIENCE_MS : 0);
 }
 
 /**
- * A server that only searches name. When it asks to wait, no search of the lane sends it requests until then, and
- * requests to other servers continue.
+ * A server that is named in searches and is not the configured one. If it asks Earshot to wait, no search of the lane
+ * sends it requests during this time. Requests to other servers continue.
  */
 export class ForeignServer {
   constructor(
@@ -25,12 +25,12 @@ export class ForeignServer {
     private readonly context: FetchContext,
   ) {}
 
-  /** The context in which it is read: the lane ignores its requests to wait. */
+  /** The context for reads of this server. In this context, the lane ignores the server's requests to wait. */
   get reading(): FetchContext {
     return { ...this.context, http: this.http };
   }
 
-  /** Stores the wait that a fault asks for, from now on. */
+  /** Stores the wait that a fault asks for. It begins now. */
   noteFault(fault: UpstreamError): void {
     this.leaveAlone(waitOf(fault));
   }

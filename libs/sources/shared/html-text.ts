@@ -1,7 +1,8 @@
 import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Deeper nesting than in any real page would cause a stack overflow, and megabytes of it would block for long.
+// Very deep nesting would cause a stack overflow, and very long HTML would block the process. Real pages stay far below
+// these limits.
 const MAX_DEPTH = 200;
 const MAX_INPUT_LENGTH = 250_000;
 
@@ -19,8 +20,9 @@ const withShownLinks = converter(false);
 const withAllLinks = converter(true);
 
 /**
- * HTML as readable text: keeps paragraphs, decodes entities, removes scripts and images. A link shows its words, or its
- * whole address if the upstream has shortened it. With `addresses`, the address is added after other words as well.
+ * Converts HTML to readable text: keeps paragraphs, decodes entities, removes scripts and images. A link becomes its
+ * words. If its words are a shortened address, it becomes the whole address. With `addresses`, the address also follows
+ * other words.
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
@@ -66,7 +68,10 @@ function linkFormatter(addresses: boolean): FormatCallback {
   };
 }
 
-/** True for "example.com/lo..." and "example.com" where the address is "https://example.com/long/path". */
+/**
+ * True if `shown` is a shortened form of the address: "example.com/lo..." or "example.com" for
+ * "https://example.com/long/path".
+ */
 export function standsFor(shown: string, address: string): boolean {
   const start = shown.replace(/(?:\.\.\.|…)$/, '');
   const bare = address.replace(/^https?:\/\/(www\.)?/i, '');

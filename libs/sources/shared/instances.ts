@@ -8,7 +8,7 @@ import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from
 // For sources that consist of many servers (Mastodon, Lemmy).
 
 const MAX_INSTANCES = 5;
-// A name with a dot that does not end in a number, so neither an IP address nor a machine of the local network.
+// A name with a dot whose last part begins with a letter. So IP addresses and names of the local network are refused.
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /** The host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for any other text. */
@@ -21,7 +21,7 @@ export function hostOf(text: string): string | undefined {
 }
 
 /**
- * The host in a setting, or `otherwise` if it is empty.
+ * The host in a setting, or `otherwise` if the setting is empty.
  * @throws Error that names the setting
  */
 export function hostOfSetting(setting: string, value: string, otherwise: string): string {
@@ -32,7 +32,9 @@ export function hostOfSetting(setting: string, value: string, otherwise: string)
   return host;
 }
 
-/** The servers of a search (`filters.instances`), without duplicates; empty if it uses the configured one. */
+/**
+ * The servers of a search (`filters.instances`), without duplicates; empty if the search uses the configured server.
+ */
 export function instancesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
 }
@@ -54,7 +56,7 @@ export function instanceFaults(criteria: Criteria, example: string): Fault[] {
   });
 }
 
-/** Servers that are read as one. */
+/** Servers whose results are combined. */
 export interface Instances {
   source: SourceId;
   hosts: readonly string[];
@@ -64,9 +66,9 @@ export interface Instances {
 }
 
 /**
- * Reads several servers as one. A server that fails causes a warning; if all fail, the read fails. If the configured
- * server asks to wait, the lane waits, whatever the others answer. If a server that only the search names asks to wait,
- * other searches do not wait: its fault is marked, and only this server gets no requests.
+ * Reads several servers and merges their results. A server that fails causes a warning; if all fail, the read fails. If
+ * the configured server asks Earshot to wait, the lane waits. If another server asks, only this server gets no requests
+ * for that time, and its fault is marked (`search`), so that other searches do not wait.
  */
 export async function readInstances(
   { source, hosts, own, context }: Instances,
@@ -83,7 +85,8 @@ export async function readInstances(
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
   if (fault && outcomes.length === 1) throw fault;
-  // As the only fault it makes the lane wait; as a warning, or among several faults, it would not.
+  // If this fault were thrown alone, the lane would wait because of it. As a warning or as one of several faults it
+  // would not, so the wait is passed to the lane here.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
   const waitMs = ownFault ? waitOf(ownFault) : 0;
   if (ownFault && waitMs > 0) context.http.holdOff({ waitMs, reason: ownFault.message });

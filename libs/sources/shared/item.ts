@@ -4,7 +4,7 @@ import { derivedId } from '#kernel';
 import { cutJson, cutText, TEXT_BYTES, TITLE_BYTES } from './size-limits.js';
 import type { SourceItem } from '../source.js';
 
-/** What a connector knows of one item; absent fields are unknown. */
+/** The data that a connector has about one item. Absent fields are unknown. */
 export interface ItemParts {
   itemId: string;
   eventType: string;
@@ -18,14 +18,14 @@ export interface ItemParts {
   community?: string | undefined;
   lang?: string | undefined;
   publishedAt?: string | undefined;
-  /** ISO 8601: when Earshot saw it happen, for sources without a date. */
+  /** ISO 8601: when Earshot saw the change. For sources that do not send dates. */
   happenedAt?: string | undefined;
   previousPrice?: number | undefined;
   engagement?: EngagementParts;
   media?: readonly { url: string; type: 'image' | 'video' | 'audio' | 'link' }[];
   /**
-   * The envelope's source object, any JSON. `source`, `url`, `author` and `publishedAt` are added unless they are
-   * given.
+   * The source's object in the envelope, any JSON. `source`, `url`, `author` and `publishedAt` are added if they are
+   * absent.
    */
   body: { id: string; [key: string]: unknown };
 }
@@ -39,7 +39,7 @@ export interface EngagementParts {
   score?: number | undefined;
 }
 
-/** Kinds that answer a post or a question; their only title is that of the parent. */
+/** Kinds that reply to a post or a question. Their title is the title of the parent. */
 const REPLY_KINDS = new Set(['comment', 'answer']);
 const NAME_BYTES = 1024;
 const URL_BYTES = 2048;
@@ -49,9 +49,9 @@ const MAX_MEDIA = 16;
 const ID_BYTES = 512;
 
 /**
- * Builds an item in the common structure, with the size limits of all sources: a text keeps 64 KiB, a title 1 KiB, an
- * address that is too long is left out. `truncated` in the item and in its body reports a cut. The item always fits
- * into one message, whatever the upstream sent.
+ * Builds an item in the common structure. All sources have the same size limits: a text is cut to 64 KiB and a title to
+ * 1 KiB, and an address that is too long is left out. If something was cut, `truncated` is true in the item and in its
+ * body. So an item always fits into one message.
  */
 export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   const { body, engagement, media = [], previousPrice, ...fields } = parts;
@@ -105,7 +105,7 @@ class FieldLimits {
     return kept;
   }
 
-  /** A cut address would be wrong, so it is left out. */
+  /** An address that is too long is left out, because a cut address would be wrong. */
   url(url: string | undefined): string | undefined {
     if (url === undefined || Buffer.byteLength(url) <= URL_BYTES) return url?.toWellFormed();
     this.exceeded = true;
@@ -121,9 +121,9 @@ class FieldLimits {
   }
 }
 
-/** The id, or an id derived from it if it is too long: a cut one could be the id of another thing. */
+/** The id, or an id derived from it if it is too long. A cut id could be equal to another item's id. */
 function shortId(id: string): string {
-  // Tables do not accept U+0000. An item that cannot be stored would fail its check forever.
+  // Tables do not accept U+0000. With an item that cannot be stored, the check would fail again and again.
   const plain = id.replaceAll('\0', '').toWellFormed();
   if (Buffer.byteLength(plain) <= ID_BYTES) return plain;
   return `${cutText(plain, ID_BYTES / 2)}~${derivedId('long item id', plain)}`;

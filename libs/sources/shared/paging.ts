@@ -15,14 +15,17 @@ export interface PagingBounds {
   known(itemId: string): boolean;
   /** Absent at a first poll, which reads one page. */
   since: Date | undefined;
-  /** Stop at a page that reaches back to this instant (ISO 8601); absent if the request contained the time. */
+  /**
+   * Paging stops at a page with an item from this time or before (ISO 8601). Absent if the request contained the time.
+   */
   until?: string | undefined;
   /** Maximum number of pages. */
   pageCap: number;
 }
 
 /**
- * Reads pages until one contains a known item, reaches `until`, or is the last. Reaching the cap before that is a gap.
+ * Reads pages until one contains a known item or an item from before `until`, or is the last page. If the cap is
+ * reached earlier, the result has a gap.
  */
 export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetched> {
   const items: SourceItem[] = [];

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { FetchContext } from '../source.js';
 
 /**
- * A cache that a lane keeps under `name` for its life, with a maximum number of entries. For data of servers and feeds
- * that users name, of which there may be any number.
+ * A cache in a lane's session, with a maximum number of entries. It is for data about servers and feeds in searches,
+ * because users can name any number of them.
  */
 export function sessionCache<V extends NonNullable<unknown>>(
   { session }: Pick<FetchContext, 'session'>,

@@ -1,13 +1,13 @@
 import { UpstreamError } from '../source.js';
 
-/** A value that a lane gets once and all its reads use: an access token. */
+/** An access token, which a lane requests once and uses for all its reads. */
 export interface SessionToken<T> {
   /** The session of the lane. */
   session: Map<string, unknown>;
   key: string;
-  /** Gets a new one. */
+  /** Requests a new token. */
   make(): Promise<T>;
-  /** False if it expires soon. Absent if its expiry is unknown. */
+  /** False if the token expires soon. Absent if its expiry is unknown. */
   isGood?(token: T): boolean;
 }
 
@@ -19,12 +19,12 @@ export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
     if (!kept) return keepInSession(session, key, make());
     const value = await kept;
     if (!isGood || isGood(value)) return value;
-    // Another read may have renewed it meanwhile.
+    // Another read may have renewed the token meanwhile.
     if (session.get(key) === kept) return keepInSession(session, key, make());
   }
 }
 
-/** Keeps the promise; removes it if it rejects. */
+/** Stores the promise in the session, and removes it if it rejects. */
 export function keepInSession<T>(session: Map<string, unknown>, key: string, making: Promise<T>): Promise<T> {
   session.set(key, making);
   making.catch(() => {
@@ -45,7 +45,7 @@ export async function askWithToken<T, R>(
     return await ask(given);
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // Another read may have renewed it meanwhile, so only the refused token is removed.
+    // Another read may have renewed the token meanwhile, so only the refused token is removed.
     const kept = session.get(key);
     if ((await kept) === given && session.get(key) === kept) session.delete(key);
     return ask(await sessionToken(token));

@@ -19,6 +19,8 @@ describe('the entries of an answer', () => {
     const entries = Array.from({ length: MOST_ENTRIES + 7 }, (_, n) => ({ id: String(n) }));
     const { items, warnings } = readEntries('hackernews', entries, readId);
     expect(items.length).toBe(MOST_ENTRIES);
-    expect(warnings).toEqual(['hackernews: 7 of 10007 items left out: one answer is read up to 10000 items']);
+    expect(warnings).toEqual([
+      'hackernews: 7 of 10007 items left out: Earshot reads one answer only up to 10000 items',
+    ]);
   });
 });

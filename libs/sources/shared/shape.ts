@@ -16,7 +16,7 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The value as text that stores and wire formats accept, or undefined if it is blank or not a text. */
+/** The value without characters that stores refuse, or undefined if it is blank or not a text. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = cleanText(value);
@@ -28,14 +28,14 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** A count that fits the wire's int32, or undefined. */
+/** The value as a whole number within the limits of int32, or undefined if it is not a number. */
 export function countOf(value: unknown): number | undefined {
   const number = numberOf(value);
   if (number === undefined) return undefined;
   return Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.trunc(number)));
 }
 
-/** Epoch seconds as ISO 8601, or undefined if they are not a real time. */
+/** Epoch seconds as ISO 8601, or undefined if the value is not a valid time. */
 export function isoOfSeconds(value: unknown): string | undefined {
   const seconds = numberOf(value);
   return seconds === undefined || seconds <= 0 ? undefined : isoOfMs(seconds * 1000);
@@ -52,8 +52,8 @@ function isoOfMs(ms: number): string | undefined {
 }
 
 /**
- * Removes what stores refuse: NUL and other control characters (Postgres does not accept NUL), and halves of surrogate
- * pairs, which have no UTF-8.
+ * Removes characters that stores refuse: NUL (Postgres does not accept it), other control characters, and halves of
+ * surrogate pairs, which cannot be encoded in UTF-8.
  */
 export function cleanText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -72,11 +72,12 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 /** The result of one entry of a response. `malformed`, `leftOut`: the reason, as a text that follows a count. */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
-/** No upstream sends this many on one page; further entries of a hostile one are ignored. */
+/** No real upstream sends this many entries in one response. Further entries are ignored. */
 export const MOST_ENTRIES = 10_000;
 
 /**
- * Reads the entries, at most the first 10,000; each item once. Entries that cannot be read are counted in `warnings`.
+ * Reads at most the first 10,000 entries, and returns each item once. `warnings` counts the entries that cannot be
+ * read.
  * @throws UpstreamError `unknown_shape` when there are entries and none of them can be read
  */
 export function readEntries<Entry>(
@@ -98,7 +99,7 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const notes = new Map<string, number>();
   let malformed = 0;
   const beyond = entries.length - MOST_ENTRIES;
-  if (beyond > 0) notes.set(`left out: one answer is read up to ${MOST_ENTRIES} items`, beyond);
+  if (beyond > 0) notes.set(`left out: Earshot reads one answer only up to ${MOST_ENTRIES} items`, beyond);
   for (const entry of entries.slice(0, MOST_ENTRIES)) {
     const reading = attempt(read, entry);
     if ('item' in reading) {

@@ -29,13 +29,13 @@ const STAGES: readonly JsonLimits[] = [
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
-/** Longer than nearly every character that consists of several code points. */
+/** In UTF-16 units. Nearly every character of several code points is shorter. */
 const WIDEST_CHARACTER = 64;
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
 const encoder = new TextEncoder();
 
-/** Cuts the text to `maxBytes` of UTF-8, never inside a character; halves of surrogate pairs become U+FFFD. */
+/** Cuts the text to `maxBytes` of UTF-8, but not inside a character. Halves of surrogate pairs become U+FFFD. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
   const { read: end } = encoder.encodeInto(text, new Uint8Array(maxBytes));
@@ -54,15 +54,15 @@ export interface CutJson<Value> {
 }
 
 /**
- * Cuts a JSON object to `BODY_BYTES`: strings, lists, objects and nesting that are too long. `title` has the limit of
- * titles.
+ * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting. The key
+ * `title` has the limit of titles.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {
     const result = cutWith(limits, value);
     if (Buffer.byteLength(result.json) <= BODY_BYTES) return result;
   }
-  // Deeply nested lists, which no real upstream sends.
+  // Only for deeply nested lists, which no real upstream sends.
   const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
   return { ...cutWith(SMALLEST, flat as Value), cut: true };
 }

@@ -12,7 +12,7 @@ export function statusError(
 ): UpstreamError {
   const rate = readRateHeaders(headers, now);
   const answered = `${source} answered ${status}`;
-  // Some upstreams refuse an exhausted quota with 403 and report it only in the headers.
+  // Some upstreams answer 403 if a quota is exhausted, and report the quota only in the headers.
   if (status === 429 || (status === 403 && rate.retryAfterMs !== undefined)) {
     return rateLimited(answered, status, rate.retryAfterMs ?? rate.resetAfterMs);
   }
@@ -29,7 +29,7 @@ export function statusError(
   if (status === 410) {
     return new UpstreamError(
       'gone',
-      `${answered}: it was removed permanently; remove it from the search`,
+      `${answered}: the resource was removed permanently; remove it from the search`,
       status,
     );
   }
@@ -38,11 +38,7 @@ export function statusError(
     return new UpstreamError('server_error', `${answered}: ${reason}`, status, rate.retryAfterMs);
   }
   if (status >= 300 && status < 400) {
-    return new UpstreamError(
-      'unexpected_status',
-      `${answered}: a redirect where an answer was expected`,
-      status,
-    );
+    return new UpstreamError('unexpected_status', `${answered}: a redirect instead of an answer`, status);
   }
   return new UpstreamError('unexpected_status', `${answered}: the request was not understood`, status);
 }

@@ -2,8 +2,8 @@ import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
 /**
- * The alternatives of a search. Each contains the phrases that must all occur: the query and one term, or only the
- * query. Empty if the search has neither.
+ * The alternatives of a search, each with the phrases that must all occur: the query and one term, only the term, or
+ * only the query. Empty if the search has neither query nor terms.
  */
 export function alternativesOf(criteria: Criteria): string[][] {
   const query = criteria.query?.trim() ?? '';
@@ -19,7 +19,7 @@ export function faultsWithoutTerms(source: string, criteria: Criteria): Fault[] 
   return [{ path: 'query', message: `a search on ${source} needs a query or terms` }];
 }
 
-/** The phrase in quotes. Its own quotes are removed, because no upstream can escape them. */
+/** The phrase in quotes. Quotes inside the phrase are removed, because upstreams have no escape for them. */
 export function quoted(phrase: string): string {
   return `"${phrase
     .replace(/["\u201c\u201d]/g, ' ')

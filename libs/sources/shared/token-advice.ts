@@ -2,8 +2,8 @@ import type { SourceId } from '#contracts';
 import { UpstreamError } from '../source.js';
 
 /**
- * Runs the request and adds `advice` to a 401. For sources that also work without a token, whose client has no setting
- * to name.
+ * Runs the request and adds `advice` to a 401. It is for sources that also work without a token: their HTTP client does
+ * not know which setting to name.
  */
 export async function askAdvised<T>(source: SourceId, advice: string, ask: () => Promise<T>): Promise<T> {
   try {

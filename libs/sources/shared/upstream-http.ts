@@ -9,7 +9,7 @@ import { statusError } from './status-error.js';
 export interface UpstreamBudget {
   /** Resolves when the request may be sent; rejects if it must not be sent. */
   before(request: UpstreamRequest): Promise<void>;
-  /** Called once for each sent request. Status 0 and no headers: there was no response. */
+  /** Called once for each sent request. If there was no response, the status is 0 and the headers are empty. */
   after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
   /** The upstream asked to wait: see `UpstreamHttp.holdOff`. */
   holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
@@ -19,9 +19,9 @@ export interface UpstreamBudget {
 export interface UpstreamHttpOptions {
   source: SourceId;
   http: OutboundHttp;
-  /** `SOURCE_<ID>_URL`: its scheme, host and port replace those of every request. */
+  /** `SOURCE_<ID>_URL`: its scheme, host and port replace the scheme, host and port of every request. */
   baseUrl?: string | undefined;
-  /** Named in the error when the upstream refuses our credentials. */
+  /** The settings that the error names if the upstream refuses our credentials. */
   settings?: readonly string[];
   budget?: (source: SourceId) => UpstreamBudget;
   clock?: Clock;
@@ -59,7 +59,7 @@ class SourceUpstreamHttp implements UpstreamHttp {
     }
     return {
       ...answer,
-      // Most connectors read JSON. Feeds decode the bytes themselves and never read it.
+      // A getter, because connectors of feeds decode the bytes themselves and never need the text.
       get text() {
         return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
       },

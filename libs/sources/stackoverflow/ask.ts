@@ -20,15 +20,15 @@ export interface Question {
 }
 
 /**
- * Calls the Stack Exchange API. Its responses contain waits and the daily quota in the body; both are passed to the
- * lane.
+ * Calls the Stack Exchange API. The bodies of its responses contain the daily quota and requests to wait; both are
+ * passed to the lane.
  * @throws UpstreamError
  */
 export async function ask(context: FetchContext, key: string, question: Question): Promise<JsonRecord> {
   const response = await context.http.request({
     url: addressOf(key, question),
     headers: { accept: 'application/json' },
-    // All its own faults have status 400; the body names the fault.
+    // All faults of the API have status 400, and the body names the fault.
     accept: [400],
     spends: { quota: QUOTA, points: 1 },
   });
@@ -39,7 +39,7 @@ export async function ask(context: FetchContext, key: string, question: Question
   return answer;
 }
 
-/** The address of a request; without a key (empty) it is the key of a shared response. */
+/** The address of a request. With an empty `key`, the address is used to share a response between reads. */
 export function addressOf(key: string, { path, query }: Question): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }
@@ -70,7 +70,7 @@ function faultOf(answer: JsonRecord, key: string): UpstreamError {
     case 'key_required':
       return new UpstreamError(
         'forbidden',
-        `${answered}: it requires a key for that; set ${TOKEN_SETTING}`,
+        `${answered}: this request requires a key; set ${TOKEN_SETTING}`,
         400,
       );
     case 'access_token_required':

@@ -17,7 +17,7 @@ import {
   wantsAnswers,
 } from './request.js';
 
-/** The key may be empty; then 300 requests a day are allowed in place of 10,000. */
+/** The key may be empty. Then Stack Exchange allows 300 requests a day (10,000 with a key). */
 export interface StackoverflowSettings {
   /** The key of an application (stackapps.com). It is not secret. */
   key: string;
@@ -39,11 +39,11 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
     id: 'stackoverflow',
     requiredSettings: [],
     filterKeys: ['site', 'tagged'],
-    // Answers, and the newest questions, are read once for all searches that are due at the same time.
+    // The newest questions and answers are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
     budget: {
-      // 30 a second are allowed; the daily quota is the scarce resource.
+      // Stack Exchange allows 30 requests a second, but the daily quota is much lower.
       requestsPerMinute: 60,
       concurrency: 2,
       backoff: 'lane',
@@ -64,7 +64,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       read: (since, context) => readFeed({ ...context, since }, key),
       serves: (criteria) =>
         tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
-      // A high value: a question or an answer comes several times an hour.
+      // A high value, because there are several new questions and answers an hour.
       quietSeconds: 6 * 3_600,
     },
   };

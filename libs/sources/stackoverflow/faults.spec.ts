@@ -47,7 +47,7 @@ describe('the waits that Stack Exchange asks for', () => {
       'access_denied',
       'page above 25 requires access token or app key',
       'forbidden',
-      'stackoverflow answered 400 (access_denied): it requires a key for that; set SOURCE_STACKOVERFLOW_TOKEN',
+      'stackoverflow answered 400 (access_denied): this request requires a key; set SOURCE_STACKOVERFLOW_TOKEN',
       undefined,
     ],
     [

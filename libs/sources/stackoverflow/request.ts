@@ -4,7 +4,7 @@ import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 import type { Question } from './ask.js';
 
-/** Things of one page: the API's maximum. */
+/** Questions or answers on one page: the API's maximum. */
 export const PAGE_SIZE = 100;
 /** The default site of a search. */
 export const DEFAULT_SITE = 'stackoverflow';
@@ -13,16 +13,20 @@ const MAX_SITES = 5;
 const MAX_TAGS = 5;
 const SITE = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const TAG = /^[\p{L}\p{N}.#+_-]{1,35}$/u;
-// Rounds the start, so that searches that are due together with slightly different starts share a request.
+// The start time is rounded down to this step. So searches that are due together share a request, even if their starts
+// differ slightly.
 const SHARED_STEP_SECONDS = 600;
 
-/** The sites of a search (`filters.site`), by the API's names. */
+/** The sites of a search (`filters.site`), with the API's names. */
 export function sitesOf(criteria: Criteria): string[] {
   const named = [...new Set(filterTexts(criteria, 'site').map(siteOf))];
   return named.length > 0 ? named : [DEFAULT_SITE];
 }
 
-/** Tags of which a question must have at least one (`filters.tagged`); empty: any. */
+/**
+ * The tags of a search (`filters.tagged`). A question must have at least one of them. If the list is empty, all
+ * questions are wanted.
+ */
 export function tagsOf(criteria: Criteria): string[] {
   return [
     ...new Set(filterTexts(criteria, 'tagged').flatMap((text) => text.toLowerCase().split(/\s*;\s*/))),
@@ -53,17 +57,20 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The texts to search for: there is no OR, so one for each term. */
+/** The texts to search for. The API has no OR, so each term needs its own text. */
 export function queriesOf(criteria: Criteria): string[] {
   return alternativesOf(criteria).map((phrases) => phrases.join(' '));
 }
 
-/** True when answers are wanted too. The search knows questions only: where it alone decides, there are none. */
+/**
+ * True if answers are also read. The upstream's search finds only questions. So in mode `platform`, a search with words
+ * returns no answers.
+ */
 export function wantsAnswers(criteria: Criteria, match: MatchMode): boolean {
   return match !== 'platform' || alternativesOf(criteria).length === 0;
 }
 
-/** The wanted part of a listing. */
+/** The part of a listing that a request reads. */
 export interface Slice {
   site: string;
   /** Epoch seconds: the earliest creation; undefined at a first poll. */
@@ -87,7 +94,7 @@ export function newestQuestion(path: 'questions' | 'answers', slice: Slice): Que
   return { path, query: queryOf(slice) };
 }
 
-/** `since` minus the delay of the index, in epoch seconds. */
+/** `since` minus the delay of the index, in epoch seconds, rounded down. */
 export function fromOf(since: Date | undefined, lagSeconds: number): number | undefined {
   if (!since) return undefined;
   const seconds = since.getTime() / 1000 - lagSeconds;
@@ -106,7 +113,8 @@ function queryOf({ site, from, page, filter }: Slice): Record<string, string> {
   };
 }
 
-// The API accepts both "unix" and "unix.stackexchange.com", but an item must have one id.
+// The API accepts both "unix" and "unix.stackexchange.com". Only one of them is used, because an item must always have
+// the same id.
 function siteOf(text: string): string {
   return text
     .toLowerCase()

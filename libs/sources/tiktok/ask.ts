@@ -15,7 +15,7 @@ const nextReset = nextMidnightIn('UTC');
 
 /** Videos of one page: TikTok's maximum. */
 export const PAGE_SIZE = 100;
-/** TikTok's daily limit of a project; failed requests count as well. */
+/** TikTok's daily limit of a project. Failed requests also count. */
 export const QUOTAS = { requests: { points: 1_000, nextReset } } satisfies Record<string, DailyQuota>;
 
 /** One page of the videos of some days. */
@@ -44,7 +44,7 @@ export class RefusedByTiktok extends UpstreamError {
 
 /**
  * Requests a page of videos, and returns the response's `data`.
- * @throws UpstreamError mostly `RefusedByTiktok`
+ * @throws UpstreamError in most cases a `RefusedByTiktok`
  */
 export function askVideos(
   context: SignedInContext,
@@ -107,13 +107,13 @@ function faultOf({ status, headers }: UpstreamResponse, code: string, now: Date)
     case 'daily_quota_limit_exceeded':
       return refused(
         'quota_spent',
-        "the day's requests are used up; they are new at 00:00 UTC",
+        "the day's requests are used up; new requests are allowed from 00:00 UTC",
         nextReset(now).getTime() - now.getTime(),
       );
     case SCOPE_CODE:
       return refused(
         'unauthorized',
-        'the project may not read videos; it needs the scope research.data.basic, which TikTok gives to approved researchers',
+        'the project has no permission to read videos; it needs the scope research.data.basic, which TikTok gives to approved researchers',
       );
     case 'invalid_params':
       return refused(

@@ -3,16 +3,16 @@ import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError } from '../source.js';
 
 /**
- * Parses a response in which ids are numbers above 2^53: numbers that do not fit a double become text.
+ * Parses a response whose ids are numbers above 2^53. Integers that JavaScript cannot represent exactly become texts.
  * @throws UpstreamError like `parseJson`
  */
 export function parseBigNumbers(text: string, status: number): unknown {
-  // First parsed as everywhere, because that detects HTML and truncated responses.
+  // `parseJson` detects HTML and truncated responses.
   parseJson('tiktok', text, status);
   try {
     return parse(text, undefined, numberOrDigits);
   } catch {
-    // Unlike JSON.parse it refuses duplicate keys.
+    // Unlike JSON.parse, this parser refuses duplicate keys.
     throw new UpstreamError('not_parsable', 'tiktok answered JSON that contradicts itself', status);
   }
 }

@@ -37,12 +37,11 @@ async function search(criteria: Criteria, context: FetchContext, settings: Tikto
         until: since?.toISOString(),
         pageCap,
       });
-  if (days.missed)
-    warnings.push('tiktok is asked for the last 30 days only; what is older was not asked for');
+  if (days.missed) warnings.push('Earshot asks tiktok only for the last 30 days; older videos are missing');
   return { ...read, gap: read.gap || warnings.length > 0, warnings: [...read.warnings, ...warnings] };
 }
 
-/** Reads every page of the days, because videos that were indexed late are among known ones. */
+/** Reads all pages of the days, because videos that were indexed late can be on pages with known videos. */
 async function readAll(first: Page, { since, pageCap, known }: FetchContext): Promise<Fetched> {
   const read = await readPages(first, { known: () => false, since, pageCap });
   const reachedBack = read.items.some(
@@ -51,7 +50,7 @@ async function readAll(first: Page, { since, pageCap, known }: FetchContext): Pr
   );
   if (!read.gap || !reachedBack) return read;
   // New videos were read completely, but late ones may be on unread pages.
-  const warning = `tiktok: videos that reached its search late were looked for on ${pageCap} pages only`;
+  const warning = `tiktok: videos that entered its search late were searched on ${pageCap} pages only`;
   return { ...read, gap: false, warnings: [...read.warnings, warning] };
 }
 
@@ -60,7 +59,7 @@ interface VideoRead {
   days: Days;
   context: FetchContext;
   settings: TiktokSettings;
-  /** What could not be read. */
+  /** Descriptions of the parts that could not be read. */
   warnings: string[];
 }
 
@@ -76,7 +75,8 @@ async function firstPage({ query, days, context, settings, warnings }: VideoRead
       warnings.push('tiktok reported a further page without its cursor');
       return page;
     } catch (error) {
-      // "Search Id … is invalid or expired", "Invalid count or cursor": TikTok loses cursors at random.
+      // "Search Id … is invalid or expired", "Invalid count or cursor": TikTok sometimes loses a cursor. Then the read
+      // begins again, once.
       const isLost = place && error instanceof RefusedByTiktok && error.code === 'invalid_params';
       if (!isLost || startedAgain) throw error;
       startedAgain = true;

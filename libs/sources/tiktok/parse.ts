@@ -16,7 +16,7 @@ import type { SourceItem } from '../source.js';
 export interface VideosAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** The begin of the next page; absent on the last one. Earlier pages may be empty. */
+  /** The position of the next page; absent on the last page. An empty page need not be the last one. */
   next: { cursor: number; searchId: string | undefined } | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface VideosAnswer {
 export function parseVideos(data: JsonRecord): VideosAnswer {
   const videos = listOf(data['videos']);
   if (!videos || typeof data['has_more'] !== 'boolean') {
-    throw unknownShape('tiktok', 'a list "videos" and whether it "has_more"');
+    throw unknownShape('tiktok', 'a list "videos" and a boolean "has_more"');
   }
   const cursor = numberOf(data['cursor']);
   if (data['has_more'] && cursor === undefined) throw unknownShape('tiktok', 'a "cursor" of the next page');
@@ -90,7 +90,7 @@ function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem 
   });
 }
 
-// Ids are numbers; those that do not fit a double have been parsed as text.
+// Ids are numbers. Ids that JavaScript cannot represent exactly have been parsed as texts.
 function digitsOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   return text !== undefined && /^\d{1,24}$/.test(text) ? text : undefined;

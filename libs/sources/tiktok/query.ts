@@ -10,7 +10,7 @@ export interface Condition {
   field_values: string[];
 }
 
-/** All conditions of `and`, and at least one of `or` if there are any. */
+/** A video must meet all conditions of `and`, and at least one of `or` if `or` is present. */
 export interface VideoQuery {
   and?: Condition[];
   or?: Condition[];

@@ -71,7 +71,7 @@ describe('signing in to TikTok', () => {
     await expect(search(upstream)).rejects.toMatchObject({
       kind: 'unauthorized',
       message:
-        'tiktok answered 401: the project may not read videos; it needs the scope research.data.basic, which TikTok gives to approved researchers',
+        'tiktok answered 401: the project has no permission to read videos; it needs the scope research.data.basic, which TikTok gives to approved researchers',
     });
     expect(upstream.requests.length).toBe(2);
   });
@@ -116,7 +116,8 @@ describe('the quota of TikTok', () => {
   it('allows no request until 00:00 UTC when it is used up', async () => {
     const upstream = upstreamOf(() => ({ status: 429, body: problem('daily_quota_limit_exceeded') }));
     const waitMs = 12 * 3_600_000;
-    const reason = "tiktok answered 429: the day's requests are used up; they are new at 00:00 UTC";
+    const reason =
+      "tiktok answered 429: the day's requests are used up; new requests are allowed from 00:00 UTC";
     await expect(search(upstream)).rejects.toMatchObject({
       kind: 'quota_spent',
       statusCode: 429,

@@ -28,7 +28,7 @@ interface Token {
 const TOKEN_URL = 'https://open.tiktokapis.com/v2/oauth/token/';
 const SESSION_KEY = 'tiktok.token';
 const TOKEN_SECONDS = 7_200;
-// A token that expires during the request would cost one of the day's requests.
+// If a token expired during a request, the request would fail and count towards the daily limit.
 const RENEW_BEFORE_MS = 300_000;
 
 /** Sends a request with our token (client credentials). A refused token is renewed once. */
@@ -60,7 +60,7 @@ async function signIn({ http, now }: SignedInContext, settings: TiktokSettings):
   const answer = recordOf(body);
   const value = textOf(answer?.['access_token']);
   if (value === undefined) {
-    // Refused credentials come as a 200 with an "error".
+    // If TikTok refuses the credentials, it answers 200 with an "error".
     if (textOf(answer?.['error']) === undefined)
       throw unknownShape('tiktok', 'an object with an "access_token"');
     const reason = `tiktok refused the sign-in; check ${SETTINGS.join(' and ')}`;

@@ -86,7 +86,7 @@ describe('the request to TikTok', () => {
 
   it.each([
     [{}, 'query', 'a search on tiktok needs a query, terms, filters.username or filters.hashtag'],
-    [{ query: 'x', sort: 'likes' }, 'sort', 'tiktok has no sorts: the newest come first'],
+    [{ query: 'x', sort: 'likes' }, 'sort', 'tiktok has no sort orders: the newest items come first'],
     [
       { query: 'x', filters: { username: 7 } },
       'filters.username',
@@ -128,7 +128,7 @@ describe('the days of a request to TikTok', () => {
     expect(await days(ago(40))).toEqual({
       days: '20260202-20260304',
       gap: true,
-      warnings: ['tiktok is asked for the last 30 days only; what is older was not asked for'],
+      warnings: ['Earshot asks tiktok only for the last 30 days; older videos are missing'],
     });
   });
 });
@@ -249,7 +249,7 @@ describe('reading TikTok', () => {
     });
     expect([gap, warnings]).toEqual([
       false,
-      ['tiktok: videos that reached its search late were looked for on 2 pages only'],
+      ['tiktok: videos that entered its search late were searched on 2 pages only'],
     ]);
     const more = { state: { history: { allReadAt: '2026-03-01T00:00:00.000Z' } }, pageCap: 2 };
     expect((await read(serving([page([1], 100), page([2], 200)]), more)).gap).toBe(true);

@@ -2,9 +2,9 @@ import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 
 const DAY_MS = 86_400_000;
-// Videos reach the index for researchers days after their publication.
+// Videos enter the index for researchers days after their publication.
 const INDEX_LAG_MS = 3 * DAY_MS;
-// The maximum distance of the two dates.
+// The maximum time between the two dates.
 const REACH_MS = 30 * DAY_MS;
 const WHOLE_EVERY_MS = 6 * 3_600_000;
 
@@ -12,11 +12,11 @@ const WHOLE_EVERY_MS = 6 * 3_600_000;
 export interface Days {
   startDate: string;
   endDate: string;
-  /** True if the time since the last look is longer than the days that can be requested. */
+  /** True if the last read was so long ago that one request cannot cover the time since then. */
   missed: boolean;
 }
 
-/** The days since the last look and some before it; at a first poll the last few. */
+/** The days since the last read and some days before it; at a first poll the last few days. */
 export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Days {
   const earliestMs = now.getTime() - REACH_MS;
   const wantedMs = (since ?? now).getTime() - INDEX_LAG_MS;
@@ -28,13 +28,14 @@ export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Day
 }
 
 /**
- * True if all days must be read again, and not only up to the first known video, because late videos are among known
- * ones. Stores the time in the history, so that a watch with a long interval does not restart the period.
+ * True if all pages of the days must be read, and not only up to the first known video. This is necessary every six
+ * hours, because videos that were indexed late are on pages with known videos. Stores the time in the history, so that
+ * all watches of the search share the period.
  */
 export function isTimeForAll({ since, now, state }: Pick<FetchContext, 'since' | 'now' | 'state'>): boolean {
   const history = recordOf(state['history']);
   const last = Date.parse(textOf(history?.['allReadAt']) ?? '');
-  // A new search has not read anything that could have come late.
+  // At a first poll there are no late videos, because nothing has been read before.
   const isTime = since !== undefined && now.getTime() - last >= WHOLE_EVERY_MS;
   if (isTime || Number.isNaN(last)) state['history'] = { ...history, allReadAt: now.toISOString() };
   return isTime;

@@ -11,12 +11,12 @@ import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './
 import { scan, type Scan } from './scan.js';
 import { askCatalog } from './session.js';
 
-// A read also covers this time before the previous read of its watch.
+// A read also covers this period before the watch's previous read.
 const OVERLAP_MS = 5 * 60_000;
 
 /**
- * Vinted with the catalogue of its sites, which is not an official API: disabled unless `SOURCE_VINTED_ENABLED=true`.
- * It follows listings: new ones, changes of price, and those that are gone.
+ * Vinted with the catalogue of its sites. This is not an official API, so the source is disabled unless
+ * `SOURCE_VINTED_ENABLED=true`. It reports new listings, price changes, and listings that are gone.
  */
 export function createVintedConnector(): SourceConnector {
   return {
@@ -25,7 +25,7 @@ export function createVintedConnector(): SourceConnector {
     filterKeys: ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'],
     commonGrid: false,
     hasSearch: true,
-    // No limit is documented; a fast rate causes 403 and 429.
+    // Vinted documents no limit, but answers 403 and 429 to faster requests.
     budget: { requestsPerMinute: 20, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => phrasesOf(criteria).length * scanPagesOf(criteria),
@@ -52,13 +52,13 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   for (const { placed, promoted } of scans)
     for (const listing of [...promoted, ...placed]) shown.set(listing.id, listing);
   const reported = { market, history, present, shown };
-  // Changes may be reported twice, so that clock differences between machines lose none. Mere sightings would be
-  // repeated for each listing.
+  // Some changes are reported twice, so that none is lost if the clocks of machines differ. Sightings are not, because
+  // all listings would be reported twice.
   const seen = since && new Date(since.getTime() + OVERLAP_MS);
   const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
-    // Earlier changes are also unknown to watches that come later.
+    // After a restart, earlier changes are unknown. So watches that were read before it may miss some.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
     market,
   );
@@ -71,8 +71,8 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 }
 
 /**
- * Scans one phrase after another, within the lane's budget. Pages that one phrase does not use are available to the
- * next.
+ * Scans one phrase after another, within the lane's budget. The next phrases can use the pages that a phrase does not
+ * need.
  */
 async function scanAll(
   criteria: Criteria,
@@ -89,7 +89,7 @@ async function scanAll(
     const atMost = Math.min(context.pageCap, atLeast + spare);
     const one = await scan(key, history?.lists.get(key), { atLeast, atMost }, (page, time) => {
       const url = catalogUrl(market, criteria, phrase, page, time);
-      // Each page is shared, because reads for watches with and without a past use the same list.
+      // Each page is shared, because first and later reads of watches use the same list.
       return context.shared(url, async () => parseCatalog(await askCatalog(context, market, url), market));
     });
     spare -= Math.max(0, one.pages - atLeast);
@@ -114,8 +114,8 @@ async function followed(
 }
 
 /**
- * For a lost history (a new version cannot read it): the items that watches have seen before replace it. Others are
- * reported rather than dropped.
+ * Builds a new history if the old one is lost (a new version of Earshot cannot read it). The new history contains the
+ * listings that a watch has seen before. All other listings are reported as new.
  */
 function restarted(scans: readonly Scan[], since: Date, context: FetchContext): History {
   const known = (listings: readonly Listing[]) => listings.filter(({ itemId }) => context.known(itemId));

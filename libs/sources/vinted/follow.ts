@@ -36,7 +36,7 @@ export function follow({ before, scans, now, confirmedGone }: Following): Follow
   return new Follower(before, scans, now.getTime(), confirmedGone ?? new Set()).followup();
 }
 
-/** A scan with the list that it is compared with; without places if the list was unknown. */
+/** A scan and the previous list. `list` and `places` are undefined if there is no previous list. */
 interface Compared {
   scan: Scan;
   list: KnownList | undefined;
@@ -131,7 +131,7 @@ class Follower {
     this.sight(one);
   }
 
-  /** Keeps a listing without a change. Records the first sighting of each day. */
+  /** Stores a listing that has not changed, and records its first sighting of each day. */
   private sight(one: Followed): void {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
     if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.keep(one);
@@ -139,22 +139,26 @@ class Follower {
     this.keep({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
   }
 
-  /** Above the listings of the previous scan there are only new ones, except bumped and promoted ones. */
+  /**
+   * True if the listing is new. Listings above those of the previous scan are new, except bumped and promoted listings.
+   */
   private isNew({ id, photoUploadedAt }: Listing): boolean {
     if (!this.before) return false;
     const placed = this.compared.filter(({ indexes }) => indexes.has(id));
     if (placed.length > 0) {
       return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
     }
-    // Promoted listings may appear anywhere. Only a photo from after the last scan shows that one is new.
+    // A promoted listing may appear anywhere, so it counts as new only if its photo was uploaded after the last scan.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
   }
 
   /**
-   * A listing that was not seen. It counts as missing only if scans passed its place in every list that contained it.
+   * Handles a listing that no scan contains. It counts as missing only if the scans have passed its place in every list
+   * that contained it.
    */
   private lack(id: string, one: Followed): void {
-    // A listing that was only seen out of order has no place that a scan could pass. It has not been reported either.
+    // A listing that was seen only as promoted has no place in a list, so no scan can pass it. It has not been reported
+    // as new either.
     if (one.unplaced) return;
     const lists = this.compared.filter(({ places }) => places?.held(id));
     const passed =
@@ -185,7 +189,8 @@ class Follower {
     const indexOf = (id: string) =>
       Math.min(...this.compared.map(({ indexes }) => indexes.get(id) ?? Infinity));
     const indexes = new Map([...this.seen.keys()].map((id) => [id, indexOf(id)]));
-    // Infinity minus Infinity is NaN, so listings out of order keep the order in which they were found.
+    // Equal indexes are compared first, because Infinity minus Infinity is NaN. Promoted listings (Infinity) keep the
+    // order in which they were found.
     return [...indexes].sort(([, a], [, b]) => (a === b ? 0 : a - b)).map(([id]) => id);
   }
 
@@ -207,7 +212,7 @@ class Follower {
     );
   }
 
-  /** True if it was seen in another list and has left this one, because it matches one phrase less. */
+  /** True if the listing was seen in another list but has left this list, because it no longer matches this phrase. */
   private isElsewhere(id: string, scan: Scan, places: Places | undefined): boolean {
     const here = scan.promoted.some((listing) => listing.id === id);
     return this.seen.has(id) && !here && places?.hasPassed(id) === true;

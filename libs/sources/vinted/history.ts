@@ -22,17 +22,20 @@ export interface Followed {
   listing: Listing;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** How often it was listed, and how often its price changed, as far as Earshot has seen. */
+  /** How often Earshot has seen that it was listed, and that its price changed. */
   listed: number;
   priceChanges: number;
-  /** Number of scans in a row that passed its place without it. */
+  /** Number of consecutive scans that have passed its place without finding it. */
   missing: number;
   gone: boolean;
-  /** True if it was only seen out of order: it has no place yet and has not been reported. */
+  /** True if it was only seen as promoted. Then it has no place in a list yet, and has not been reported. */
   unplaced: boolean;
   /** Oldest first. */
   happenings: readonly Happening[];
-  /** The first sighting of each of the last UTC days on which nothing had happened to it before. Oldest first. */
+  /**
+   * The first sighting of each of the last UTC days, oldest first. A day has no sighting if a change was recorded
+   * first.
+   */
   sightings: readonly Sighting[];
 }
 
@@ -46,7 +49,7 @@ export interface Sighting {
 export interface Happening {
   kind: HappeningKind;
   at: number;
-  /** Its number among the changes of its kind, from 1. */
+  /** The number of this change among the listing's changes of the same kind, from 1. */
   n: number;
   price: Money;
   previous?: Money | undefined;
@@ -59,8 +62,8 @@ const KINDS = ['created', 'price_changed', 'delisted'] as const;
 const VERSION = 2;
 
 /**
- * The history as JSON. It is read together with those of many other searches, and contains some hundred listings,
- * sometimes three thousand. So keys are short, and derivable data are left out.
+ * The history as JSON. Earshot reads the histories of many searches at once, and each contains some hundred to three
+ * thousand listings. So keys are short, and data that can be derived are left out.
  */
 export function writeHistory(history: History, market: Market): JsonRecord {
   const { scannedAt, missedUntil, lists, followed } = history;
@@ -77,7 +80,7 @@ export function writeHistory(history: History, market: Market): JsonRecord {
   };
 }
 
-/** The history in a state; undefined if there is none that can be read. */
+/** Reads the history from a stored state. Returns undefined if it is missing or unreadable. */
 export function readHistory(value: unknown, market: Market): History | undefined {
   const kept = recordOf(value);
   const lists = recordOf(kept?.['lists']);
@@ -105,7 +108,7 @@ export function readHistory(value: unknown, market: Market): History | undefined
 function written({ listing, ...one }: Followed, scannedAt: number, address: string): JsonRecord {
   const { seller, shown } = listing;
   const url = shortUrl(listing.url, address);
-  // Only the first photo is kept. It is needed if something happened, or when the listing is gone.
+  // Only the first photo is stored, and only for listings that may be reported: after a change, or if they are gone.
   const photo = isWanted(one, scannedAt) ? listing.photos[0] : undefined;
   return {
     t: listing.title,
@@ -139,7 +142,7 @@ function isWanted(
   return happenings.length > 0 || missing > 0 || lastSeenAt === scannedAt;
 }
 
-/** An address of Vinted consists of the listing's id and the title; only the title is kept. */
+/** The address of a listing ends with its id and its title. Only the part after the id is stored. */
 function shortUrl(url: string, address: string): string {
   const behind = url.startsWith(address) ? url.slice(address.length) : url;
   return behind.startsWith('http') ? url : behind;

@@ -11,7 +11,7 @@ export interface Market {
   currency: string;
 }
 
-// Vinted's sites, with the part after "vinted." if it differs from the code.
+// Vinted's sites by code, with their currencies. `ENDINGS` has the part after "vinted." if it differs from the code.
 const CURRENCIES: Readonly<Record<string, string>> = {
   at: 'EUR',
   be: 'EUR',
@@ -52,7 +52,7 @@ export function marketOf(text: string | undefined): Market | undefined {
   return { code, origin: `https://www.vinted.${ENDINGS[code] ?? code}`, currency };
 }
 
-/** The fault of a search without a market, or with one that Vinted does not have. */
+/** The fault of a search without a market, or with a market that Vinted does not have. */
 export function faultsOfMarket({ market }: Criteria): Fault[] {
   if (marketOf(market)) return [];
   const known = Object.keys(CURRENCIES).join(', ');

@@ -2,7 +2,7 @@ import { catalogItem, listingId } from './testing/fixtures.js';
 import { news, search, vinted } from './testing/search.js';
 
 describe('an answer without a single listing', () => {
-  const empty = 'vinted answered an empty list although it had 4 listings before; counted as no answer';
+  const empty = 'vinted answered an empty list although it had 4 listings before; this answer is not used';
 
   it('is not believed if there were several, and changes nothing', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);

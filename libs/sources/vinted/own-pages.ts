@@ -5,7 +5,7 @@ import { listingUrl } from './request.js';
 import type { Scan } from './scan.js';
 import { isGone } from './session.js';
 
-/** Maximum number of missing listings whose own pages one read requests, because each costs a request. */
+/** One read requests the own pages of at most this many missing listings. */
 export const CONFIRMATIONS = 2;
 
 /** The results of the listings' own pages. */
@@ -16,8 +16,8 @@ export interface OwnPages {
 }
 
 /**
- * Requests the own pages of the first few listings. A page that cannot be read gives no result and does not fail the
- * scan, because the next scan decides as well. If Vinted asks to wait, no further page is requested and the lane waits.
+ * Requests the own pages of the first few listings. A page that cannot be read is ignored, because the next scan also
+ * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested and the lane waits.
  */
 export async function askOwnPages(
   ids: readonly string[],
@@ -40,14 +40,14 @@ export async function askOwnPages(
   return { gone, warnings: [] };
 }
 
-/** A list may really become empty between two scans if only this many listings leave it. */
+/** If at most this many listings have left the list, an empty list is plausible. */
 const FEW = 2;
-/** After this time, an empty list is believed. */
+/** If the last scan was this long ago, an empty list is plausible. */
 const DOUBTED_MS = 2 * 86_400_000;
 
 /**
- * Ids of the listings of the previous scan if this scan is empty although there were several: probably Vinted did not
- * answer correctly. Empty if the scan can be believed.
+ * If this scan is empty but the previous one had several listings, returns their ids, because Vinted probably did not
+ * answer correctly. Otherwise returns an empty list.
  */
 export function vanished(before: History | undefined, scans: readonly Scan[], now: Date): string[] {
   const isEmpty = scans.every(({ placed, promoted }) => placed.length + promoted.length === 0);
@@ -58,8 +58,8 @@ export function vanished(before: History | undefined, scans: readonly Scan[], no
   return ids.length > FEW ? ids.sort() : [];
 }
 
-/** The fault of an empty response that is not believed. Other searches need not wait. */
+/** The fault of an empty response that is probably wrong. Other searches need not wait. */
 export function emptyAnswer(listings: number): UpstreamError {
-  const reason = `vinted answered an empty list although it had ${listings} listings before; counted as no answer`;
+  const reason = `vinted answered an empty list although it had ${listings} listings before; this answer is not used`;
   return new UpstreamError('truncated', reason, 200, undefined, 'search');
 }

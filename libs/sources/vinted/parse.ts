@@ -25,7 +25,7 @@ export interface Listing {
   url: string;
   /** The seller's price, in the seller's currency. */
   price: Money;
-  /** The price that the market shows instead, if the seller's currency is another one. */
+  /** The converted price that the market shows, if the seller's currency differs from the market's. */
   shown?: Money | undefined;
   brand?: string | undefined;
   size?: string | undefined;
@@ -34,9 +34,9 @@ export interface Listing {
   favourites?: number | undefined;
   seller?: Seller | undefined;
   photos: string[];
-  /** ISO 8601: the best available date of a listing. */
+  /** ISO 8601: when the first photo was uploaded. Listings have no other date. */
   photoUploadedAt?: string | undefined;
-  /** True if it is shown out of order because somebody pays for it. */
+  /** True if the seller pays for a place outside the normal order. */
   isPromoted: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface CatalogPage {
   warnings: string[];
   /** True if there is no further page. */
   isLast: boolean;
-  /** True if the list ends here: it is shorter than the maximum that Vinted returns. */
+  /** True if the list ends here, and not only because Vinted returns no further listings. */
   isEnd: boolean;
   /** A parameter that keeps later pages consistent with this one. */
   time: number | undefined;
@@ -76,7 +76,7 @@ export function parseCatalog(body: unknown, market: Market): CatalogPage {
   const page = numberOf(pagination?.['current_page']) ?? 1;
   const total = numberOf(pagination?.['total_entries']);
   const isLast = entries.length === 0 || (pages === undefined ? entries.length < PAGE_SIZE : page >= pages);
-  // An empty page that should contain listings according to its total is not the end.
+  // If a page is empty although its total says that it has listings, it is not the end.
   const isEmptied = entries.length === 0 && (total ?? 0) > (page - 1) * PAGE_SIZE;
   return {
     listings: items,
@@ -124,7 +124,7 @@ export function itemIdOf({ code }: Market, id: string): string {
   return `vinted:${code}:${id}`;
 }
 
-// On a product's page, the seller's name is beside the listing's own keys.
+// In the data of a product's page, the seller's keys are in the listing itself.
 function sellerOf(entry: JsonRecord): Seller | undefined {
   const user = recordOf(entry['user']);
   const id = idOf(user?.['id'] ?? entry['seller_id']);
@@ -133,7 +133,7 @@ function sellerOf(entry: JsonRecord): Seller | undefined {
   return { id, login, isBusiness: (user ?? entry)['business'] === true };
 }
 
-// One `photo` until 2026, a list of `photos` since.
+// Until 2026 a listing had one `photo`; since then it has a list `photos`.
 function photosOf(entry: JsonRecord): JsonRecord[] {
   const photos = listOf(entry['photos']) ?? [entry['photo']];
   return photos.map(recordOf).filter((photo) => photo !== undefined);

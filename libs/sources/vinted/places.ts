@@ -1,18 +1,21 @@
 /** What one scan of a list shows about the previous list. */
 export interface Places {
-  /** Listings of the scan up to this index (exclusive) are new unless known; below it they may be old ones. */
+  /** Unknown listings of the scan before this index are new. Unknown listings from this index on may be old. */
   newUpTo: number;
   /** True if the listing was in the previous list. */
   held(id: string): boolean;
-  /** True if the scan shows that a listing of the previous list, which it does not contain, has left the list. */
+  /** For a listing of the previous list that the scan does not contain: true if it must have left the list. */
   hasPassed(id: string): boolean;
-  /** The current list, newest first: the scan, and the part that it did not read. */
+  /**
+   * The current list, newest first: the listings of the scan, and the part of the previous list that the scan did not
+   * read.
+   */
   order(dropped: ReadonlySet<string>): string[];
 }
 
 /**
- * This many listings of the previous list, in their old order, prove that a scan has reached it. Listings are sometimes
- * bumped; only as many bumped ones, in exactly this order, could be mistaken for it.
+ * If a scan contains this many listings of the previous list in their old order, it has reached that list. Single
+ * listings prove nothing, because sellers sometimes bump listings to the top.
  */
 const MEETING = 5;
 
@@ -24,15 +27,15 @@ export interface KnownList {
   whole: boolean;
 }
 
-/** True if a scan contains enough of the previous list, so that nothing new can be below it. */
+/** True if a scan has reached the previous list, so that there are no new listings below. */
 export function meets(known: KnownList, scanned: readonly string[]): boolean {
   const wanted = Math.min(MEETING, known.order.length);
   return wanted > 0 && inOldOrder(ranksOf(known.order), scanned).length >= wanted;
 }
 
 /**
- * Compares a scan with the previous list. Listings never move down. One that moves up (bumped or edited) does not show
- * how far the scan has got, so only listings that kept their relative order count.
+ * Compares a scan with the previous list. Listings move up (when they are bumped or edited), but never down. A listing
+ * that has moved up does not show how far the scan has read, so only listings that kept their relative order count.
  * @param scanned ids of the listings in their order, newest first
  */
 export function compare(
@@ -48,7 +51,7 @@ export function compare(
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
     held: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
-    // The depth of an incomplete scan is unknown: listings that it lacks may all be below it.
+    // An incomplete scan has not reached the previous list, so all listings that it does not contain may be below it.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),
   };
 }
@@ -57,12 +60,12 @@ function ranksOf(order: readonly string[]): Map<string, number> {
   return new Map(order.map((id, rank) => [id, rank]));
 }
 
-/** The longest run of scanned listings in their old order; the others have moved up. */
+/** The longest sequence of scanned listings in their old order. The other listings have moved up. */
 function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string[]): string[] {
   const ids = scanned.filter((id) => ranks.has(id));
   const rankAt = (index: number | undefined) =>
     index === undefined ? -1 : (ranks.get(ids[index] ?? '') ?? -1);
-  // For each length of run: the smallest last rank so far.
+  // For each length of a sequence: the index of the listing that ends it with the lowest rank so far.
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   ids.forEach((_, index) => {
@@ -81,7 +84,8 @@ function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string
 }
 
 /**
- * Listings that the scan lacks stay before the next listing that kept its place; below the last of these, at the end.
+ * Adds the listings that the scan does not contain: each before the next listing that kept its order, or at the end if
+ * there is none.
  */
 function merged(
   order: readonly string[],

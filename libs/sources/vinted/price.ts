@@ -9,9 +9,8 @@ export interface Money {
 }
 
 /**
- * The price of a listing that its market shows, in any of Vinted's formats: `{amount, currency_code}` (from 2025),
- * `"35.0"` beside a `currency` (2023), `"4,00 €"` beside a `price_numeric` (2021), a number. Undefined if there is
- * none.
+ * The price that the market shows for a listing. Vinted's formats are `{amount, currency_code}` (from 2025), `"35.0"`
+ * with a `currency` (2023), `"4,00 €"` with a `price_numeric` (2021), or a number. Undefined if there is no price.
  */
 export function priceOf(entry: JsonRecord, marketCurrency: string): Money | undefined {
   const money = recordOf(entry['price']);
@@ -23,8 +22,8 @@ export function priceOf(entry: JsonRecord, marketCurrency: string): Money | unde
 }
 
 /**
- * The seller's price, if the listing comes from a market with another currency. The shown price changes with the
- * exchange rate, this one does not.
+ * The seller's price, if the listing comes from a market with another currency. Unlike the price that the market shows,
+ * it does not change with the exchange rate.
  */
 export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   const conversion = recordOf(entry['conversion']);
@@ -44,18 +43,22 @@ export function isSamePrice(a: Money, b: Money): boolean {
 }
 
 /**
- * True if a price has changed. A change of the currency is not a change of price: Vinted began or stopped showing a
- * conversion, and the seller did nothing.
+ * True if a price has changed. If the currency differs, Vinted has only begun or stopped converting the price, so the
+ * price has not changed.
  */
 export function isPriceChange(from: Money, to: Money): boolean {
   return from.currency === to.currency && from.amount !== to.amount;
 }
 
-/** A number, or a text with one, as a decimal with at least two places; undefined if there is none. */
+/**
+ * Converts a number, or a text that contains a number, to a decimal number with at least two places. Returns undefined
+ * if there is no number.
+ */
 export function decimalOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : String(numberOf(value) ?? '');
   if (/^\d+(\.\d+)?$/.test(text)) return normalized(text);
-  // Formats of people: "4,00 €", "1.234,50 zł", "$1,234.50". Separators before the last one separate thousands.
+  // Formats for people: "4,00 €", "1.234,50 zł", "$1,234.50". Only a separator before the last one or two digits
+  // separates decimals; all others separate thousands.
   const shown = /^\D*(\d(?:[\d\s.,\u00a0\u202f]*\d)?)\D*$/.exec(text)?.[1]?.replace(/\s/g, '');
   if (typeof value !== 'string' || shown === undefined) return undefined;
   const fraction = /[.,](\d{1,2})$/.exec(shown)?.[1] ?? '';

@@ -1,13 +1,13 @@
 import type { Followed, History } from './history.js';
 
 const DAY_MS = 86_400_000;
-/** Older changes are no longer reported; `missedUntil` shows that to a watch with a longer interval. */
+/** Older changes are removed. `missedUntil` records this for watches that were not read for longer. */
 const KEPT_MS = 31 * DAY_MS;
-/** More than one read can return (30 pages of 96), so current listings are never forgotten. */
+/** One read returns fewer listings (30 pages of 96), so current listings are never removed. */
 const MOST_FOLLOWED = 3_000;
-/** Per listing. */
+/** For one listing. */
 const MOST_HAPPENINGS = 20;
-/** Per listing, one per day: 24 hours that end at any time touch two calendar days. */
+/** For one listing. There is one sighting per day, and any period of 24 hours is part of two calendar days. */
 export const MOST_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MOST_SIGHTINGS * DAY_MS;
 
@@ -17,8 +17,8 @@ export function dayOf(at: number): number {
 }
 
 /**
- * The history within its limits: nothing older than 31 days, at most 3,000 listings, gone ones are removed first. If a
- * change is removed that a watch with a long interval may not have got, `missedUntil` records it.
+ * Limits the history to 31 days and 3,000 listings; listings that are gone are removed first. `missedUntil` becomes the
+ * time of the latest removed change, because some watches may not have reported it yet.
  */
 export function pruned(history: History, now: number): History {
   const oldest = now - KEPT_MS;
@@ -34,7 +34,7 @@ export function pruned(history: History, now: number): History {
     const count = Math.max(old, one.happenings.length - MOST_HAPPENINGS);
     forget(one, count);
     const happenings = one.happenings.slice(count);
-    // A listing that was not seen for so long is deeper than scans read.
+    // If a listing was not seen for so long, its place is below the part of the list that scans read.
     const unseenSince = one.unplaced && happenings.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
     const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < unseenSince;

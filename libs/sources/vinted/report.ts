@@ -11,11 +11,11 @@ export interface Reported {
   history: History;
   /** Ids of the current listings, newest first. */
   present: readonly string[];
-  /** The listings of the current scan, with fields that the history does not keep. */
+  /** The listings of the current scan, with fields that the history does not contain. */
   shown: ReadonlyMap<string, Listing>;
 }
 
-/** All current listings as created: a first poll stores them as the baseline. */
+/** Reports all current listings as created. A first poll stores them as the baseline. */
 export function reportOfAll({ market, history, present, shown }: Reported): SourceItem[] {
   return present.flatMap((id) => {
     const one = history.followed.get(id);
@@ -28,8 +28,8 @@ export function reportOfAll({ market, history, present, shown }: Reported): Sour
 }
 
 /**
- * All changes after an instant, newest first. Each read that asks for them returns them again, because other watches of
- * the same search may not have got them.
+ * All changes after `since`, newest first. Reads for different watches return the same change again, because each watch
+ * needs it.
  */
 export function reportSince(since: Date, { market, history, present, shown }: Reported): SourceItem[] {
   const places = new Map(present.map((id, place) => [id, place]));
@@ -50,10 +50,10 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
   const listing = fresh ?? one.listing;
   const { seller, shown } = listing;
   const { price, previous } = happening;
-  // The market's converted price belongs to the current price only.
+  // The market has converted only the current price.
   const converted = isSamePrice(price, listing.price) ? shown : undefined;
   const previousPrice = previous && Number(previous.amount);
-  // Vinted's own search uses these as well: a listing by Nike need not contain the brand in its title.
+  // Vinted's own search also finds these facts: the title of a listing by Nike need not contain the brand.
   const facts = [listing.brand, listing.size, listing.condition].filter((fact) => fact !== undefined);
   return buildItem('vinted', {
     itemId: itemIdOf(listing, happening),
@@ -95,7 +95,8 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
 }
 
 /**
- * Derived only from the change, so that a read that is repeated after a crash reports the same change with the same id.
+ * The id is derived only from the change. So a read that is repeated after a crash reports the same change with the
+ * same id.
  */
 function itemIdOf({ itemId }: Listing, { kind, n, price }: Happening): string {
   switch (kind) {

@@ -6,18 +6,20 @@ import { faultsOfMarket, type Market } from './markets.js';
 
 /** Listings of one page: Vinted's maximum. */
 export const PAGE_SIZE = 96;
-/** Minimum number of pages of a scan, so that prices and places of some hundred listings are followed. */
+/** Minimum number of pages of a scan. So the prices and places of about three hundred listings are followed. */
 export const SCAN_PAGES = 3;
 /**
- * Maximum number of pages of all terms in one read. At the rate of the budget they take a minute and a half; a claim on
- * the search lasts three.
+ * Maximum number of pages of all phrases in one read. With the budget's rate they take one and a half minutes; a claim
+ * on the search lasts three minutes.
  */
 export const PAGES_PER_READ = 30;
 
 const ORDER = 'newest_first';
 const ID_FILTERS = ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'] as const;
 
-/** The phrases of a search, one request each; one empty phrase if it has only filters. */
+/**
+ * The phrases of a search. Each needs its own requests. If the search has only filters, the result is one empty phrase.
+ */
 export function phrasesOf(criteria: Criteria): string[] {
   const phrases = alternativesOf(criteria).map((alternative) => alternative.join(' '));
   return phrases.length > 0 ? phrases : [''];
@@ -46,7 +48,10 @@ export function faultsOf(criteria: Criteria): Fault[] {
     faults.push({ path: 'query', message: `a search on vinted needs a query, terms or one of ${filters}` });
   }
   if (phrasesOf(criteria).length > PAGES_PER_READ) {
-    faults.push({ path: 'terms', message: `vinted is asked for each term: at most ${PAGES_PER_READ}` });
+    faults.push({
+      path: 'terms',
+      message: `vinted needs a request for each term, so the maximum number of terms is ${PAGES_PER_READ}`,
+    });
   }
   const { priceMin = 0, priceMax = Infinity } = criteria;
   if (priceMin > priceMax) faults.push({ path: 'priceMax', message: 'must not be below priceMin' });
@@ -71,7 +76,7 @@ export function catalogUrl(
     ...(priceMin !== undefined && { price_from: String(priceMin) }),
     ...(priceMax !== undefined && { price_to: String(priceMax) }),
     ...(bounded && { currency: market.currency }),
-    // Only this order can be followed: in any other, a listing's place does not depend on its age.
+    // Following needs this order: in all other orders, a listing's place does not depend on its age.
     order: ORDER,
     page: String(page),
     per_page: String(PAGE_SIZE),

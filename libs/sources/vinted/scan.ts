@@ -1,18 +1,18 @@
 import type { CatalogPage, Listing } from './parse.js';
 import { meets, type KnownList } from './places.js';
 
-/** The newest listings of one phrase, down to the depth of the scan. */
+/** The newest listings of one phrase, as far as the scan has read. */
 export interface Scan {
   phrase: string;
   /** Listings in their order, newest first. */
   placed: Listing[];
-  /** Listings that are shown out of order. */
+  /** Listings that are shown outside the normal order. */
   promoted: Listing[];
-  /** True if it reached the end of the list. */
+  /** True if the scan reached the end of the list. */
   whole: boolean;
-  /** True if it reached the end, or listings of the previous scan: nothing new is below. */
+  /** True if the scan reached the end or the previous list, so that there are no new listings below. */
   complete: boolean;
-  /** Number of pages it read. */
+  /** Number of pages that were read. */
   pages: number;
   warnings: string[];
 }
@@ -25,7 +25,7 @@ export interface ScanDepth {
 }
 
 /**
- * Reads pages until it meets the previous list, or the list ends.
+ * Reads pages until the scan reaches the previous list or the end, but at least `atLeast` and at most `atMost`.
  * @param before the previous list; absent if it is unknown
  */
 export async function scan(

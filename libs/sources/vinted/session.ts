@@ -7,14 +7,14 @@ import { askWithToken, sessionToken, type SessionToken } from '../shared/session
 /** The part of a read's context that requests need. */
 export type SessionContext = Pick<FetchContext, 'http' | 'session' | 'shared'>;
 
-// Without it the catalogue responds with 401. A visitor without an account gets it on the first page.
+// Without this cookie, the catalogue answers 401. Vinted's home page sets it also for visitors without an account.
 const ACCESS_COOKIE = 'access_token_web';
-/** Statuses of a listing's page that only redirect to its address with the title. */
+/** Statuses of redirects from a listing's page to its address with the title. They mean that the listing exists. */
 const MOVED = [301, 302, 303, 307, 308];
 const GONE = [404, 410];
 
 /**
- * Reads the market's catalogue as a visitor without an account. An expired visit is renewed once.
+ * Reads the market's catalogue as a visitor without an account. An expired session is renewed once.
  * @throws UpstreamError also for a 200 with an error `code`
  */
 export async function askCatalog(context: SessionContext, market: Market, url: string): Promise<unknown> {
@@ -60,12 +60,12 @@ function refusal(code: number): UpstreamError {
   const answered = `vinted answered 200 with the code ${code}`;
   switch (code) {
     case 100:
-      return new UpstreamError('unauthorized', `${answered}: the visit has ended`, 200);
+      return new UpstreamError('unauthorized', `${answered}: the session has ended`, 200);
     case 21:
       return new UpstreamError('unauthorized', `${answered}: it requires a sign-in`, 200);
     case 102:
     case 106:
-      return new UpstreamError('forbidden', `${answered}: it refuses this address`, 200);
+      return new UpstreamError('forbidden', `${answered}: vinted refuses this address`, 200);
     case 104:
       return new UpstreamError('not_found', `${answered}: this address does not exist`, 200);
     default:

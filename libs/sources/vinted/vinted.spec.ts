@@ -130,7 +130,10 @@ describe('criteria of a search on Vinted', () => {
     ],
     [
       { terms: Array.from({ length: 31 }, (_, n) => `t${n}`) },
-      { path: 'terms', message: 'vinted is asked for each term: at most 30' },
+      {
+        path: 'terms',
+        message: 'vinted needs a request for each term, so the maximum number of terms is 30',
+      },
     ],
   ])('are refused: %j', (init, fault) => {
     expect(faults(init)).toEqual([fault]);

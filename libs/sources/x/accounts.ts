@@ -6,7 +6,7 @@ import { handleOf } from './query.js';
 import { userUrl } from './request.js';
 import { userOf, type User } from './user.js';
 
-/** A definitive negative answer. */
+/** A definite negative answer. */
 export type Refused = Extract<LookupAnswer, { kind: 'refused' }>;
 
 const REFUSALS: Readonly<Record<Failure, { code: string; message: (ref: string) => string }>> = {
@@ -19,7 +19,8 @@ const REFUSALS: Readonly<Record<Failure, { code: string; message: (ref: string) 
 };
 
 const SESSION_KEY = 'x.accounts';
-// A name seldom moves to another account, and a read of a profile costs the operator a cent.
+// Numbers are cached because a name rarely moves to another account, and each read of a profile costs the operator a
+// cent.
 const KEPT_MS = 3_600_000;
 const MOST_KEPT = 5_000;
 
@@ -32,7 +33,7 @@ export async function profileOf(
   settings: XSettings,
 ): Promise<{ kind: 'profile'; user: User } | Refused> {
   const named = namedBy(ref);
-  // X responds with 400, and not 404, to an impossible name.
+  // X answers 400, and not 404, to an impossible name.
   if (!named) return refusalOf(ref, 'not_found');
   const asked = await askAbout(ref, userUrl(named), context, settings);
   if (asked.kind === 'refused') return asked;
@@ -56,7 +57,7 @@ export async function accountIdOf(
   const profile = await profileOf(ref, context, settings);
   if (profile.kind === 'refused') return profile;
   const { user } = profile;
-  // Not cached, because it may become public at any time.
+  // A protected account is not cached, because it may become public at any time.
   if (user.protected === true) return refusalOf(ref, 'protected');
   const [oldest] = kept.keys();
   if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
@@ -66,7 +67,7 @@ export async function accountIdOf(
 
 /**
  * Sends a request about an account.
- * @throws UpstreamError; an account that X does not show is returned as a refusal
+ * @throws UpstreamError if X does not answer correctly; if X does not show the account, returns a refusal
  */
 export async function askAbout(
   ref: string,

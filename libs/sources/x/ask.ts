@@ -7,7 +7,7 @@ import { statusError } from '../shared/status-error.js';
 /** The required setting: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
 
-// Credits come back when somebody buys them, so a single request tries from time to time.
+// After this wait Earshot tries again with one request, because somebody may have bought credits.
 const NO_CREDITS_WAIT_MS = 3_600_000;
 const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
 
@@ -23,10 +23,10 @@ export interface AskContext {
   now: Date;
 }
 
-/** X refuses the request as invalid. */
+/** The error if X refuses a request as invalid. */
 export class RefusedRequest extends UpstreamError {
   constructor(
-    /** The faulty parameters, by X's names: `query`, `pagination_token`. */
+    /** The faulty parameters, with X's names: `query`, `pagination_token`. */
     readonly parameters: readonly string[],
   ) {
     const named = parameters.length === 0 ? '' : ` (${parameters.join(', ')})`;
@@ -68,7 +68,7 @@ function faultOf({ status, headers, text }: UpstreamResponse, http: UpstreamHttp
   }
   if (status === 400) return new RefusedRequest(parametersOf(problem));
   if (type === 'client-forbidden') {
-    const reason = `the application of ${TOKEN_SETTING} may not send this request; check its project and its access in X's developer console`;
+    const reason = `the application of ${TOKEN_SETTING} has no permission to send this request; check its project and its access in X's developer console`;
     return new UpstreamError('forbidden', `x answered ${status}: ${reason}`, status);
   }
   return statusError('x', [TOKEN_SETTING], status, headers, now);
@@ -79,7 +79,7 @@ function spent(http: UpstreamHttp, reason: string, status: number, waitMs: numbe
   return new UpstreamError('quota_spent', reason, status, waitMs);
 }
 
-/** The last part of a problem's `type`, because its host has changed before. */
+/** The last part of a problem's `type`. The type is an address whose host has changed before. */
 export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }

@@ -1,7 +1,7 @@
 import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { Includes } from './includes.js';
 
-/** A picture, a video or an animation of a tweet. Null: X does not send it. */
+/** A picture, a video or an animation of a tweet. A field is null if X does not send it. */
 export type Media = {
   /** For a video, its best file. */
   url: string | null;
@@ -9,7 +9,7 @@ export type Media = {
   width: number | null;
   height: number | null;
   durationMs: number | null;
-  /** A video's files; a playlist has no bitrate. */
+  /** The files of a video. A playlist has no bitrate. */
   variants: { url: string; contentType: string | null; bitrate: number | null }[];
 };
 
@@ -38,7 +38,7 @@ export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   });
 }
 
-/** The same in the common form of mentions. */
+/** Pictures and videos of a tweet, in the common form of mentions. */
 export function mentionMediaOf(
   tweet: JsonRecord,
   includes: Includes,
@@ -50,7 +50,7 @@ export function mentionMediaOf(
   });
 }
 
-/** The poll of a tweet; null if there is none, or the response does not include it. */
+/** The poll of a tweet; null if there is no poll or the response does not include it. */
 export function pollOf(tweet: JsonRecord, includes: Includes): Poll | null {
   const id = textOf(listOf(recordOf(tweet['attachments'])?.['poll_ids'])?.[0]);
   const poll = id === undefined ? undefined : includes.polls.get(id);

@@ -22,13 +22,13 @@ export function createXConnector(settings: XSettings): SourceConnector {
     commonGrid: false,
     itemsPerFirstScan: (criteria) => PAGE_SIZE * queriesOf(criteria, matchModeOf(criteria)).length,
     hasSearch: true,
-    // 450 searches in 15 minutes.
+    // X allows 450 searches in 15 minutes.
     budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length),
     search: (criteria, context) => search(criteria, context, settings),
     lookups: createLookups(settings),
-    // At least 300 in 15 minutes for each endpoint; the headers report when a window is used up.
+    // X allows at least 300 requests in 15 minutes for each endpoint. The headers report when a window is used up.
     lookupsApart: { requestsPerMinute: 20, burst: 60 },
   };
 }
@@ -69,14 +69,15 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const url = searchUrl({ query, start, byRelevancy, nextToken });
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
-    // Only from the first page, because the others are older.
+    // Read only from the first page, because the tweets of the other pages are older.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;
     const last = next === undefined || next === nextToken;
     return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
   };
   const fetched = await readPages(await read(), {
-    // An edit puts a known tweet among newer ones, and with relevancy known ones may be anywhere.
+    // An edited tweet may appear among newer tweets. With the order by relevancy, known tweets may appear anywhere. In
+    // these cases a known tweet must not end the read.
     known: (itemId) => !byRelevancy && !edited.has(itemId) && context.known(itemId),
     since: context.since,
     pageCap: context.pageCap,

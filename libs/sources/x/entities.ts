@@ -3,7 +3,7 @@ import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/s
 import type { Includes } from './includes.js';
 import { linksOf } from './links.js';
 
-/** The position of an entity in the tweet's `text`, in code points; `end` is exclusive. Null: X does not send it. */
+/** The position of an entity in the tweet's `text`, in code points; `end` is exclusive. Null if X does not send it. */
 type Place = { start: number | null; end: number | null };
 
 /** The entities that X has found in a tweet's text. */
@@ -16,7 +16,7 @@ export type Entities = {
 
 /**
  * Reads a tweet's entities.
- * @param written its text as X sent it: escaped, because X counts offsets in it
+ * @param written the tweet's text as X sent it (escaped), because X counts offsets in this text
  */
 export function entitiesOf(entities: JsonRecord | undefined, written: string, includes: Includes): Entities {
   const place = (entity: JsonRecord): Place => {

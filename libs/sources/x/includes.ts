@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
-/** The objects that a response includes beside its tweets, by id. A deleted or hidden tweet is missing. */
+/** The objects that a response includes in addition to its data, by id. Deleted and hidden tweets are missing. */
 export interface Includes {
   users: ReadonlyMap<string, JsonRecord>;
   tweets: ReadonlyMap<string, JsonRecord>;

@@ -31,13 +31,15 @@ export function linksOf(urls: unknown): Link[] {
   });
 }
 
-/** The text with the addresses behind X's short links. A link without its address stays unchanged. */
+/** Replaces X's short links in the text by their addresses. A link whose address is unknown stays unchanged. */
 export function expandedText(text: string, links: readonly Link[]): string {
   const addresses = new Map(links.map(({ url, expandedUrl }) => [url, expandedUrl ?? url]));
   return text.replace(/https?:\/\/t\.co\/[A-Za-z0-9]+/g, (link) => addresses.get(link) ?? link);
 }
 
-/** The first link whose page X has read; null if there is none. The API has no cards. */
+/**
+ * Builds a card from the first link with a title, because the API sends no cards. Returns null if no link has a title.
+ */
 export function cardOf(links: readonly Link[]): Card | null {
   for (const { url, expandedUrl, record } of links) {
     const title = textOf(record['title']);

@@ -113,7 +113,7 @@ describe('the lists of an account', () => {
     expect(await lookUp('followers', { ref: '71001', cursor: 'old' })).toEqual({
       kind: 'refused',
       code: 'NOT_FOUND',
-      message: 'X does not know this place in the list any more; begin again without a cursor',
+      message: 'X no longer accepts this cursor; begin again without a cursor',
     });
     const other = always({ errors: [{ parameters: { max_results: ['7'] } }] }, 400);
     await expect(other.lookUp('followers', { ref: '71001' })).rejects.toMatchObject({

@@ -38,10 +38,10 @@ async function lookUpTweets(
   settings: XSettings,
 ): Promise<LookupAnswer> {
   const ids = [...new Set((listOf(question['ids']) ?? []).flatMap((id) => textOf(id) ?? []))];
-  // A single impossible id would make X refuse all of them.
+  // If one id is impossible, X refuses the whole request.
   const possible = ids.filter((id) => /^\d{1,19}$/.test(id));
   const answer = possible.length === 0 ? { data: [] } : await ask(context, settings, tweetsUrl(possible));
-  // If none of them is visible, the response contains no list of tweets.
+  // If no tweet is visible, the response contains no list of tweets.
   const none = answer['data'] === undefined && listOf(answer['errors']) !== undefined;
   const tweets = new Map((none ? [] : tweetsOf(answer)).map((tweet) => [tweet.id, tweet]));
   const failures = failuresOf(answer);
@@ -54,7 +54,7 @@ async function lookUpTweets(
 
 type Listed = (JsonObject & { id: string })[];
 
-/** A lookup of one page of data that belong to an account. */
+/** A lookup of one page of an account's tweets, followers or followed accounts. */
 function pageOf(
   settings: XSettings,
   urlOf: (userId: string, cursor: string | undefined) => string,
@@ -76,7 +76,7 @@ function pageOf(
 
 function refusedCursor(error: unknown): Extract<LookupAnswer, { kind: 'refused' }> {
   if (error instanceof RefusedRequest && error.parameters.includes('pagination_token')) {
-    const message = 'X does not know this place in the list any more; begin again without a cursor';
+    const message = 'X no longer accepts this cursor; begin again without a cursor';
     return { kind: 'refused', code: 'NOT_FOUND', message };
   }
   throw error;
@@ -88,7 +88,7 @@ function tweetsOf(answer: JsonRecord): Tweet[] {
   return entries.map((entry) => {
     const tweet = tweetOf(entry, includes);
     if ('malformed' in tweet)
-      throw unknownShape('x', `tweets that can be read, and not one with ${tweet.malformed}`);
+      throw unknownShape('x', `tweets that can be read, but one has ${tweet.malformed}`);
     return tweet;
   });
 }
@@ -99,7 +99,7 @@ function usersIn(answer: JsonRecord): Listed {
   return users;
 }
 
-// An empty list is absent from the response; then `meta` counts 0.
+// If the list is empty, the response does not contain it, and the count in `meta` is 0.
 function entriesOf(answer: JsonRecord): readonly unknown[] {
   const entries = listOf(answer['data']);
   const isEmpty = answer['data'] === undefined && numberOf(recordOf(answer['meta'])?.['result_count']) === 0;

@@ -25,7 +25,7 @@ export interface SearchAnswer {
   nextToken: string | undefined;
   /** The newest tweet of the page. */
   newestId: string | undefined;
-  /** Items that were edited: known ones may appear at the place of the edit. */
+  /** Items that were edited. They may appear among newer items, even if they are known. */
   editedItemIds: ReadonlySet<string>;
 }
 
@@ -73,7 +73,7 @@ interface ItemOfTweet {
 }
 
 function itemOf({ tweet, record, includes, itemId, publishedAt }: ItemOfTweet): SourceItem {
-  // The envelope uses these two keys differently: for the source's id, and the author's name.
+  // The envelope uses the keys `source` and `author` for other values: the source's id and the author's name.
   const { source: clientName, author, ...rest } = tweet;
   const { written, entities } = textPartsOf(record);
   const { likes, replies, retweets, quotes, views } = tweet.metrics;
@@ -114,7 +114,7 @@ function kindOf(tweet: JsonRecord): string {
   return references.has('quoted') ? 'quote' : 'post';
 }
 
-// X's codes for texts with only links, tags or pictures ("qme", "zxx", "und") are not languages.
+// X uses "qme", "zxx" and "und" for texts with only links, tags or pictures. These codes are not languages.
 function languageOf(lang: string | null): string | undefined {
   return lang === null || /^(q..|und|zxx)$/.test(lang) ? undefined : lang;
 }

@@ -1,15 +1,16 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { problemType } from './ask.js';
 
-/** Why X does not show a requested thing. */
+/** Why X does not show a requested tweet or account. */
 export type Failure = 'not_found' | 'protected' | 'suspended';
 
-// Errors of other parameters concern things that a tweet refers to: a mention, a quoted tweet, a pinned one.
+// Errors with other parameters concern accounts and tweets that the requested ones refer to: a mention, a quoted tweet,
+// a pinned tweet.
 const ASKED_FOR = new Set(['id', 'ids', 'username', 'usernames']);
 
 /**
- * The requested things that a response of 200 does not show: by id, or by the requested name. Errors about includes are
- * ignored; an unknown error counts as not found.
+ * The requested tweets and accounts that a response with status 200 does not show, by id or requested name. Errors
+ * about includes are ignored. An unknown error counts as `not_found`.
  */
 export function failuresOf(answer: JsonRecord): Map<string, Failure> {
   const failures = new Map<string, Failure>();

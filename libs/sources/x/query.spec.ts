@@ -118,7 +118,7 @@ describe('the request to X', () => {
     [
       { query: 'x', filters: { lang: 7 } },
       'filters.lang',
-      'must be a language as x names it, such as "en", or a list of them',
+      'must be a language code of x, such as "en", or a list of them',
     ],
     [
       { query: 'x', filters: { from: ['ok', 'much_too_long_a_name'] } },

@@ -3,9 +3,9 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterOf, filterTexts, sortOf } from '../shared/filters.js';
 import { alternativesOf, quoted, quotedIfNeeded } from '../shared/terms.js';
 
-/** Maximum number of characters of one query. Enterprise contracts allow more, which is not needed. */
+/** Maximum number of characters of one query. Enterprise contracts allow more, but Earshot does not need more. */
 const MAX_QUERY_LENGTH = 512;
-/** A possible name; X responds with 400 to any other. */
+/** The form of possible names. X answers 400 to any other name. */
 const HANDLE = /^[A-Za-z0-9_]{1,15}$/;
 const SORTS = ['recency', 'relevancy'];
 const EXCLUDABLE = ['replies', 'quotes'];
@@ -19,7 +19,7 @@ export function handleOf(text: string): string | undefined {
   return HANDLE.test(name) ? name : undefined;
 }
 
-/** True if the search wants the most relevant first, and not the newest. */
+/** True if the search asks for the most relevant tweets first, and not for the newest. */
 export function isByRelevancy(criteria: Criteria): boolean {
   return sortOf(criteria) === 'relevancy';
 }
@@ -51,8 +51,8 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The queries of a search: the query, as many terms joined by OR as fit, then the filters. Empty if the search contains
- * nothing.
+ * The queries of a search. Each contains the query, as many terms joined by OR as the length limit allows, and the
+ * filters. Empty if the search has no query, terms or filters.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const { front, terms, limits } = partsOf(criteria, match);
@@ -98,7 +98,8 @@ function limitsOf(criteria: Criteria): string[] {
     ...anyOf(has),
     ...(filterOf(criteria, 'verified') === true ? ['is:verified'] : []),
     ...excluded,
-    // A retweet repeats somebody else's tweet, which is found as the original. (No longer returned since 2026-05-04.)
+    // A retweet only repeats another tweet, which the search finds itself. (Since 2026-05-04 X does not return retweets
+    // anyway.)
     '-is:retweet',
   ];
 }
@@ -112,7 +113,7 @@ function faultsOfFilters(criteria: Criteria): Fault[] {
   return [
     ...faultsOfTexts(criteria, {
       key: 'lang',
-      wanted: 'a language as x names it, such as "en", or a list of them',
+      wanted: 'a language code of x, such as "en", or a list of them',
       valid: (text) => /^[a-z]{2,3}(-[A-Za-z]{2,4})?$/.test(text),
     }),
     ...faultsOfTexts(criteria, {
@@ -128,17 +129,19 @@ function faultsOfFilters(criteria: Criteria): Fault[] {
   ];
 }
 
-// A term is text: it contains no operators, except a whole hashtag or mention, which match only those.
+// Operators in a term are treated as text. Only a term that is a whole hashtag or mention is passed as an operator, so
+// that it matches only this hashtag or mention.
 function asText(phrase: string): string {
   if (/^#[\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*$/u.test(phrase)) return phrase;
   if (phrase.startsWith('@') && HANDLE.test(phrase.slice(1))) return phrase;
-  // "Ambiguous use of and as a keyword": a 400, also in lower case.
+  // X answers 400 ("Ambiguous use of and as a keyword") to these words without quotes, also in lower case.
   if (/^(and|or|not)$/i.test(phrase)) return quoted(phrase);
   // A backslash would escape the closing quote.
   return quotedIfNeeded(phrase.replaceAll('\\', ' ').trim());
 }
 
-// AND has precedence over OR: without parentheses the following conditions would only apply to the last alternative.
+// AND has precedence over OR. Without parentheses, the conditions after the query would apply only to its last
+// alternative.
 function asWritten(query: string): string {
   return /\sOR\s/.test(query) ? `(${query})` : query;
 }

@@ -1,7 +1,7 @@
 const API = 'https://api.x.com/2';
 
-// X returns only requested fields: without these, a response contains only ids and texts. `post.fields` would return
-// the same with other names (referenced_posts, repost_count).
+// X returns only requested fields; without these parameters, a response contains only ids and texts. `post.fields`
+// would return the same fields with other names (referenced_posts, repost_count).
 const TWEETS = {
   'tweet.fields':
     'author_id,created_at,conversation_id,entities,public_metrics,referenced_tweets,in_reply_to_user_id,lang,edit_controls,edit_history_tweet_ids,note_tweet,possibly_sensitive,attachments,display_text_range,source',
@@ -18,10 +18,10 @@ const USERS = {
 
 /** Tweets of one page of a search or a timeline: X's maximum. */
 export const PAGE_SIZE = 100;
-// X bills each returned user; its maximum would be 1,000.
+// X allows 1,000, but bills each returned user.
 const USERS_PER_PAGE = 100;
 
-/** The start of a search. X refuses both at the same time. */
+/** The start of a search. X refuses a request with both parameters. */
 export type SearchStart = { sinceId: string } | { startTime: string } | undefined;
 
 /** One page of the tweets of the last seven days. */

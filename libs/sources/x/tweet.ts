@@ -6,10 +6,10 @@ import type { Includes } from './includes.js';
 import { cardOf, linksOf, type Card } from './links.js';
 import { authorOf, booleanOf, type Author } from './user.js';
 
-/** A tweet in the form of the interface. Null: X does not send it. */
+/** A tweet in the form of Earshot's API. A field is null if X does not send it. */
 export type Tweet = {
   id: string;
-  /** Complete and unescaped; links are X's short ones. */
+  /** The complete text, unescaped. It contains X's short links. */
   text: string;
   createdAt: string | null;
   lang: string | null;
@@ -31,14 +31,14 @@ export type Tweet = {
   inReplyToUserId: string | null;
   inReplyToUsername: string | null;
   conversationId: string | null;
-  /** In code points of `text`; null for a long text, for which X sends the range of its short form. */
+  /** In code points of `text`. Null for a long text, because X sends the range of its short form. */
   displayTextRange: number[] | null;
   /** The client's name. */
   source: string | null;
   possiblySensitive: boolean | null;
   poll: Poll | null;
   card: Card | null;
-  /** X's API has none. */
+  /** X's API sends no community notes. */
   communityNote: null;
   editControl: EditControl | null;
 };
@@ -51,12 +51,14 @@ type EditControl = {
   isEditEligible: boolean | null;
 };
 
-// A quote inside a retweet is the deepest real case; two tweets that quote each other would never end.
+// The deepest real case is a retweet of a tweet that quotes another tweet. Without a limit, two tweets that quote each
+// other would cause an endless loop.
 const DEPTH = 2;
 
 /**
- * Reads one tweet of a response, with the quoted and repeated tweets that the response includes.
- * @returns `malformed` with a text that follows a count, if it is not a tweet
+ * Reads one tweet of a response, with the quoted or retweeted tweet if the response includes it.
+ * @returns `malformed` with the reason if the value is not a tweet. The reason can follow a count: "2 of 10 items could
+ * not be read: no id"
  */
 export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Tweet | { malformed: string } {
   const tweet = recordOf(value);
@@ -64,7 +66,7 @@ export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Twee
   if (!tweet || id === undefined) return { malformed: 'no id' };
   if (typeof tweet['text'] !== 'string') return { malformed: 'no text' };
   if ('referenced_posts' in tweet || 'edit_history_post_ids' in tweet) {
-    return { malformed: 'in the words of post.fields, where tweet.fields were asked for' };
+    return { malformed: 'fields with the names of post.fields, although tweet.fields were requested' };
   }
   const authorId = textOf(tweet['author_id']);
   const author = authorOf(authorId, includes.users.get(authorId ?? ''));
@@ -75,7 +77,7 @@ export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Twee
     text: unescaped(written),
     createdAt: isoOfText(tweet['created_at']) ?? null,
     lang: textOf(tweet['lang']) ?? null,
-    // X also finds the tweet without the name.
+    // X also accepts the address with `i` instead of the name.
     url: `https://x.com/${author?.username ?? 'i'}/status/${id}`,
     author,
     metrics: metricsOf(tweet),
@@ -95,7 +97,7 @@ export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Twee
   };
 }
 
-/** The ids of the tweets that a tweet repeats, quotes or answers, by `retweeted`, `quoted`, `replied_to`. */
+/** The ids of the tweets that a tweet retweets, quotes or replies to, by `retweeted`, `quoted` and `replied_to`. */
 export function referencesOf(tweet: JsonRecord): Map<string, string> {
   const references = (listOf(tweet['referenced_tweets']) ?? []).flatMap((entry) => {
     const reference = recordOf(entry);
@@ -105,7 +107,7 @@ export function referencesOf(tweet: JsonRecord): Map<string, string> {
   return new Map(references);
 }
 
-/** All versions of a tweet, oldest first: each edit has its own id. */
+/** The ids of all versions of a tweet, oldest first. Each edit has its own id. */
 export function versionsOf(tweet: JsonRecord): string[] {
   return (listOf(tweet['edit_history_tweet_ids']) ?? []).flatMap((id) => textOf(id) ?? []);
 }
@@ -165,7 +167,7 @@ function editControlOf(tweet: JsonRecord): EditControl | null {
   const control = recordOf(tweet['edit_controls']);
   if (!control) return null;
   const until = isoOfText(control['editable_until']);
-  // Recorded responses contain the text "4" and the number 5.
+  // In recorded responses, this is a text ("4") or a number (5).
   const remaining = Number(control['edits_remaining'] ?? NaN);
   return {
     editTweetIds: versionsOf(tweet),

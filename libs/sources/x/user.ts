@@ -9,11 +9,11 @@ export type Author = {
   displayName: string | null;
   profileImageUrl: string | null;
   verified: boolean | null;
-  /** The paid blue check; a business or a government is verified but not blue. */
+  /** True if the account has the paid blue check. Businesses and governments are verified, but have no blue check. */
   isBlueVerified: boolean | null;
 };
 
-/** An account's profile. Null: X does not send it. */
+/** An account's profile. A field is null if X does not send it. */
 export type User = {
   id: string;
   username: string;
@@ -38,7 +38,7 @@ export type User = {
   };
 };
 
-/** The author of a tweet; if the response does not include the author, only the id is known. */
+/** The author of a tweet. If the response does not include the author, only the id is known. */
 export function authorOf(id: string | undefined, user: JsonRecord | undefined): Author | null {
   if (id === undefined) return null;
   return {
@@ -50,7 +50,7 @@ export function authorOf(id: string | undefined, user: JsonRecord | undefined): 
   };
 }
 
-/** Reads a user of `data`; undefined if it is not a user. */
+/** Reads a user of `data`. Returns undefined if the value is not a user. */
 export function userOf(value: unknown): User | undefined {
   const user = recordOf(value);
   const id = textOf(user?.['id']);
@@ -95,7 +95,7 @@ export function followersOf(user: JsonRecord | undefined): number | null {
   return numberOf(recordOf(user?.['public_metrics'])?.['followers_count']) ?? null;
 }
 
-/** True, false, or null if X does not send it. */
+/** The value if it is a boolean, or null if X does not send it. */
 export function booleanOf(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }

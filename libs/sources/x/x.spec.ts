@@ -85,7 +85,7 @@ describe('where a search of X begins', () => {
   it('is at most seven days ago, and an earlier period is reported as a gap', async () => {
     expect(await startOf({ since: ago(9 * DAY_MS) })).toEqual({
       startTime: '2026-02-25T12:01:00Z',
-      gap: ['x searches the last 7 days only; what is older was not asked for'],
+      gap: ['x searches only the last 7 days; older tweets are missing'],
     });
   });
 
@@ -211,7 +211,7 @@ describe('what X refuses', () => {
     expect((await refused({ status: 403, body: problem('client-forbidden') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
-        "x answered 403: the application of SOURCE_X_TOKEN may not send this request; check its project and its access in X's developer console",
+        "x answered 403: the application of SOURCE_X_TOKEN has no permission to send this request; check its project and its access in X's developer console",
     });
     expect((await refused({ status: 401, body: { title: 'Unauthorized' } })).fault).toMatchObject({
       kind: 'unauthorized',

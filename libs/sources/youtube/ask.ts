@@ -23,7 +23,8 @@ const API = 'https://www.googleapis.com/youtube/v3';
 const nextReset = nextMidnightIn('America/Los_Angeles');
 
 /**
- * Google's daily limits of a project, until midnight in California: calls of the search, units of all other methods.
+ * Google's daily limits of a project. `search` counts searches, and `units` counts all other requests. They are reset
+ * at midnight in California.
  */
 export const QUOTAS = {
   search: { points: 100, nextReset },
@@ -96,7 +97,7 @@ function faultOf(
   if (isDailyQuota(reason, details)) {
     const waitMs = nextReset(now).getTime() - now.getTime();
     const what = quota === 'search' ? 'searches' : 'units';
-    const why = `the day's ${what} of the key are used up; they are new at midnight in California`;
+    const why = `the day's ${what} of the key are used up; new ones are allowed from midnight in California`;
     http.holdOff({ waitMs, reason: `${answered}: ${why}`, quota });
     return refused('quota_spent', why, waitMs);
   }
@@ -109,7 +110,10 @@ function faultOf(
   }
   if (OFF_REASONS.has(reason) || details.some((detail) => OFF_REASONS.has(detail))) {
     const where = 'turn it on in the Google Cloud project of the key, and look at the key’s restrictions';
-    return refused('forbidden', `the key of ${KEY_SETTING} may not use the YouTube Data API v3; ${where}`);
+    return refused(
+      'forbidden',
+      `the key of ${KEY_SETTING} has no access to the YouTube Data API v3; ${where}`,
+    );
   }
   const { kind, message, retryAfterMs } = statusError('youtube', [KEY_SETTING], status, headers, now);
   return new RefusedByYoutube(kind, message, status, retryAfterMs, reason);
@@ -125,12 +129,12 @@ const OFF_REASONS = new Set([
   ...['ipRefererBlocked', 'API_KEY_IP_ADDRESS_BLOCKED', 'API_KEY_HTTP_REFERRER_BLOCKED'],
 ]);
 
-// Google's newer errors use `rateLimitExceeded` for a day and for a minute; the details name the limit.
+// In Google's newer errors, `rateLimitExceeded` may mean the limit of a day or of a minute. Only the details say which.
 function isDailyQuota(reason: string, details: readonly string[]): boolean {
   return QUOTA_REASONS.has(reason) || details.some((detail) => /PerDay/i.test(detail));
 }
 
-// Messages may contain HTML, so only the codes of reasons are read.
+// Only the codes of reasons are read, because messages may contain HTML.
 function problemOf(text: string): { reason: string; details: string[] } {
   try {
     const error = recordOf(recordOf(JSON.parse(text))?.['error']);

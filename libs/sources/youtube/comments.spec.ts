@@ -80,7 +80,7 @@ describe('the comments of a video', () => {
     expect(await lookUp(answer, { videoId: videoId(1), cursor: 'old' }).reading).toEqual({
       kind: 'refused',
       code: 'NOT_FOUND',
-      message: 'YouTube does not know this place in the list any more; begin again without a cursor',
+      message: 'YouTube no longer accepts this cursor; begin again without a cursor',
     });
     await expect(lookUp(answer).reading).rejects.toMatchObject({ kind: 'unexpected_status' });
   });
@@ -90,7 +90,7 @@ describe('the comments of a video', () => {
     await expect(reading).rejects.toMatchObject({
       kind: 'quota_spent',
       message:
-        "youtube answered 403: the day's units of the key are used up; they are new at midnight in California",
+        "youtube answered 403: the day's units of the key are used up; new ones are allowed from midnight in California",
     });
     expect(upstream.heldOff).toMatchObject([{ quota: 'units', waitMs: 20 * 3_600_000 }]);
   });

@@ -12,7 +12,7 @@ import type { LookupAnswer, LookupContext } from '../source.js';
 import { RefusedByYoutube, ask, type YoutubeSettings } from './ask.js';
 import { nextPageOf } from './parse.js';
 
-/** A comment under a video, in the form of the interface. Null: YouTube does not send it. */
+/** A comment on a video, in the form of Earshot's API. A field is null if YouTube does not send it. */
 export type VideoComment = {
   id: string;
   videoId: string;
@@ -23,7 +23,7 @@ export type VideoComment = {
   publishedAt: string | null;
   likeCount: number | null;
   replyCount: number | null;
-  /** The Data API does not provide it. */
+  /** The Data API does not send this field. */
   isHeartedByCreator: null;
 };
 
@@ -88,7 +88,7 @@ export function parseComments(answer: JsonRecord, askedId: string): VideoComment
   });
 }
 
-/** A definitive refusal about this video; undefined if the reason is our request or account. */
+/** The message if the error concerns this video or cursor; undefined if our request or key is the cause. */
 function refusalOf(
   { reason, statusCode }: RefusedByYoutube,
   videoId: string,
@@ -98,5 +98,5 @@ function refusalOf(
   if (reason === 'commentsDisabled') return 'Comments are turned off for this video';
   if (reason === 'forbidden') return 'The comments of this video are not public';
   if (reason !== 'invalidPageToken' || cursor === undefined) return undefined;
-  return 'YouTube does not know this place in the list any more; begin again without a cursor';
+  return 'YouTube no longer accepts this cursor; begin again without a cursor';
 }

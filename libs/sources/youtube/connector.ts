@@ -7,9 +7,9 @@ import { nextPageOf, parseSearchAnswer, parseVideos, videoIdsOf, type Details } 
 import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 
 const PAGE_SIZE = 50;
-// Each page is one of a hundred searches per day.
+// Google allows a hundred searches a day, and each page is one search.
 const MOST_PAGES = 5;
-// A new video can take hours to be indexed. Late videos are on pages that are read anyway.
+// A new video may enter the search hours after its publication.
 const INDEX_LAG_MS = 6 * 3_600_000;
 
 /** YouTube with its Data API v3: new videos with details from `videos.list`, and comments of a video. */
@@ -20,10 +20,10 @@ export function createYoutubeConnector(settings: YoutubeSettings): SourceConnect
     filterKeys: ['channel_id', 'duration', 'lang'],
     commonGrid: false,
     hasSearch: true,
-    // Google's limit per minute is much higher than the one per day.
+    // Google's limit per minute is much higher, but its limit per day is low.
     budget: { requestsPerMinute: 60, concurrency: 2, backoff: 'lane', quotas: QUOTAS },
     checkCriteria: faultsOf,
-    // A page, and the details of its videos.
+    // One request for a page, and one for the details of its videos.
     requestsPerSearch: (criteria) => 2 * queriesOf(criteria, 'word').length,
     search: (criteria, context) => search(criteria, context, settings),
     lookups: { videoComments: (question, context) => lookUpComments(question, context, settings) },
@@ -67,7 +67,8 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     const { items, warnings } = parseSearchAnswer(answer, details);
     const next = nextPageOf(answer);
     const empty = items.length === 0;
-    // A page before the last may be empty. Two empty pages in a row are the end, although they still contain tokens.
+    // An empty page need not be the last one. But two empty pages in a row are the end, even if they contain tokens of
+    // a next page.
     const last = next === undefined || next === pageToken || (empty && emptyBefore);
     return { items, warnings, next: last ? undefined : () => read(next, empty) };
   };
@@ -79,7 +80,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
   });
 }
 
-/** Details from `videos.list` of videos that the search has not seen before: one request per page. */
+/** Details from `videos.list` of the videos that the search has not seen before, with one request for each page. */
 async function detailsOf(
   ids: readonly string[],
   context: FetchContext,

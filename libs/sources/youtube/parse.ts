@@ -19,7 +19,7 @@ export interface SearchAnswer {
   warnings: string[];
 }
 
-/** The videos of a page by id, from `videos.list`; a deleted or private one is missing. */
+/** The videos of a page by id, from `videos.list`. Deleted and private videos are missing. */
 export type Details = ReadonlyMap<string, JsonRecord>;
 
 /**
@@ -50,7 +50,7 @@ export function parseVideos(answer: JsonRecord): Details {
 }
 
 /**
- * Reads a response of `search.list`, with the details from `videos.list`, because a search shortens descriptions and
+ * Reads a response of `search.list`. `details` from `videos.list` are needed because a search shortens descriptions and
  * has no counts.
  * @throws UpstreamError `unknown_shape`
  */
@@ -64,7 +64,7 @@ function entriesOf(answer: JsonRecord): readonly unknown[] {
   return entries;
 }
 
-// In a search the id is an object.
+// In a response of `search.list`, the id is an object.
 function videoIdOf(result: JsonRecord | undefined): string | undefined {
   return textOf(recordOf(result?.['id'])?.['videoId']);
 }
@@ -76,7 +76,7 @@ function readVideo(entry: unknown, details: Details): Reading {
   const found = recordOf(result['snippet']);
   const detail = details.get(id);
   const whole = recordOf(detail?.['snippet']);
-  // Only in a search, titles are escaped for HTML.
+  // Titles from `search.list` are escaped for HTML; titles from `videos.list` are not.
   const escaped = textOf(found?.['title']);
   const title = textOf(whole?.['title']) ?? (escaped === undefined ? undefined : unescaped(escaped));
   if (!found || title === undefined) return { malformed: 'no snippet with a title' };
@@ -132,7 +132,7 @@ function itemOf(id: string, title: string, snippet: JsonRecord, detail: JsonReco
   });
 }
 
-// Counts are texts; a count that the owner hides is missing.
+// Counts are texts. A count that the owner hides is missing.
 function countsOf(detail: JsonRecord): (number | undefined)[] {
   const statistics = recordOf(detail['statistics']);
   return ['viewCount', 'likeCount', 'commentCount'].map((name) => {
@@ -141,7 +141,7 @@ function countsOf(detail: JsonRecord): (number | undefined)[] {
   });
 }
 
-/** Seconds of `PT1H2M3S`; null if there is no end yet (a broadcast: `P0D`). */
+/** The seconds of a duration such as `PT1H2M3S`. Null for a broadcast that has not ended (`P0D`). */
 function durationOf(detail: JsonRecord): number | null {
   const text = textOf(recordOf(detail['contentDetails'])?.['duration']) ?? '';
   const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text);

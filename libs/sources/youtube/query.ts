@@ -3,7 +3,7 @@ import type { Fault } from '#kernel';
 import { countryOf, faultsOfSort, filterOf, sortOf } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-// YouTube documents no limit; addresses of more than about 8,000 characters are refused everywhere.
+// YouTube documents no limit, but most servers refuse addresses of more than about 8,000 characters.
 const MAX_QUERY_LENGTH = 4_000;
 const SORTS = ['date', 'relevance', 'rating', 'title', 'viewCount'];
 const DURATIONS = ['short', 'medium', 'long'];
@@ -47,14 +47,14 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** True if the newest come first; in any other order known ones may be anywhere. */
+/** True if the newest videos come first. In any other order, known videos may appear anywhere. */
 export function isByDate(criteria: Criteria): boolean {
   return (sortOf(criteria) ?? 'date') === 'date';
 }
 
 /**
- * The `q` of each request of a search; undefined for everything of a channel. `|` has precedence over the space that
- * means AND, so no parentheses are needed.
+ * The `q` of each request of a search; undefined if it asks for all videos of a channel. No parentheses are needed,
+ * because `|` has precedence over the space, which means AND.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
@@ -78,7 +78,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): (string | undef
   return [...queries, joined()];
 }
 
-/** The parameters besides the words, in YouTube's terms. */
+/** The parameters of a request, except the words, with YouTube's names. */
 export function limitsOf(criteria: Criteria): Record<string, string> {
   const country = countryOf(criteria);
   const text = (key: string) => {

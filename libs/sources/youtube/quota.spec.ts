@@ -63,7 +63,7 @@ describe('requests to YouTube', () => {
   ])('are not sent until midnight in California when the quota is used up (%j)', async (answer, status) => {
     const { fault, heldOff } = await refused(answer);
     const waitMs = 20 * 3_600_000;
-    const reason = `youtube answered ${status}: the day's searches of the key are used up; they are new at midnight in California`;
+    const reason = `youtube answered ${status}: the day's searches of the key are used up; new ones are allowed from midnight in California`;
     expect(fault).toMatchObject({
       kind: 'quota_spent',
       statusCode: status,
@@ -110,7 +110,7 @@ describe('requests to YouTube', () => {
     expect((await refused({ status: 403, body: problem(403, 'accessNotConfigured') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
-        'youtube answered 403: the key of SOURCE_YOUTUBE_TOKEN may not use the YouTube Data API v3; turn it on in the Google Cloud project of the key, and look at the key’s restrictions',
+        'youtube answered 403: the key of SOURCE_YOUTUBE_TOKEN has no access to the YouTube Data API v3; turn it on in the Google Cloud project of the key, and look at the key’s restrictions',
     });
   });
 
