@@ -131,7 +131,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
       });
     });
 
-    it('deletes the record of its endpoint's failures when it succeeds', async () => {
+    it('resets the failures of its endpoint when it succeeds', async () => {
       const { delivery, receiver } = scene();
       const url = `${receiver.url}/heals`;
       receiver.answers.set('/heals', { status: 503 });
