@@ -85,7 +85,10 @@ export class AnswersController {
   }
 }
 
-/** An answer, and the positions of the requested brands in it. The default is the search's own brands. */
+/**
+ * An answer, and the positions of the requested brands in it. Without requested brands, the positions of the search's
+ * own brands.
+ */
 function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
   const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });
   const brands = requested.length > 0 ? requested : criteria ? brandsOf(criteria) : [];

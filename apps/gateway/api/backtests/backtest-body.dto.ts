@@ -2,11 +2,11 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { DateTime, Described, Optional } from '../../http/validators.js';
 import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 
-/** The changes that a backtest tests: an absent key keeps the keyword's value, null clears it. */
+/** The changes that a backtest tests. A key that is absent has the keyword's value; null removes the value. */
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
   @DateTime()
-  @Described('At most 90 days ago; an earlier time means 90 days ago. Default: 30 days ago')
+  @Described('Earlier times than 90 days ago are treated as 90 days ago. Default: 30 days ago')
   since?: string;
 }
 

@@ -16,7 +16,7 @@ import { KeywordInput } from '../keywords/keyword-input.js';
 import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
-/** This is longer than the largest backtest takes when it first waits for another one. */
+/** Longer than the largest backtest takes, including its wait for another backtest. */
 const PATIENCE_MS = 120_000;
 
 interface ItemsCursor {

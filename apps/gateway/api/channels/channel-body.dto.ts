@@ -14,14 +14,14 @@ import { addressFault } from '../../http/email-address.js';
 const LONGEST_URL = 2048;
 
 /**
- * The address of a webhook that is a secret. The masked form, as responses contain it, leaves the stored address
- * unchanged.
+ * Returns the fault of a webhook's address that is a secret. Accepts the masked form from responses, which leaves the
+ * stored address unchanged.
  */
 function secretUrlFault(value: unknown): string | undefined {
   return isMasked(value) ? undefined : httpUrlFault(value);
 }
 
-/** It is a part of a path, so its characters are limited. */
+/** The token becomes a part of a URL's path, so only some characters are accepted. */
 function botTokenFault(value: unknown): string | undefined {
   if (isMasked(value) || (typeof value === 'string' && /^\d{1,20}:[\w-]{5,100}$/.test(value)))
     return undefined;
@@ -34,14 +34,14 @@ function chatIdFault(value: unknown): string | undefined {
   return 'must be the id of a chat (-1001234567890) or the name of a public channel (@name)';
 }
 
-/** Returns true for the masked form of a secret, as responses contain it: `…` and its last four characters. */
+/** Returns true for the form in which responses contain a secret: `…` and its last four characters. */
 export function isMasked(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('…') && value.length <= 5;
 }
 
-/** The destination of a channel. Which keys it has depends on the kind. */
+/** The destination of a channel. Its keys depend on the kind. */
 @Described(
-  'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Secrets are read back as `…` and their last four characters; sent back like that, they do not change.',
+  'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Responses contain a secret as `…` and its last four characters. A request with this form does not change the secret.',
 )
 export class ChannelConfigDto {
   @Optional()

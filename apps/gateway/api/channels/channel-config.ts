@@ -22,7 +22,7 @@ const LAST = 4;
 
 /**
  * The faults of a config that depend on its kind.
- * @param before the present channel; its secret does not change if the config has the masked form
+ * @param before the present channel; its secret does not change if the config contains the masked form
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
   const wanted = KEYS[kind] ?? [];

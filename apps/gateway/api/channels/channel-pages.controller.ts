@@ -69,7 +69,7 @@ export class ChannelPagesController {
       COMMANDS.answerAddress,
       create(AnswerAddressSchema, { commandId: newId(), ...ref, answer }),
     );
-    // A channel or an address that does not exist any more gets no mail: the request is fulfilled.
+    // A channel or an address that does not exist any more gets no mail, so nothing is left to unsubscribe.
     const isDone = found || answer === 'unsubscribe';
     return isDone ? sendPage(reply, 200, page(ref.address, TEXTS[answer].done)) : sendPage(reply, 404, GONE);
   }
@@ -81,5 +81,5 @@ export class ChannelPagesController {
 
 const GONE = page(
   'This link is not valid',
-  'It is incomplete, too old, or what it was about does not exist any more.',
+  'It is incomplete or too old, or its channel or address does not exist any more.',
 );

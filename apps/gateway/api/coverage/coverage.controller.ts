@@ -14,7 +14,7 @@ const WINDOW_MS = DAY_MS;
 /** Activity is kept for this time. */
 const LONGEST_WINDOW_MS = 90 * DAY_MS;
 
-/** Shows which times of each search of a keyword were read, and which were not. Free. */
+/** Shows which periods each search of a keyword has read, and which periods it has not read. Free. */
 @Controller()
 export class CoverageController {
   constructor(

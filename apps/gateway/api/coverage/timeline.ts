@@ -11,7 +11,7 @@ export interface CoverageWindow {
 
 /** The checks of a search, and the time of its next check. */
 export interface SearchChecks {
-  /** In the order of their checks. */
+  /** Oldest first. */
   runs: readonly CheckRun[];
   /** Reason why no check is due; undefined while the search runs. */
   idle: string | undefined;
@@ -23,9 +23,9 @@ const NO_CHECK = 'no check was made in this time';
 const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
- * The timeline of a search: windows without holes, oldest first. A time that a later check read after failures is
- * covered, with the failure as its reason. The time since the last check belongs to the next check, unless that is
- * overdue.
+ * The timeline of a search: windows without holes, oldest first. If a successful check also read the time of earlier
+ * failures, that time is covered, with the failure as its reason. The timeline ends at the last successful check unless
+ * the next check is overdue or the search does not run.
  * @param since ms; windows before it are cut
  * @param until ms
  * @param now ms
@@ -58,14 +58,17 @@ export function timelineOf(
   return line.windows();
 }
 
-/** The next check is late by more than this. */
+/** A next check is overdue if it is late by more than this time. */
 const LATE_MS = 60_000;
 
 function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
   return nextCheckAt !== undefined && nextCheckAt + LATE_MS < now;
 }
 
-/** The time since a successful check belongs to the next check, unless the next check is late. */
+/**
+ * Returns where the timeline ends: at a successful last check if the next check is due later, because the next check
+ * reads the time after it.
+ */
 function endOf(
   runs: readonly CheckRun[],
   { until, now, isDue }: { until: number; now: number; isDue: boolean },

@@ -49,7 +49,7 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay used is listed until it works again.
+    // An address that only a replay used is listed only while it fails, so this second read can find nothing.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...WELL });
   }
 }

@@ -24,7 +24,7 @@ export class ExploreBodyDto {
   @IsString()
   @Length(1, 500)
   @NotBlank()
-  @Described('What the sources are asked')
+  @Described('The question that the sources get')
   question!: string;
   @IsArray()
   @ArrayMinSize(1)
@@ -37,7 +37,7 @@ export class ExploreBodyDto {
   @IsInt()
   @Min(1)
   @Max(100)
-  @Described('Most items of each source', { default: USUAL_EXPLORE_ITEMS })
+  @Described('Maximum number of items from each source', { default: USUAL_EXPLORE_ITEMS })
   limit?: number;
   @Optional()
   @IsArray()
@@ -46,7 +46,9 @@ export class ExploreBodyDto {
   @ArrayUnique()
   @IsString({ each: true })
   @Length(1, 60, { each: true })
-  @Described('Asked instead of the question: posts with any of them. `ai_answers` still gets the question')
+  @Described(
+    'Used instead of the question to find posts that contain any of these terms. `ai_answers` still gets the question',
+  )
   terms?: string[];
   @Optional()
   @IsArray()

@@ -126,7 +126,7 @@ function exploreView(row: ExploreRow) {
   };
 }
 
-/** Failed: no source has answered. */
+/** `failed` means that no source has answered. */
 function statusOf({ sources }: ExploreRow): 'queued' | 'running' | 'done' | 'failed' {
   const open = sources.filter(({ status }) => status === 'queued' || status === 'running');
   if (open.length === 0) return sources.some(({ status }) => status === 'done') ? 'done' : 'failed';

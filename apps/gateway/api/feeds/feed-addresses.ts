@@ -13,9 +13,9 @@ export interface FeedKeyword {
 }
 
 /**
- * The secrets of feed addresses: the keyword's id and a code that can be computed only with the master key. Nothing is
- * stored, and a rotation makes every earlier address invalid. During a rotation of the master key, addresses of the
- * earlier key stay valid.
+ * The secrets of feed addresses: the keyword's id and a code that can be computed only with the master key. The secrets
+ * are not stored. A rotation makes every earlier address of the keyword invalid. During a rotation of the master key,
+ * addresses that were made with the earlier master key stay valid.
  */
 export class FeedAddresses {
   private readonly keys: readonly Buffer[];

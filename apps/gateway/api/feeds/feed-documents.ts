@@ -54,7 +54,7 @@ export function jsonDocument({ name, address, mentions }: FeedContent): string {
       ...(isWeb(row.url) && { url: clean(row.url) }),
     })),
   });
-  // The library leaves out an empty list, which a feed must have.
+  // A feed must have a list of items, and the library leaves out an empty list.
   return JSON.stringify({ ...(feed as object), ...(mentions.length === 0 && { items: [] }) });
 }
 

@@ -12,7 +12,7 @@ import { atomDocument, jsonDocument } from './feed-documents.js';
 
 const MENTIONS = 50;
 const WINDOW_MS = 90 * 86_400_000;
-/** Feed readers send many requests, and no quota applies to these requests. */
+/** Documents are kept for this time, because feed readers send many requests and no quota limits these requests. */
 const KEPT_MS = 10_000;
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ const FORMATS = {
   json: { type: 'application/feed+json; charset=utf-8', document: jsonDocument },
 } as const;
 
-/** Headers of every feed: it is for feed readers, and its address is a secret. */
+/** Headers of every feed. A feed is only for feed readers, and its address is a secret. */
 const HEADERS = {
   'cache-control': 'private, max-age=60',
   'content-security-policy': "default-src 'none'",
@@ -31,7 +31,10 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
-/** The feeds of keywords. The address is enough to read them: the newest mentions, without dropped and hidden ones. */
+/**
+ * The feeds of keywords: the newest mentions, without dropped and hidden mentions. Everyone who has the address can
+ * read them.
+ */
 @Controller('feeds')
 export class FeedPagesController {
   private readonly kept = new LRUCache<string, string>({

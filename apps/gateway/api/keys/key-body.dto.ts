@@ -4,7 +4,7 @@ import { DateTime, Described, NotBlank, Nullable, Optional } from '../../http/va
 const LONGEST_NAME = 80;
 const MOST_DAILY_CREDITS = 1_000_000_000;
 const LIMIT =
-  'Most credits that the key spends through MCP in a UTC day. Null: the setting `MCP_DAILY_CREDITS`';
+  'Maximum number of credits that the key can spend through MCP in a UTC day. Null means the setting `MCP_DAILY_CREDITS`';
 
 /** `POST /v1/keys` */
 export class KeyBodyDto {

@@ -24,7 +24,7 @@ export class KeysController {
     private readonly cursors: Cursors,
   ) {}
 
-  /** The only answer that contains the key. */
+  /** No other answer contains the key. */
   @Post()
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
@@ -103,7 +103,7 @@ function ownerOfKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }
 
-/** Absent means the setting of the gateway. */
+/** A key without a limit of its own has the limit of the gateway's setting. */
 function limitOf(mcpDailyCredits: number | null | undefined): { mcpDailyCredits?: number } {
   return typeof mcpDailyCredits === 'number' ? { mcpDailyCredits } : {};
 }

@@ -49,7 +49,7 @@ export class ActivityController {
     );
   }
 
-  /** @param owner the keyword or watch of the activity; its cursors are valid for nothing else */
+  /** @param owner the keyword or watch of the activity; a cursor is valid only for the same owner */
   private async page(
     query: QueryReader,
     raw: RawQuery,

@@ -13,7 +13,7 @@ const FIELD = object(
   { type: oneOf(TYPES) },
   {
     description: textOf(0, LONGEST_DESCRIPTION),
-    values: described('Of an `enum` at least one', listOf(TEXT, 0, MOST_VALUES)),
+    values: described('At least one value for an `enum`', listOf(TEXT, 0, MOST_VALUES)),
     maxLength: { type: 'integer', minimum: 1, maximum: MOST_LENGTH },
   },
 );

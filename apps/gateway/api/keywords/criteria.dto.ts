@@ -38,7 +38,7 @@ const MOST_TERMS = 500;
 const LONGEST_TERM = 60;
 /** KiB of JSON. The filters are stored with each search of a keyword, in one message. */
 const MOST_FILTERS_KIB = 16;
-/** The largest page number, and number of rows of a page, that can be stored. */
+/** The largest number that can be stored as a page number, or as the number of rows of a page. */
 const MOST_PAGE = 2 ** 31 - 1;
 /** One year. */
 export const LONGEST_INTERVAL_SECONDS = 31_536_000;
@@ -73,11 +73,11 @@ class CriteriaFieldsDto {
   @Optional() @IsIn(MATCH_MODES) @Described('How a term is compared with the text') match?: MatchMode;
   @Optional()
   @IsArray()
-  @ArrayMinSize(2, { message: 'must hold at least 2 terms; a single one goes into query' })
+  @ArrayMinSize(2, { message: 'must hold at least 2 terms; put a single term into query' })
   @ArrayMaxSize(MOST_TERMS)
   @Elements(termFault, textOf(1, LONGEST_TERM))
   @Described(
-    'Alternatives: one of them must match. If there is also a `query`, it must match too. The plan limits the number of terms.',
+    'At least one of these terms must match. If `query` is also set, it must match too. The plan limits the number of terms.',
   )
   terms?: string[];
   @Optional() @IsString() @Length(1, 16) repliesTo?: string;

@@ -4,7 +4,7 @@ import { hasOffset, instantIn, isoOf } from '#kernel';
 import { effectiveMute } from '#matching';
 import type { KeywordBodyDto, ScheduleDto } from './keyword-body.dto.js';
 
-/** The definition from a body: defaults are filled in, and short strings are replaced by their objects. */
+/** Returns the definition from a body that was read, with the defaults filled in. */
 export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
   const plain = JSON.parse(JSON.stringify(body)) as Record<string, JsonValue>;
   return fromJson(KeywordDefinitionSchema, {
@@ -28,7 +28,9 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
   });
 }
 
-/** A time with an offset is an instant and is returned in UTC; a time without one stays local time in the zone. */
+/**
+ * A time with an offset is an instant and is returned in UTC; a time without an offset stays a local time in the zone.
+ */
 function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
   const normalised = (text: string | null) =>
     text !== null && hasOffset(text) ? isoOf(instantIn(text, timezone)) : text;

@@ -53,7 +53,7 @@ export class EstimateTokens {
   /**
    * Checks that a create matches its estimate.
    * @param token the header `Service-Estimate-Token`
-   * @param required true for a create on behalf of another account (the MCP server), which must show the price first
+   * @param required true for a create through MCP, which must show the price before it creates
    * @throws Refusal `invalid` `ESTIMATE_REQUIRED`, `conflict` `ESTIMATE_MISMATCH`, `conflict` `ESTIMATE_EXPIRED`
    */
   check(accountId: string, body: unknown, token: string | undefined, now: Date, required = false): void {
@@ -76,10 +76,10 @@ export class EstimateTokens {
       throw new Refusal(
         'conflict',
         'ESTIMATE_MISMATCH',
-        'the estimate was of a change of a keyword; request an estimate of the create',
+        'this estimate is for a change of a keyword; request an estimate for a new keyword',
       );
     if (priced.body !== hashOf(body))
-      throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the one that was estimated');
+      throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the body of the estimate');
     if (priced.until <= now.getTime() || priced.version !== PRICE_BOOK_VERSION)
       throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; request a new one');
   }

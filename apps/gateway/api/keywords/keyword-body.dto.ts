@@ -81,14 +81,14 @@ export class TreatmentDto {
   @IsArray()
   @ArrayMaxSize(50)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
-  @Described('A text is the `value` of a mute')
+  @Described('A string stands for a mute with this `value`')
   @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
-  @Described('A text is the `handle` of a VIP')
+  @Described('A string stands for a VIP with this `handle`')
   @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
@@ -97,9 +97,7 @@ export class TreatmentDto {
   @IsInt()
   @Min(0)
   @Max(100)
-  @Described(
-    'Mentions that are read as less relevant are dropped with the reason `irrelevant`, and not charged',
-  )
+  @Described('Mentions with a lower relevance are dropped with the reason `irrelevant`, and are not charged')
   minRelevance?: number | null;
 }
 
@@ -142,15 +140,12 @@ export class KeywordBodyDto extends TreatmentDto {
   @ArrayMaxSize(10)
   @LanguageTags()
   @Described(
-    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; those whose language was not recognised stay',
+    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; mentions whose language was not recognised are kept',
   )
   languages?: string[] | null;
 }
 
-/**
- * The read-only keys of a keyword. A body may contain them, so that a keyword can be read and sent back; they are
- * ignored.
- */
+/** The read-only keys of a keyword. They are ignored in a body, so a keyword can be read and sent back. */
 export const READ_ONLY_KEYS = [
   'id',
   'state',
@@ -164,7 +159,7 @@ export const READ_ONLY_KEYS = [
   'warnings',
 ] as const;
 
-/** Replaces a string by an object with that one key. Any other value stays unchanged, and validation refuses it. */
+/** Replaces a string by an object with this one key. Validation refuses values that are neither strings nor objects. */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
   const items = countedFirst(flat(value), max);
   if (!Array.isArray(items)) return items;

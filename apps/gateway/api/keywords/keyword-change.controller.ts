@@ -22,7 +22,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { KeywordInput } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** How often a change is applied again because the keyword has changed since it was read. */
+/** Maximum number of attempts to apply a change, if other requests change the keyword meanwhile. */
 const CHANGE_ATTEMPTS = 5;
 
 /** Changes, pauses, resumes and deletes a keyword. */

@@ -15,7 +15,10 @@ import { EstimateTokens } from './estimate-tokens.js';
 import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** Estimates the cost of a keyword or of its change, and creates keywords. An estimate checks what the write checks. */
+/**
+ * Estimates the cost of a keyword or of its change, and creates keywords. An estimate makes the same checks as the
+ * create or the change.
+ */
 @Controller()
 export class KeywordCreateController {
   constructor(
@@ -60,7 +63,7 @@ export class KeywordCreateController {
   }
 
   /**
-   * Returns the refusal of the write as the estimate's result. An outage is an error of the estimate itself.
+   * If the create or the change would be refused, the result contains the refusal. An outage is thrown.
    * @throws Refusal `not-found` if the account does not have the keyword of the parameter `keyword`
    */
   private async estimate({ accountId }: Caller, rawQuery: RawQuery, raw: unknown, spelling: Spelling) {

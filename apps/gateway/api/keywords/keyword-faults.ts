@@ -12,7 +12,7 @@ import type { ActionDto, RuleDto } from './rule.dto.js';
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
-/** Checks what the decorators of the body cannot express: keys that must fit each other, and the sources. */
+/** Returns the checks that the body's decorators cannot make: of keys that must fit each other, and of the sources. */
 export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
@@ -81,7 +81,7 @@ export function unavailability(source: SourceId, sources: Sources): string | und
   return undefined;
 }
 
-/** Faults of the rules for several terms and of the price bounds. */
+/** The faults of terms that are blank or occur twice, and of a maximum price below the minimum price. */
 export function termFaults(criteria: CriteriaDto | undefined, path: string): Fault[] {
   if (!criteria) return [];
   const faults: Fault[] = [];

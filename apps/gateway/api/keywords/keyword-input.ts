@@ -11,7 +11,7 @@ import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
 import { keywordQuestions, type Sources } from './keyword-faults.js';
 import { modelFaults } from './model-faults.js';
 
-/** Keys that every keyword must have: null cannot clear them. */
+/** Keys that every keyword must have. Null cannot remove their values. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
 
 /** Reads the bodies of keywords: of creates, of estimates and of changes. */
@@ -37,7 +37,8 @@ export class KeywordInput {
   }
 
   /**
-   * Applies a partial body to the existing keyword: an absent key keeps its value, null clears it.
+   * Applies a partial body to the existing keyword: a key that is absent in the body keeps its value; null removes the
+   * value.
    * @throws Refusal `invalid` with every fault of the given keys
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
@@ -88,7 +89,7 @@ function isOldModel({ path }: Fault, body: KeywordBodyDto, view: JsonObject): bo
   return canonicalize(body[path] ?? null) === canonicalize(view[path] ?? null);
 }
 
-/** The read-only keys are removed, so that a keyword can be read, changed and sent back. */
+/** Removes the read-only keys, so that a keyword can be read, changed and sent back. */
 export function withoutReadOnlyKeys(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_ONLY.has(key)));

@@ -9,7 +9,7 @@ import { KeywordViews } from './keyword-views.js';
 
 const STATES = ['active', 'paused', 'retired'] as const;
 
-/** Reads keywords, under both names of the resource. */
+/** Reads keywords. The resource has two names: keywords and queries. */
 @Controller()
 export class KeywordsController {
   constructor(

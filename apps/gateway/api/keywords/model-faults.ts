@@ -10,7 +10,10 @@ interface WithModel {
   aiPreset?: unknown;
 }
 
-/** The keys of a keyword that need the language model, if there is none: faults of a create, warnings of a keyword. */
+/**
+ * Returns the keys of a keyword that need a language model if there is none. They are faults of a create, and warnings
+ * of a stored keyword.
+ */
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];
   return [

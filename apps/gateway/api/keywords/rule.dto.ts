@@ -22,7 +22,7 @@ import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/vali
 import { BOOLEAN, listOf, NUMBER, object, ref, textOf } from '../../openapi/schema.js';
 
 const VALUE_TEXT = textOf(1, MOST_VALUE_CHARACTERS);
-/** The field and the operator of a clause decide which of these types it needs. */
+/** The field and the operator of a clause decide which of these types its value must have. */
 const CLAUSE_VALUE = {
   anyOf: [
     VALUE_TEXT,
@@ -37,7 +37,7 @@ const CLAUSE_VALUE = {
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // `ruleFaults` checks what fits field and operator, and that only `exists` has no value.
+  // `ruleFaults` checks that the value fits the field and the operator, and that only `exists` has no value.
   @Optional()
   @Check(valueShapeFault, CLAUSE_VALUE)
   value?: unknown;
@@ -55,7 +55,7 @@ export class ItemConditionDto extends ConditionDto {
   @ListOf(() => ClauseDto, 1, 8) all!: ClauseDto[];
 }
 
-/** A condition on the number of mentions (`volume`), or of negative ones (`sentiment_shift`), in a window. */
+/** A condition on the number of mentions (`volume`), or of negative mentions (`sentiment_shift`), in a window. */
 export class WindowConditionDto extends ConditionDto {
   @IsIn(['volume', 'sentiment_shift']) declare kind: string;
   @IsIn(['1h', '24h']) window!: string;

@@ -7,7 +7,7 @@ import { CommandClient } from '#transport';
 import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
-/** Two requests. Each waits up to 10 s for its turn and up to 20 s for its answer. */
+/** A lookup can make two requests. Each waits up to 10 s for its turn and up to 20 s for its answer. */
 const PATIENCE_MS = 65_000;
 
 /** Time that the answer needs to travel back. */

@@ -13,7 +13,10 @@ import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 
 const LONGEST_REF = 64;
 
-/** Direct lookups in the upstreams. Each costs credits, even if the upstream returns 404; a 503 costs nothing. */
+/**
+ * Direct lookups in the upstreams. Each costs credits, even if the upstream returns 404. A lookup that is answered with
+ * 503 costs nothing.
+ */
 @Controller()
 export class LookupsController {
   constructor(

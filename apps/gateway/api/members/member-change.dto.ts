@@ -5,6 +5,8 @@ import { Described } from '../../http/validators.js';
 /** `PATCH /v1/members/{id}` */
 export class MemberChangeDto {
   @IsIn(MEMBER_ROLES)
-  @Described('A viewer reads; an editor also changes what is watched, and has keys; an owner does everything')
+  @Described(
+    'A viewer can only read. An editor can also change keywords and watches, and create API keys. An owner can do everything',
+  )
   role!: string;
 }

@@ -4,7 +4,7 @@ import { Described, Nullable } from '../../http/validators.js';
 import { LABELS } from '../../reads/mention-filter.js';
 
 /** The labels and corrections that a person can set on a mention. */
-@Described('An absent key does not change. Null removes the labels or the correction.')
+@Described('A key that is absent in the body does not change. Null removes the labels or the correction.')
 export class MentionChangeDto {
   @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;
   @Nullable() @IsIn(SENTIMENTS) sentiment?: string | null;

@@ -22,14 +22,17 @@ const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
 
-/** Streams mentions as a file. Only one page of them is in memory. Free. */
+/** Streams mentions as a file. Only one page of mentions is in memory. Free. */
 @Controller()
 export class MentionExportController {
   private readonly running = new Map<string, number>();
 
   constructor(private readonly mentions: MentionReads) {}
 
-  /** The order is oldest first unless `order=desc`. `after` continues an interrupted export after that row. */
+  /**
+   * The order is oldest first unless `order=desc`. `after` continues an interrupted export after the mention with this
+   * id.
+   */
   @Get('v1/mentions/export')
   async export(@From() { accountId }: Caller, @Query() raw: RawQuery, @Res() reply: FastifyReply) {
     const query = new QueryReader(raw);
@@ -119,7 +122,10 @@ function csvOf(rows: Readable, header: boolean): Readable {
   return through(rows, stringify({ header, columns: COLUMNS, escape_formulas: true, cast }));
 }
 
-/** If one stream ends early, the other ends too: the client disconnects, or a page cannot be read. */
+/**
+ * If one stream ends early, the other one also ends. A stream ends early if the client disconnects or a page cannot be
+ * read.
+ */
 function through(rows: Readable, transform: Transform): Readable {
   pipeline(rows, transform, () => undefined);
   return transform;

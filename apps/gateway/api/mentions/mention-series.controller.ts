@@ -66,7 +66,7 @@ function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   return Array.from({ length: Math.min(last - first, MOST_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
 }
 
-/** Every bucket of every group, also the empty ones. */
+/** Returns every bucket of every group, including empty buckets. */
 function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   if (groups.length === 0) groups.push('');
@@ -74,7 +74,7 @@ function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
     throw Refusal.validation([
       {
         path: 'since',
-        message: `${groups.length} groups of ${starts.length} buckets; a response has at most ${MOST_ROWS} rows`,
+        message: `${groups.length} groups of ${starts.length} buckets are too many; a response has at most ${MOST_ROWS} rows`,
       },
     ]);
   const counts = new Map(rows.map(({ at, group, count }) => [`${at} ${group}`, count]));

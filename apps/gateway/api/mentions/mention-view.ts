@@ -66,7 +66,7 @@ function analysisOf(row: MentionRow) {
   return {
     analysis: {
       sentiment: row.corrected_sentiment || row.sentiment || null,
-      // The score describes the sentiment that the reader found, so a mention with a corrected sentiment has none.
+      // The score describes the sentiment that the reader found, so a mention with a corrected sentiment has no score.
       sentimentScore: row.corrected_sentiment === '' ? row.sentiment_score : null,
       intent: row.corrected_intent || row.intent || null,
       relevance: row.corrected_relevance ?? row.relevance,
@@ -105,7 +105,7 @@ export function whyView(row: MentionRow) {
   };
 }
 
-/** How each reading was made. Relevance, language and story are read without analysis too. */
+/** How each reading was made. Relevance, language and story are also read for keywords without analysis. */
 function readingsOf(row: MentionRow) {
   const records = JSON.parse(row.readings || '[]') as {
     kind: string;

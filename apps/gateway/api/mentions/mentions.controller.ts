@@ -126,7 +126,7 @@ export class MentionsController {
       cursor === undefined
         ? undefined
         : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
-    // The default window moves with the clock: later pages keep the window of the first one.
+    // The default window depends on the current time, so later pages use the window of the first page.
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order, limit, after: from?.after };
     const isNewest = from === undefined && until === undefined && order === 'desc';

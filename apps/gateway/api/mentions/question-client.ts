@@ -29,7 +29,8 @@ export class QuestionClient {
   /**
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
-   * @throws Refusal `not-covered` before anything is computed or read, `unavailable` if the meaning cannot be computed
+   * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
+   * if the embedding cannot be computed
    */
   async ask<T>(
     accountId: string,

@@ -42,8 +42,8 @@ export class SemanticPages {
   ) {}
 
   /**
-   * The nearest mentions that earlier pages do not contain. Later pages keep the window of the first one. They count as
-   * the same question, so they are free for ten minutes.
+   * The nearest mentions that earlier pages do not contain. Later pages use the window of the first page. They belong
+   * to the same question, so they are free for ten minutes.
    */
   async page(request: SemanticRequest) {
     const { accountId, keywordId, filter, limit, cursor, raw } = request;

@@ -5,10 +5,10 @@ export interface Accuracy {
   reader: string;
   model: string;
   version: string;
-  /** Number of corrected mentions, also of those where the correction equals the reading. */
+  /** Number of corrected mentions, including mentions whose correction equals the reading. */
   n: number;
   /**
-   * 0 to 1, like all shares here: the share of the mentions for which the person and the reader chose the same value.
+   * The share of mentions for which the person and the reader chose the same value. All shares here are from 0 to 1.
    */
   agreement: number;
   /** Mean of the recall of all values that a person has set. */

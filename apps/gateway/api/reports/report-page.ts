@@ -3,7 +3,7 @@ import type { Digest, WeeklyReport } from '#contracts';
 import { escapeHtml as escaped } from '../../http/html-page.js';
 import { daysChart, sharesChart } from './charts.js';
 
-/** The page of a weekly report; undefined for a digest without one. Texts of strangers are escaped. */
+/** The page of a weekly report; undefined for a digest without a report. Texts of strangers are escaped. */
 export function reportPage({ keyword, report, period, timezone }: Digest): string | undefined {
   if (!report) return undefined;
   const shown = (iso: string) =>
@@ -73,7 +73,7 @@ function table(title: string, heads: readonly string[], rows: readonly (readonly
 }
 
 function changeText({ count, previous }: WeeklyReport['volume']): string {
-  if (previous === 0) return 'mentions; none the week before';
+  if (previous === 0) return 'mentions; none in the week before';
   const percent = Math.round(((count - previous) / previous) * 100);
-  return `mentions, ${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % against ${previous.toLocaleString('en')} the week before`;
+  return `mentions, ${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % compared with ${previous.toLocaleString('en')} in the week before`;
 }

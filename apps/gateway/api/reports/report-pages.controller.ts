@@ -9,7 +9,7 @@ import { reportPage } from './report-page.js';
 /** Older releases did not sign addresses: they ended with 24 random bytes. Reports are deleted after 90 days. */
 const UNSIGNED = /^[\w-]{32}$/;
 
-/** The pages of weekly reports, for people who have their address. */
+/** The pages of weekly reports, for everyone who has the address of a report. */
 @Controller('reports')
 export class ReportPagesController {
   constructor(

@@ -11,7 +11,7 @@ import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { CommandId } from '../../http/command-id.js';
 
-/** The secret that signs the account's webhooks, for owners. */
+/** Shows owners the secret that signs the account's webhooks, and replaces it. */
 @Controller('v1/signing-secret')
 export class SigningSecretController {
   constructor(
@@ -31,7 +31,7 @@ export class SigningSecretController {
     };
   }
 
-  /** For 24 hours, deliveries are signed with both secrets. */
+  /** After a rotation, deliveries are signed with both secrets for 24 hours. */
   @Post('rotate')
   @HttpCode(200)
   async rotate(@From() { accountId }: Caller, @CommandId() commandId: string) {

@@ -8,8 +8,8 @@ const RECONNECT_MS = 2000;
 const COMMENT_EVERY_MS = 15_000;
 
 /**
- * One response of server-sent events (the `text/event-stream` of the HTML standard). Writes wait while the client does
- * not read.
+ * One response of server-sent events (the `text/event-stream` of the HTML standard). If the client does not read,
+ * writes wait.
  */
 export class EventStream {
   private readonly response: ServerResponse;

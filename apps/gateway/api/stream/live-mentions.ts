@@ -12,7 +12,7 @@ import { MentionReads, type LiveEvent } from '../../reads/mention-reads.js';
 
 /** One event of the account; `row` is its mention if the filter accepts it. */
 export interface LiveMention {
-  /** Of EVENTS. */
+  /** The sequence of the event's message on EVENTS. */
   sequence: number;
   row: MentionRow | undefined;
 }
@@ -24,7 +24,7 @@ interface Waiting extends LiveEvent {
 const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
-/** The sink writes a single event at once, and at most every half second under load. */
+/** The sink writes a single event immediately. Under load it writes every half second. */
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 500;
 /** The waits between two searches for new events. */
@@ -48,8 +48,8 @@ export class LiveMentions {
   }
 
   /**
-   * The sequence up to which every event is written: a list of mentions that is read afterwards contains all of these
-   * events, but perhaps no later ones.
+   * The sequence up to which every event is written. A list of mentions that is read afterwards contains these events,
+   * but possibly not the later events.
    */
   async written(): Promise<number> {
     const sink = await this.sink();
@@ -69,7 +69,8 @@ export class LiveMentions {
     signal: AbortSignal,
   ): AsyncGenerator<LiveMention> {
     const subject = subjectOf('EVENTS', accountId, '>');
-    // Creating a consumer needs rights with which the gateway could also change the consumers of other services.
+    // The gateway does not use a consumer, because the right to create one would also let it change the consumers of
+    // other services.
     const published = new Signal(signal);
     const subscription = this.bus.nc.subscribe(subject, { callback: () => published.set() });
     try {

@@ -24,7 +24,7 @@ export class OpenStreams implements Loop {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Streams begin with their requests. */
+  /** Does nothing, because each stream begins with its request. */
   start(): void {}
 
   /** @throws Refusal `too-many` */

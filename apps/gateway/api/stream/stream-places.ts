@@ -5,11 +5,11 @@ import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
 
 /**
- * Lists use the same place for this time, so that not every list needs a request to NATS. An older place only repeats
- * some mentions.
+ * Lists use the same place for this time, so that most lists need no request to NATS. A place that is too old only
+ * makes the stream repeat some mentions.
  */
 const SHARED_MS = 250;
-/** A list waits at most this time for its place, so that it can be read while NATS does not answer. */
+/** A list waits at most this time for its place, so that lists can be read while NATS does not answer. */
 const LONGEST_WAIT_MS = 300;
 
 interface Place {
@@ -45,8 +45,8 @@ export class StreamPlaces {
   }
 
   /**
-   * The place of a list that is read afterwards: a stream that continues here sends every mention that the list cannot
-   * contain yet. Undefined if NATS does not answer.
+   * The place for a list that is read afterwards. A stream that continues from this place sends every mention that the
+   * list does not contain yet. Undefined if NATS does not answer.
    */
   async beforeList(accountId: string): Promise<string | undefined> {
     const ended = new AbortController();

@@ -20,8 +20,8 @@ export class StreamController {
 
   /**
    * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. With `Last-Event-ID`, the
-   * stream continues after an earlier event, or with the mentions that a list could not contain yet. Without it, the
-   * stream begins with the mentions that are too new for a list that is read now.
+   * stream continues after an earlier event, or after an earlier list. Without this header, the stream begins with the
+   * mentions that are too new to be in a list that is read now.
    */
   @Get()
   async stream(
@@ -40,7 +40,7 @@ export class StreamController {
     const idOf = (sequence: number) => this.places.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
     try {
-      // The browser then continues here, even if the connection breaks before the first mention.
+      // With this id, the browser continues from here even if the connection breaks before the first mention.
       await stream.move(idOf(from));
       for await (const { sequence, row } of this.live.after(accountId, filter, from, stream.ended))
         if (row) await stream.send('mention', idOf(sequence), mentionView(row));

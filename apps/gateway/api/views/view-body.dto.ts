@@ -6,6 +6,6 @@ export class ViewBodyDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsString()
   @MaxLength(2000)
-  @Described('The query of the feed’s address, such as `source=reddit&sentiment=negative`')
+  @Described('The query string of the feed’s address, such as `source=reddit&sentiment=negative`')
   query!: string;
 }

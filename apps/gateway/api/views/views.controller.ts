@@ -20,7 +20,10 @@ interface ViewRow {
   createdAt: Date;
 }
 
-/** Saved views of the feed. All members of the account see them. They are settings of the page, not facts. */
+/**
+ * Saved views of the feed. All members of the account see them. Views are settings of the dashboard, not facts, so they
+ * have no stream.
+ */
 @Controller('v1/views')
 export class ViewsController {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

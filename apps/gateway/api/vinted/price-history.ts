@@ -28,9 +28,9 @@ export interface PriceWay {
 export type IsLive = (criteriaHash: string) => boolean;
 
 /**
- * Two searches that watch the same listing see the same change at different times: it counts as one step. The listing
- * is gone when no running search that saw it finds it any more. A single search can lose it because its price left the
- * range of that search.
+ * If several searches see the same change of a listing at different times, it counts as one step. A listing is gone
+ * when none of the running searches that saw it finds it any more. If only one search does not find it any more, the
+ * price may have left the price range of that search.
  * @param observations of one listing on one market, oldest first
  */
 export function priceWay(observations: readonly Observed[], isLive: IsLive): PriceWay {
@@ -62,7 +62,7 @@ export function priceWay(observations: readonly Observed[], isLive: IsLive): Pri
   return { points, isGone };
 }
 
-/** A listing's history as the interface returns it. `points`: all of the window, oldest first. */
+/** A listing's history as the interface returns it. `points` are all steps in the window, oldest first. */
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observed[],

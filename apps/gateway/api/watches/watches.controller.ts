@@ -32,7 +32,7 @@ import {
 import { watchModelFaults } from '../keywords/model-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
-/** The body can have the market beside the criteria or in them. */
+/** The body can contain the market next to the criteria or inside the criteria. */
 function withMarket({ market, criteria }: WatchBodyDto) {
   return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
 }

@@ -19,7 +19,7 @@ export function leastKeyword(): { [key: string]: Json } {
   };
 }
 
-/** A body with a part of every kind, so that every field of every part occurs. */
+/** A body that contains parts of every kind, with all their fields. */
 export function fullKeyword(): { [key: string]: Json } {
   return {
     ...leastKeyword(),
