@@ -20,7 +20,7 @@ export const SIGN_UP = Symbol('sign-up');
 /** Who can sign up, and whether the owners of an account decide about its plan. */
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
-  /** Whether owners can change the plan and add packs. In an open installation, owners are strangers. */
+  /** Whether owners can change the plan and add packs. In an open installation, everyone can become an owner. */
   isPlanOwners: boolean;
 }
 

@@ -47,7 +47,10 @@ export class Admission {
     private readonly quota: RequestQuota,
   ) {}
 
-  /** Runs before every costly part of a request, also before its body is read, so that a flood is cheap. */
+  /**
+   * Runs before every expensive part of a request and before its body is read, so that a flood of requests uses few
+   * resources.
+   */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       const path = pathOf(request);
@@ -119,7 +122,7 @@ export class Admission {
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `too many requests without a good API key; try again in ${retryAfterSeconds} s`,
+        `too many requests without a valid API key; try again in ${retryAfterSeconds} s`,
       );
     }
     if (pathOf(request) !== ASKS_FOR_SESSION) this.badKeys.note(request.ip, fault);
@@ -129,7 +132,7 @@ export class Admission {
   /**
    * A request with a session must come from our own page. This includes reads: a link on a page of another site sends
    * the cookie, and lookups cost credits. A write also needs the token, which only our page knows.
-   * @throws Refusal `forbidden`; `unauthenticated` for a read, which then counts as a request without a session
+   * @throws Refusal `forbidden`; `unauthenticated` for a read, as if the request had no session
    */
   private refuseForgery(request: FastifyRequest, token: string): void {
     if (request.method === 'GET' || request.method === 'HEAD') {
@@ -146,7 +149,7 @@ export class Admission {
     );
   }
 
-  /** @throws Refusal `forbidden` if a browser says that the page of another site sent the request */
+  /** @throws Refusal `forbidden` if the browser reports that a page of another site sent the request */
   private refuseStrangePage(request: FastifyRequest): void {
     if (this.cookie.isFromOwnPage(request)) return;
     throw new Refusal('forbidden', 'FORBIDDEN', STRANGE_PAGE);
@@ -157,16 +160,24 @@ export class Admission {
 function refuseUnlessAllowed({ role, by }: Caller, need: Need, path: string): void {
   if (need.isForPeople && by.kind === 'key') {
     if (path.startsWith('/v1/auth/'))
-      throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'this needs a session; an API key has none');
-    throw new Refusal('forbidden', 'FORBIDDEN', 'only a member who has signed in may do this, no API key');
+      throw new Refusal(
+        'unauthenticated',
+        'UNAUTHORIZED',
+        'this request needs a session; an API key is not enough',
+      );
+    throw new Refusal(
+      'forbidden',
+      'FORBIDDEN',
+      'only a member who has signed in can do this; an API key cannot',
+    );
   }
   if (includes(role, need.role)) return;
   const message =
     by.kind === 'member'
-      ? `your role is ${role}, and this needs the role ${need.role}`
+      ? `your role is ${role}, but this request needs the role ${need.role}`
       : role === 'viewer'
         ? 'this API key may only read'
-        : `this API key belongs to an ${role}, and this needs the role ${need.role}`;
+        : `this API key belongs to an ${role}, but this request needs the role ${need.role}`;
   throw new Refusal('forbidden', 'FORBIDDEN', message);
 }
 
@@ -186,7 +197,7 @@ function tooMany({ limit, resetSeconds }: Verdict): Refusal {
   );
 }
 
-/** The path of a known route, decoded by the router; for an unknown route the path of the request. */
+/** For a known route, its path as the router decoded it; for an unknown route, the path of the request. */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }

@@ -23,8 +23,8 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
 };
 const WINDOW_MINUTES = 15;
 /**
- * A gateway remembers for this time that no attempt is left. The time is short because a successful attempt becomes
- * available again.
+ * A gateway remembers for this time that no attempt is left. The time is short because an attempt that succeeds does
+ * not count any more.
  */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;
@@ -47,9 +47,9 @@ interface Count {
 }
 
 /**
- * Limits the attempts of strangers for each e-mail address and each network, over all gateways. The limits do not
- * depend on whether the address is known. An attempt counts from its beginning, so that concurrent attempts cannot
- * exceed the limits.
+ * Limits the attempts of people who have not signed in, for each e-mail address and each network, over all gateways.
+ * The limits do not depend on whether the address is known. An attempt counts from its beginning, so that concurrent
+ * attempts cannot exceed the limits.
  */
 @Injectable()
 export class AttemptLimits {
@@ -89,9 +89,9 @@ export class AttemptLimits {
   }
 
   /**
-   * A flood reaches Postgres only once in several seconds, and never uses more than two connections. Attempts that
-   * waited first check the memory again: if an earlier attempt was the last one that is allowed, they need no
-   * statement.
+   * A flood of refused attempts reaches Postgres only once in two seconds, and uses at most two connections. An attempt
+   * that has waited checks the memory again first: if an earlier attempt has used the last allowed attempt meanwhile,
+   * no statement is needed.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));

@@ -21,8 +21,8 @@ const READING_TOOL = /^#(search|get|explain|list|estimate|backtest)_/;
 type Author = Pick<Caller, 'accountId'> & { by: Pick<Caller['by'], 'kind' | 'id'> };
 
 /**
- * Records every write of a key or a member: before it runs, and its status before the answer is sent. Bodies can contain
- * secrets, so only their keys are recorded.
+ * Records every write by a key or a member: the write before it runs, and its status before the answer is sent. Bodies
+ * can contain secrets, so only their keys are recorded.
  */
 @Injectable()
 export class AuditLog {
@@ -103,7 +103,7 @@ export class AuditLog {
   }
 }
 
-/** Messages to the MCP server are all POSTs: only calls of tools that change something are recorded. */
+/** All messages to the MCP server are POSTs, so only calls of tools that change something are recorded. */
 function isWrite(request: FastifyRequest): boolean {
   const { method, routeOptions } = request;
   if (routeOptions.url === undefined) return false;
@@ -111,7 +111,7 @@ function isWrite(request: FastifyRequest): boolean {
   return !changesNothing(method, routeOptions.url);
 }
 
-/** `#create_keyword` for a call of this tool; empty for everything else. */
+/** `#create_keyword` for a call of the tool create_keyword; empty if the request calls no tool. */
 function toolOf({ routeOptions, body }: FastifyRequest): string {
   if (routeOptions.url !== MCP) return '';
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 
-/** Injection token of the clock of the minutes; tests use their own. */
+/** Injection token of the clock that the minutes are read from. Tests use their own clock. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
 /** Number of requests without a valid key that a network address may send in one minute. */

@@ -12,7 +12,7 @@ const COMMON: ReadonlySet<string> = new Set(
   dictionary['passwords-common'].map(String).filter((password) => password.length >= PASSWORD_LENGTH.min),
 );
 
-/** A new password: 10 to 200 characters, and none of the common ones. */
+/** A new password: 10 to 200 characters, and not one of the common passwords. */
 export function NewPassword(): PropertyDecorator {
   return Check((value, owner) => newPasswordFault(value, owner['email']), {
     type: 'string',
@@ -35,7 +35,7 @@ export function PresentPassword(): PropertyDecorator {
 
 /**
  * Returns why a password cannot be used.
- * @param email of the member, if it is known: it must not be the password
+ * @param email the address of the member, if it is known; it must not be the password
  */
 export function newPasswordFault(value: unknown, email?: unknown): string | undefined {
   const { min, max } = PASSWORD_LENGTH;
@@ -47,5 +47,5 @@ export function newPasswordFault(value: unknown, email?: unknown): string | unde
   if (length > max) return `must have at most ${max} characters`;
   const lower = text.toLowerCase();
   const isGuessed = COMMON.has(lower) || (typeof email === 'string' && lower === email.toLowerCase());
-  return isGuessed ? 'is one of the passwords that are tried first; use several words' : undefined;
+  return isGuessed ? 'is a password that attackers try first; use several words' : undefined;
 }

@@ -55,13 +55,13 @@ const AREAS: Readonly<Record<string, Area>> = {
 
 /** Routes whose rights differ from those of their area. */
 const ROUTES: Readonly<Record<string, Area>> = {
-  // Each tool checks what it needs.
+  // Each tool checks the rights that it needs.
   '/mcp': { read: 'viewer', write: 'viewer' },
   '/v1/account/plan': OWNERS,
   '/v1/credits/packs': OWNERS,
 };
 
-/** A new part of the interface is for owners until it has a line here. */
+/** The rights of an area that has no line above. */
 const UNKNOWN: Area = { read: 'owner', write: 'owner' };
 /** A request to a path without a route changes nothing, so every caller gets its 404. */
 const NO_ROUTE: Need = { role: 'viewer', isForPeople: false };
@@ -79,7 +79,7 @@ export function needOf(method: string, route: string | undefined): Need {
   };
 }
 
-/** Whether the rights of one role include those of another. */
+/** Whether the rights of one role include the rights of another. */
 export function includes(role: MemberRole, needed: MemberRole): boolean {
   return RANK[role] >= RANK[needed];
 }
@@ -92,8 +92,8 @@ function areaOf(route: string): Area | undefined {
 }
 
 /**
- * Requests that change nothing are reads, whether or not they cost credits: also estimates, and lookups of tweets by
- * id.
+ * Requests that change nothing are reads, even if they cost credits. Estimates and lookups of tweets by id are also
+ * reads, although they are POST requests.
  */
 export function changesNothing(method: string, route: string): boolean {
   return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(route);

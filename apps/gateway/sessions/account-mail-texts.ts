@@ -10,7 +10,7 @@ export interface AccountMail {
 export function resetMail(url: string): AccountMail {
   return mailOf(
     'Reset your Earshot password',
-    'Somebody asked to reset the password of this address. To choose a new one, open the link. It is valid for one hour.',
+    'Somebody asked to reset the password of this address. To choose a new password, open the link. It is valid for one hour.',
     url,
   );
 }

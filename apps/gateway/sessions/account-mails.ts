@@ -10,7 +10,7 @@ import { AccountLetters, type MailKind } from './account-letters.js';
 export const MAIL = Symbol('mail');
 
 const LOOK_EVERY_MS = 1000;
-/** Wait before another attempt, and attempts until a mail is given up. */
+/** Wait before another attempt, and number of attempts before a mail is given up. */
 const AGAIN_SECONDS = 60;
 const MOST_ATTEMPTS = 5;
 const AT_ONCE = 10;
@@ -60,7 +60,7 @@ export class AccountMails implements Loop {
     ]);
   }
 
-  /** @returns whether there may be more */
+  /** @returns whether more mails may be due */
   private async sendDue(): Promise<boolean> {
     const [rows]: [Row[], number] = await this.database.query(
       `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${AGAIN_SECONDS} seconds'

@@ -17,13 +17,13 @@ export class SignUpDto {
   @Optional()
   @NewPassword()
   @Described(
-    '10 to 200 characters. Required with a code; without one, it is chosen with the code of the mail',
+    '10 to 200 characters. Required with a code. Without a code, the password is chosen later, with the code from the mail',
   )
   password?: string;
   @Optional()
   @IsString()
   @MaxLength(80)
-  @Described('Name of a new account. An invitation leads to an account that exists')
+  @Described('Name of a new account. An invitation is for an existing account, so it needs no name')
   name?: string;
   @Optional()
   @IsString()

@@ -15,7 +15,7 @@ export interface MemberSecret {
 /** A member and the account, as the page of the member shows them. */
 export interface MemberProfile {
   account_id: string;
-  /** Empty if it has none. */
+  /** Empty if the account has no name. */
   name: string;
   plan: string;
   timezone: string;
@@ -33,7 +33,7 @@ export class MemberReads {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The member with this address in any account; an address is a member once. */
+  /** The member with this address in any account; an address belongs to at most one member. */
   async byEmail(email: string): Promise<MemberSecret | undefined> {
     const [row] = await this.database.query<MemberSecret[]>(
       `SELECT member_id, account_id, email, password_hash, password_version FROM members

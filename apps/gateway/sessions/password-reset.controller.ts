@@ -28,7 +28,7 @@ export class PasswordResetController {
     @Inject(HAS_MAIL) private readonly hasMail: boolean,
   ) {}
 
-  /** The response does not depend on the address: Earshot looks up whether it is known when it sends the mail. */
+  /** The response does not depend on the address. Earshot looks up the address later, when it sends the mail. */
   @Post()
   @HttpCode(202)
   async ask(
@@ -41,7 +41,7 @@ export class PasswordResetController {
     if (!this.hasMail)
       return {
         message:
-          'This installation has no mail server. Its operator gets a link with the command, and your address in it.',
+          'This installation has no mail server. Its operator can get a link by running this command with your address.',
         command: RESET_COMMAND,
       };
     await this.mails.ask('reset', email);

@@ -14,13 +14,13 @@ export class SessionCookie {
     this.isPublicSecure = publicUrl.startsWith('https:');
   }
 
-  /** The session's token; undefined if the request has none. */
+  /** The session's token; undefined if the request has no session. */
   read(request: FastifyRequest): string | undefined {
     const { cookie } = request.headers;
     return cookie === undefined ? undefined : parseCookie(cookie)[this.nameFor(request)];
   }
 
-  /** @param maxAgeSeconds after this time the browser deletes the cookie; 0: at once */
+  /** @param maxAgeSeconds after this time the browser deletes the cookie; 0: immediately */
   write(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeSeconds: number): void {
     const cookie = stringifySetCookie({
       name: this.nameFor(request),
@@ -39,8 +39,8 @@ export class SessionCookie {
   }
 
   /**
-   * Returns false if the browser says that a page of another site sent the request. Other programs send neither header,
-   * and have no cookie that another site could use.
+   * Returns false if the browser reports that a page of another site sent the request. Programs other than browsers do
+   * not send these headers, and have no cookie that another site could use.
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];

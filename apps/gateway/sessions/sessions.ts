@@ -7,9 +7,9 @@ import { DATABASE } from '#platform';
 import { deleteInParts, type Database } from '#postgres';
 import type { Caller } from '../auth/api-keys.js';
 
-/** A session ends after this time without a request, */
+/** A session ends after this time without a request. */
 const IDLE_DAYS = 30;
-/** and in any case after this time. */
+/** A session ends after this time at the latest. */
 export const LONGEST_SESSION_DAYS = 90;
 const TOKEN = /^[\w-]{43}$/;
 const LONGEST_USER_AGENT = 300;
@@ -32,7 +32,10 @@ export interface NewSession {
   networkAddress: string;
 }
 
-/** The condition for a valid session: its member was not removed, and has not changed the password. */
+/**
+ * The condition for a valid session: it has not expired, and its member was not removed and has not changed the
+ * password.
+ */
 const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
 
 /** The sessions of people, shared by all gateways. Only the SHA-256 of a session's token is stored. */
@@ -43,7 +46,7 @@ export class Sessions {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @returns the token of a new session; it is stored nowhere */
+  /** @returns the token of a new session; the token is not stored */
   async begin({ memberId, passwordVersion, userAgent, networkAddress }: NewSession): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     await this.database.query(
@@ -67,8 +70,8 @@ export class Sessions {
   }
 
   /**
-   * The caller of this session; undefined if it has ended. Not cached, so that the end of a session takes effect at
-   * once in all gateways. The cost is small, because a person sends few requests.
+   * The caller of this session; undefined if it has ended. Not cached, so that the end of a session takes effect
+   * immediately in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;

@@ -34,7 +34,7 @@ export class SignUpOptionsController {
   }
 }
 
-/** Sign-up: with a code at once; without a code through a mail. */
+/** Signs people up. With a code, they sign up immediately. Without a code, they get a mail with a link. */
 @Controller('v1/auth/sign-up')
 export class SignUpController {
   constructor(

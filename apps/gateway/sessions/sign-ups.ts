@@ -8,16 +8,16 @@ import { SIGN_UP, type SignUpRules } from '../config.js';
 import { MemberReads } from './members.js';
 import { SignUpCodes } from './sign-up-codes.js';
 
-/** The plan of the first account: the operator's own. */
+/** The plan of the first account, which belongs to the operator. */
 const FIRST_PLAN = 'unlimited';
-/** The plan of an account that a stranger can open. */
+/** The plan of the accounts that everyone can open. */
 const OPEN_PLAN = 'free';
 
 /** A person who signs up with a code. */
 export interface NewMember {
   email: string;
   passwordHash: string;
-  /** Of a new account; empty if it has none. */
+  /** Name of a new account; empty if it has no name. */
   name: string;
   code: string;
 }
@@ -39,7 +39,7 @@ export class SignUps {
   }
 
   /**
-   * Returns whether a person without a code gets one by mail. The first account belongs to the operator, so it always
+   * Checks that a person without a code can get a code by mail. The first account belongs to the operator, so it always
    * needs its code.
    * @throws Refusal `invalid` that says which code is needed
    */
@@ -53,7 +53,7 @@ export class SignUps {
   }
 
   /**
-   * @param commandId a repetition of the same id changes nothing
+   * @param commandId a repeated call with the same id changes nothing
    * @returns the id of the member
    * @throws Refusal `conflict` for a taken address, `invalid` for a code that is not valid
    */
