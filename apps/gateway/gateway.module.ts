@@ -122,8 +122,8 @@ import { BrowserSessions } from './sessions/browser-sessions.js';
 class GatewayModule {}
 
 /**
- * Responses over 1 KiB are compressed if the client accepts it. Brotli's own default takes ten times as long and saves
- * only a few per cent more.
+ * Responses over 1 KiB are compressed if the client accepts compression. Brotli's own default takes ten times as long
+ * and saves only a few per cent more.
  */
 const COMPRESSION = {
   global: true,

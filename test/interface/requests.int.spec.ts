@@ -246,7 +246,7 @@ describe('the limits of a request', () => {
       const answer = await send('POST', '/v1/keywords', { ...key(), ...more }, sent);
       expect([answer.status, answer.body]).toMatchObject([
         400,
-        { details: [{ path: 'global_criteria.filters.deep[0]', message: 'is too large a number' }] },
+        { details: [{ path: 'global_criteria.filters.deep[0]', message: 'is a number that is too large' }] },
       ]);
     }
   });

@@ -40,7 +40,7 @@ export class DashboardFiles {
     this.html = this.files.get('index.html')?.toString();
   }
 
-  /** The page, whose styles carry the nonce of this response. Undefined if the dashboard is not built. */
+  /** The page, whose styles contain the nonce of this response. Undefined if the dashboard is not built. */
   page(nonce: string): string | undefined {
     return this.html?.replace(NONCE, `nonce="${nonce}"`);
   }
@@ -74,7 +74,7 @@ function refusedBy(accepted: string): ReadonlySet<string> {
   return new Set(parts.flatMap((part) => /^([^;]+);q=0(?:\.0*)?$/.exec(part)?.[1] ?? []));
 }
 
-/** The files by name, without those that begin with a dot: they are notes of the build. Empty if nothing is built. */
+/** The files by name, without the build's own files, whose names begin with a dot. Empty if nothing is built. */
 function filesIn(folder: string): Map<string, Buffer> {
   if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })

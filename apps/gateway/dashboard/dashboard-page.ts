@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DashboardFiles } from './dashboard-files.js';
 
-/** Unknown addresses below these belong to the API and its pages, which answer them themselves. */
+/** Unknown addresses below these paths belong to the API and its pages, which answer these requests. */
 const OTHERS = /^\/(v1|mcp|docs|feeds|reports|channels)\/|^\/(v1|mcp|docs)$/;
 
 const NOT_BUILT = `<!doctype html>
@@ -12,8 +12,8 @@ const NOT_BUILT = `<!doctype html>
 </body></html>`;
 
 /**
- * Serves the dashboard at every address that a browser opens and that has no route: the page itself finds out what to
- * show. Programs, which do not ask for HTML, keep getting the API's 404.
+ * Serves the dashboard at every address that a browser opens and that has no route. The dashboard's script decides what
+ * to show. Programs do not ask for HTML, so they get the API's 404.
  */
 export function serveDashboard(fastify: FastifyInstance, files: DashboardFiles): void {
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -72,7 +72,7 @@ export class Guides {
     const { validateLink } = markdown;
     markdown.validateLink = (address) => validateLink(address) && /^(https?:|mailto:|#|[^:]*$)/.test(address);
     markdown.normalizeLink = (address) => this.target(address, name);
-    // Wide tables scroll by themselves.
+    // A table that is wider than the page scrolls inside its own element.
     markdown.renderer.rules['table_open'] = () =>
       '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>';
     markdown.renderer.rules['table_close'] = () => '</table></div>';
@@ -80,7 +80,7 @@ export class Guides {
     return { title: titleOf(text, name), html: markdown.render(text) };
   }
 
-  /** A link between files as a link between pages. A file without a page is a link to nothing. */
+  /** Converts a link to a file into a link to its page. A link to a file without a page becomes `#`. */
   private target(address: string, from: string): string {
     if (/^(https?:|mailto:|#)/.test(address)) return address;
     const [path = '', fragment] = address.split('#');
@@ -125,7 +125,7 @@ function titleOf(text: string, name: string): string {
   return /^#\s+(.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name;
 }
 
-/** The id of a heading as GitHub makes it, because guides refer to these. */
+/** The id that GitHub gives a heading, because the guides' links use these ids. */
 function slugOf(text: string): string {
   return text
     .toLowerCase()

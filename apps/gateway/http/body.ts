@@ -7,8 +7,8 @@ import { MEANT, unknownKey } from './unknown-key.js';
 
 /**
  * The accepted spelling of a body: `any` and `snake` accept snake_case and camelCase, `camel` accepts only camelCase. A
- * missing key is reported in the spelling of the other keys. If the body has no key that shows a spelling, `snake`
- * reports it in snake_case.
+ * missing key is reported in the spelling of the other keys. If no key of the body shows a spelling, `snake` reports a
+ * missing key in snake_case.
  */
 export type Spelling = 'any' | 'camel' | 'snake';
 
@@ -58,7 +58,7 @@ export function readBody<T extends object>(
 }
 
 /**
- * Runs the work on a body that was read. A refusal of that work names keys in the body's spelling.
+ * Runs the work on a body that was read. If the work is refused, the refusal names keys in the body's spelling.
  * @throws Refusal
  */
 export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Promise<T> {
@@ -131,8 +131,8 @@ function ofElement(path: string, line: string): Fault {
 }
 
 /**
- * The messages for one key. A missing value, or one of the wrong type, breaks every rule at once: one message is
- * enough.
+ * The messages for one key. A value that is missing or has the wrong type breaks several rules at once, so only one
+ * message is returned.
  */
 function messagesOf({
   constraints = {},
@@ -163,7 +163,7 @@ function keysOf(dto: object | undefined): readonly string[] {
   return keys;
 }
 
-/** Two parts of the validation may find the same fault. */
+/** Removes duplicates, because two parts of the validation can find the same fault. */
 function once(faults: readonly Fault[]): Fault[] {
   const unique = new Map(faults.map((fault) => [`${fault.path}\0${fault.message}`, fault]));
   return [...unique.values()];

@@ -1,6 +1,6 @@
 import type { Fault } from '#kernel';
 
-/** Keys whose objects contain the user's own keys: they are not changed. */
+/** Keys whose objects contain the user's own keys, which are not changed. */
 const FREE_FORM = new Set(['filters']);
 /** Keys whose objects map the user's own names to objects with our keys. */
 const NAMED_BY_USER = new Set(['schema']);

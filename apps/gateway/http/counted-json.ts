@@ -1,6 +1,6 @@
 import { Refusal } from '#kernel';
 
-/** Maximum nesting of a body, which is level 1 itself. */
+/** Maximum number of nested levels in a body. The body itself is level 1. */
 export const MOST_LEVELS = 32;
 /** Maximum number of elements of a list, and of keys of an object. Far more than any key of the interface needs. */
 export const MOST_ELEMENTS = 1000;

@@ -77,7 +77,7 @@ describe('cursors', () => {
   it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('return 400 for the text %j', (text) => {
     const refusal = refusalOf(() => cursors.read({}, text));
     expect(refusal.details).toEqual([
-      { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without one' },
+      { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without a cursor' },
     ]);
   });
 

@@ -26,7 +26,10 @@ export class Cursors {
     const position = this.signed.read<T>(scope, cursor);
     if (position === undefined)
       throw Refusal.validation([
-        { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without one' },
+        {
+          path: 'cursor',
+          message: 'is not a cursor of this list with these filters; begin without a cursor',
+        },
       ]);
     return position;
   }

@@ -11,7 +11,10 @@ export function addressFault(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The address with its domain in lower case: domains do not distinguish case, local parts can. */
+/**
+ * The address with its domain in lower case: upper and lower case are equal in a domain, but can differ in the part
+ * before it.
+ */
 export function normalAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, at)}@${address.slice(at + 1).toLowerCase()}`;

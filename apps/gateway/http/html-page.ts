@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Sends a page that loads and runs nothing: only its own style, and forms to itself. */
+/** Sends a page that loads nothing and runs no script. It can only use its own style, and send forms to this server. */
 export function sendPage(reply: FastifyReply, status: number, html: string) {
   return reply
     .status(status)

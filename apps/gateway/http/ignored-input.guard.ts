@@ -5,8 +5,9 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
 
 /**
- * Refuses input that a route would ignore silently: parameters if it reads none, and a body if it accepts none. Routes
- * that read parameters refuse the unknown ones themselves. An empty object counts as no body.
+ * Refuses input that a route would ignore silently: parameters of a route that reads no parameters, and the body of a
+ * route that accepts no body. Routes that read parameters refuse unknown parameters themselves. An empty object counts
+ * as no body.
  */
 export class IgnoredInputGuard implements CanActivate {
   /** @throws Refusal `invalid` that names each unknown key */

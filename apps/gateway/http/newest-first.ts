@@ -2,7 +2,7 @@ import { isoOf } from '#kernel';
 import type { Cursors } from './cursor.js';
 import type { QueryReader } from './query.js';
 
-/** A row's place in a list by time: ISO 8601, and the id that orders rows of one instant. */
+/** A row's place in a list by time: ISO 8601, and the id that orders rows of the same time. */
 export interface Place {
   at: string;
   id: string;

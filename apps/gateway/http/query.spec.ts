@@ -52,7 +52,7 @@ describe('the query reader', () => {
 
   it('refuses a repeated key that may appear once', () => {
     expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
-      { path: 'cursor', message: 'may be given once' },
+      { path: 'cursor', message: 'may be given only once' },
     ]);
   });
 

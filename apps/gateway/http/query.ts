@@ -37,7 +37,7 @@ export class QueryReader {
   /** The value of a key that may be given once. */
   one<T extends string = string>(key: string, allowed?: readonly T[]): T | undefined {
     const values = this.all<T>(key, allowed);
-    if (values.length > 1) this.faults.push({ path: key, message: 'may be given once' });
+    if (values.length > 1) this.faults.push({ path: key, message: 'may be given only once' });
     return values[0];
   }
 
@@ -66,7 +66,7 @@ export class QueryReader {
     return this.one(key, ['true', 'false']) === 'true';
   }
 
-  /** An instant: ISO 8601 with any offset, or without one, which means UTC. */
+  /** An instant in ISO 8601 with any offset. Without an offset it is in UTC. */
   instant(key: string): Date | undefined {
     const text = this.one(key);
     if (text === undefined) return undefined;

@@ -15,7 +15,7 @@ const LONGEST_PARAMETER = 65_536;
  */
 export function readJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  // Users may name their own keys `__proto__`. In all other places, the reading of the body refuses such a key.
+  // Users may name their own keys `__proto__`. `readBody` refuses such a key in all other places.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);

@@ -23,7 +23,7 @@ function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[])
   // JSON has no limit for numbers. JavaScript reads numbers above its own limit as infinite, which JSON cannot
   // represent.
   if (typeof value === 'number' && !Number.isFinite(value))
-    faults.push({ path, message: 'is too large a number' });
+    faults.push({ path, message: 'is a number that is too large' });
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value))
     return value.forEach((item, index) => visit(item, `${path}[${index}]`, usersOwn, faults));

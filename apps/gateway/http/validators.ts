@@ -37,7 +37,7 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
 
-/** A text with at least one character that can be seen: other texts would be links without a name. */
+/** A text with at least one visible character. The text can be the name of a link, which must be visible. */
 export function NotBlank(): PropertyDecorator {
   return Check(
     (value) =>
@@ -46,7 +46,7 @@ export function NotBlank(): PropertyDecorator {
   );
 }
 
-/** A UUID. It is converted to its canonical spelling, because keys of maps must be equal. */
+/** A UUID. It is converted to its canonical spelling, so that the same id is always the same key of a map. */
 export function Id(): PropertyDecorator {
   return all(
     IsUUID(),

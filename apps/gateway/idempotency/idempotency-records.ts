@@ -9,7 +9,7 @@ const KEPT_MS = 24 * 3_600_000;
 export interface KeyedRequest {
   accountId: string;
   key: string;
-  /** SHA-256 of everything that must be equal in a repetition of this request. */
+  /** SHA-256 of everything that must be equal when this request is repeated. */
   hash: Buffer;
   /** The id of this attempt. */
   runner: string;
@@ -40,8 +40,9 @@ export class IdempotencyRecords {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims the key. Of concurrent requests, one runs. A request also runs if the same request is recorded without an
-   * outcome and no gateway runs it; it then gets the recorded command, because a part of the effect may exist.
+   * Claims the key. If several requests claim it at the same time, one of them runs. A request also runs if the same
+   * request is recorded without an outcome and no gateway runs it. It then gets the id of the recorded command, because
+   * that command may have had a part of its effect.
    * @param newCommandId the command of a new request
    */
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
@@ -132,8 +133,9 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Removes stored responses about a purged keyword. The responses that name it become 404, and their keys stay used.
-   * An estimate does not name the keyword, so every estimate of the account is deleted; a repetition computes it again.
+   * Removes stored responses about a purged keyword. Responses that contain its id become 404, and their keys stay
+   * used. An estimate does not contain the id, so every estimate of the account is deleted; a repeated request computes
+   * a new estimate.
    */
   async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
     await this.database.query(

@@ -13,7 +13,7 @@ import { commandIdOf, setCommandId } from '../http/command-id.js';
 import { refuseUnstorableValues } from '../http/unstorable-values.js';
 import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
 
-/** Injection token of the clock for the expiry of records; tests use their own. */
+/** Injection token of the clock for the expiry of records. Tests use their own clock. */
 export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
@@ -21,10 +21,13 @@ const RENEW_MS = 5000;
  * Longer than any request may take. The gateway gives up a hanging request after this time, so that it can be repeated.
  */
 const LONGEST_MS = 120_000;
-/** Outcomes of requests that had no effect. A repetition may have another outcome. */
+/** Statuses of requests that had no effect. A repeated request may get another status. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
-/** Their answers contain a secret that is shown once: it is stored encrypted, and replayed to the same caller only. */
+/**
+ * Routes whose answers contain a secret that is shown once. Such an answer is stored encrypted, and only the same
+ * caller can get it again.
+ */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set([
   '/v1/keys',
   '/v1/invitations',
@@ -61,7 +64,7 @@ export class Idempotency {
       const key = request.headers['idempotency-key'];
       const caller = callerOf(request);
       if (typeof key !== 'string' || request.method !== 'POST' || !caller || request.is404) return;
-      // The hash of a body with a password would be easy to guess.
+      // A password could be guessed from the stored hash of the body.
       if (request.url.startsWith('/v1/auth/')) return;
       await this.begin(request, reply, caller, key);
     });
@@ -138,7 +141,7 @@ export class Idempotency {
     return isSecret(request) && text !== '' ? this.box.seal(text).toString('base64') : text;
   }
 
-  /** @throws Refusal `conflict` if its key is no longer one of MASTER_KEY */
+  /** @throws Refusal `conflict` if MASTER_KEY no longer contains the key that encrypted the answer */
   private opened(body: string): string {
     try {
       return this.box.open(Buffer.from(body, 'base64'));
@@ -169,7 +172,7 @@ function isSecret({ routeOptions }: FastifyRequest): boolean {
   return SECRET_ANSWERS.has(routeOptions.url ?? '');
 }
 
-/** @param callerId of a caller whose answer no other caller may get */
+/** @param callerId the caller, if no other caller may get this answer; otherwise empty */
 function hashOf({ method, url, body }: FastifyRequest, callerId: string): Buffer {
   return createHash('sha256')
     .update(`${callerId}${method} ${url}\0`)
