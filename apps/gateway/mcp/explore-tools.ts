@@ -9,11 +9,16 @@ import { mentionForAgent, NOTICE, shortMention } from './untrusted.js';
 const POLL_MS = 500;
 
 const question = {
-  question: z.string().min(1).max(500).describe('What the sources are asked'),
+  question: z.string().min(1).max(500).describe('The question that the sources get'),
   sources: z.array(z.enum(SOURCE_IDS)).min(1),
   market: z.string().optional(),
-  limit: z.int().min(1).max(100).optional().describe('Most items of each source. Default: 25'),
-  terms: z.array(z.string()).min(1).max(5).optional().describe('Asked instead of the question: any of them'),
+  limit: z.int().min(1).max(100).optional().describe('Maximum number of items from each source. Default: 25'),
+  terms: z
+    .array(z.string())
+    .min(1)
+    .max(5)
+    .optional()
+    .describe('Used instead of the question: finds posts that contain any of these terms'),
   feed_urls: z.array(z.string()).min(1).max(20).optional().describe('The feeds of rss; required for rss'),
 };
 
@@ -21,7 +26,7 @@ const estimate = tool({
   name: 'estimate_explore',
   title: 'Estimate an Explore',
   description:
-    'What it costs to ask sources a question once: 2 credits for each source. Free; asks nothing. Answers an estimate_token for run_explore.',
+    'Returns what it costs to ask sources a question once (2 credits for each source), and an estimate_token for run_explore. Does not ask the sources. Free.',
   input: z.strictObject(question),
   output: z.object({
     valid: z.boolean(),
@@ -50,7 +55,7 @@ const run = tool({
   name: 'run_explore',
   title: 'Ask sources a question',
   description:
-    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers, which count for the daily limit of the key. Waits up to wait_seconds for the answers. To read on, or later, call it with explore_id instead of a question: that is free.',
+    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers, which count towards the daily limit of the key. Waits up to wait_seconds for the answers. To read more results, or to read them later, call run_explore with explore_id instead of a question; this is free.',
   input: z.strictObject({
     question: question.question.optional(),
     sources: question.sources.optional(),
@@ -61,7 +66,9 @@ const run = tool({
     estimate_token: z
       .string()
       .optional()
-      .describe('Of estimate_explore: then the price is the estimated one, and a repeated call asks once'),
+      .describe(
+        'From estimate_explore. With it, the price is the estimated price, and repeated calls ask the sources only once',
+      ),
     explore_id: z.string().optional().describe('Reads the results of an Explore that was started before'),
     wait_seconds: z.int().min(0).max(30).optional().describe('Default: 10'),
     page_size: z.int().min(1).max(50).optional().describe('Items in this answer. Default: 10'),
@@ -105,7 +112,7 @@ const credits = tool({
   name: 'get_credits',
   title: 'Read the credits',
   description:
-    'The credits of the account and how this period used them, and what this API key has spent through MCP today of its daily limit. Free.',
+    'The credits of the account, how they were used in this period, and how much of its daily limit this API key has spent through MCP today. Free.',
   input: z.strictObject({}),
   output: z.object({
     credits: z.looseObject({ creditsRemaining: z.number() }),

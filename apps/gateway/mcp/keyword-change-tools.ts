@@ -21,7 +21,7 @@ const body = z
       .array(z.looseObject({}))
       .optional()
       .describe(
-        'Required: [{source: "hackernews", enabled: true}, …]; list_keywords and the resource earshot://sources name them',
+        'Required: [{source: "hackernews", enabled: true}, …]; list_keywords and the resource earshot://sources contain the ids of sources',
       ),
   })
   .describe(
@@ -29,15 +29,15 @@ const body = z
   );
 
 const price = {
-  monthly_credits: z.number().describe('What the keyword costs in 30 days'),
-  first_scan_credits: z.number().describe('The most that the first scan can cost, once'),
+  monthly_credits: z.number().describe('Credits that the keyword costs in 30 days'),
+  first_scan_credits: z.number().describe('Maximum number of credits that the first scan costs, once'),
 };
 
 const estimate = tool({
   name: 'estimate_keyword',
   title: 'Estimate a keyword',
   description:
-    'What a keyword would cost, or why it would be refused. Free; creates nothing. Answers the estimate_token that create_keyword needs, for this body, for 15 minutes. Show the price to the user before you create the keyword. To estimate a change of a keyword, send its id as change_of and the changed keys as keyword; update_keyword needs no token.',
+    'Returns what a keyword would cost, or why it would be refused, and the estimate_token that create_keyword needs. The token is valid for this body, for 15 minutes. Creates nothing. Free. Show the price to the user before you create the keyword. To estimate a change of a keyword, send its id as change_of and the changed keys as keyword; update_keyword needs no token.',
   input: z.strictObject({
     keyword: body.partial(),
     change_of: keywordId.optional().describe('Id of the keyword that the keys would change'),
@@ -73,7 +73,7 @@ const create = tool({
   name: 'create_keyword',
   title: 'Create a keyword',
   description:
-    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword answered for the same body. The same token creates one keyword, however often it is sent. Its credits of one day and its start_credits (the first check, or the first scan, of each search) count for the daily limit of the key.',
+    'Creates a keyword, which then costs credits with each check: the monthly_credits of its estimate. Needs the estimate_token that estimate_keyword returned for the same body. The same token creates only one keyword, even if it is sent several times. The keyword’s credits of one day and its start_credits (the first check, or the first scan, of each search) count towards the daily limit of the key.',
   input: z.strictObject({ keyword: body, estimate_token: z.string().optional().describe('Required') }),
   output: z.object({ keyword: z.looseObject({ id: z.string(), name: z.string() }), ...price }),
   effects: CHANGES,
@@ -100,7 +100,7 @@ const change = tool({
   name: 'update_keyword',
   title: 'Change a keyword',
   description:
-    'Changes the given keys of a keyword; null clears one. Searches whose criteria change start over (reset_searches). The answer has the price before and after. For the daily limit of the key count: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and the credits of one day by which the price rises. A change that would be refused is not tried.',
+    'Changes the given keys of a keyword; null removes the value of a key. Searches whose criteria change start over (reset_searches). The answer contains the price before and after the change. These credits count towards the daily limit of the key: the first check of each search that starts over or is enabled again; the first check, or the first scan, of each new search; and the credits of one day by which the price rises. If the estimate of a change is refused, the change is not made.',
   input: z.strictObject({
     id: keywordId,
     changes: z.looseObject({}).describe('Keys of the keyword, in snake_case or camelCase'),
@@ -141,7 +141,8 @@ const state = z.object({
 const pause = tool({
   name: 'pause_keyword',
   title: 'Pause a keyword',
-  description: 'Stops the checks of a keyword, and their costs, until it is resumed. Mentions stay. Free.',
+  description:
+    'Stops the checks of a keyword, and their costs, until it is resumed. Keeps the mentions. Free.',
   input: z.strictObject({ id: keywordId }),
   output: state,
   effects: CHANGES,
@@ -155,7 +156,7 @@ const resume = tool({
   name: 'resume_keyword',
   title: 'Resume a keyword',
   description:
-    'Starts the checks of a paused keyword again, which costs its monthly_credits. Its credits of one day, but at least one check of each search, count for the daily limit of the key.',
+    'Starts the checks of a paused keyword again, which costs its monthly_credits. The keyword’s credits of one day, but at least the credits of one check of each search, count towards the daily limit of the key.',
   input: z.strictObject({ id: keywordId }),
   output: state,
   effects: CHANGES,
@@ -191,7 +192,7 @@ const backtest = tool({
   name: 'backtest_rules',
   title: 'Test rules on the past',
   description:
-    'What rules, mutes, VIPs, a spike alert or a relevance limit would have done with the stored mentions of a keyword, up to 90 days back. Changes nothing. Free.',
+    'Shows what rules, mutes, VIPs, a spike alert or a relevance limit would have done with the stored mentions of a keyword, up to 90 days back. Changes nothing. Free.',
   input: z.strictObject({
     id: keywordId,
     rules: z.array(z.looseObject({})).optional(),
@@ -269,8 +270,8 @@ const oncePerSearch = ({ bySearch }: Estimate) =>
   bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 
 /**
- * What a resumed keyword can spend today. The checks that are due at once count even if the interval is longer than a
- * day.
+ * What a resumed keyword can spend today. The checks that are due immediately count even if the interval is longer than
+ * a day.
  */
 async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
   const estimate = estimateIn(await estimateOf(context, {}, id));

@@ -21,7 +21,7 @@ const list = tool({
   description: 'The keywords of the account, newest first, with their state and price. Free.',
   input: z.strictObject({
     state: z.enum(['active', 'paused', 'retired']).optional(),
-    name: z.string().optional().describe('Only keywords whose name contains this'),
+    name: z.string().optional().describe('Only keywords whose name contains this text'),
     limit: z.int().min(1).max(100).optional().describe('Default: 20'),
     cursor,
   }),
@@ -86,7 +86,7 @@ const coverage = tool({
   name: 'get_coverage',
   title: 'Read the coverage of a keyword',
   description:
-    'For each search: which times were covered, where gaps and failures are and why, the delay until a mention was found, and the next check. Free.',
+    'Shows for each search which periods were read, the gaps and failures with their reasons, the delay until a mention was found, and the time of the next check. Free.',
   input: z.strictObject({ id: keywordId, since: instant('Beginning'), until: instant('End') }),
   output: z.object({
     notice: z.string(),

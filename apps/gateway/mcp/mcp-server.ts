@@ -32,7 +32,7 @@ const INSTRUCTIONS =
 const NO_SUCH_TOOL = 404;
 
 /**
- * A server for one request, as one caller: the protocol is stateless here.
+ * Creates a server for one request of one caller. No state is kept between requests.
  * @param failed gets the status that the HTTP interface would return for a call of a tool that fails
  */
 export function mcpServer(context: ToolContext, log: Logger, failed: (status: number) => void): Server {

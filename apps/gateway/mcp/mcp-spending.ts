@@ -14,7 +14,7 @@ const KEPT_DAYS = 7;
 interface Counted {
   day: string;
   credits: number;
-  /** Calls that are under way. */
+  /** Number of calls that are running. */
   calls: number;
   has_effect: boolean;
 }
@@ -30,7 +30,7 @@ export class McpSpending {
     @Inject(MCP_DAILY_CREDITS) private readonly usualLimit: number,
   ) {}
 
-  /** The most credits that the key spends in a day. */
+  /** The maximum number of credits that the key can spend in a day. */
   limitOf({ mcpDailyCredits }: CallingKey): number {
     return mcpDailyCredits ?? this.usualLimit;
   }
@@ -49,7 +49,7 @@ export class McpSpending {
     const most = Math.ceil(credits);
     if (most <= 0) return work();
     const day = await this.reserve(this.database.manager, key, most);
-    // The work may have been charged although its outcome is unknown, so its credits stay counted.
+    // If the outcome of the work is unknown, it may have been charged, so its credits stay counted.
     let cost = most;
     try {
       const result = await work();
@@ -124,7 +124,7 @@ export class McpSpending {
     });
   }
 
-  /** One statement decides, so that parallel calls cannot pass the limit together. @returns the day */
+  /** One statement compares and reserves, so that parallel calls cannot exceed the limit together. @returns the day */
   private async reserve(tx: Tx, key: CallingKey, credits: number): Promise<string> {
     const limit = this.limitOf(key);
     const [row]: { day: string }[] = await tx.query(
@@ -144,7 +144,7 @@ export class McpSpending {
     throw new Refusal(
       'not-covered',
       'MCP_SPEND_LIMIT',
-      `this needs up to ${credits} credits, and this API key has spent ${spent} of its ${limit} credits of today through MCP; the day ends at 00:00 UTC (${setBy})`,
+      `this call needs up to ${credits} credits, but this API key has already spent ${spent} of the ${limit} credits that it can spend through MCP today; the day ends at 00:00 UTC (${setBy})`,
     );
   }
 

@@ -39,7 +39,7 @@ export class McpController {
     const { by } = caller;
     if (by.kind !== 'key')
       throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'MCP needs an API key in the header x-api-key');
-    // One request of the quota is one message. The protocol has no batches since version 2025-06-18.
+    // Each message counts as one request of the quota. The protocol has no batches since version 2025-06-18.
     if (Array.isArray(body)) throw Refusal.validation([{ path: '', message: 'batches are not supported' }]);
     const context = { caller: { ...caller, by }, routes: this.routes, spending: this.spending };
     const server = mcpServer(context, this.log, (status) => this.audit.fail(request, status));
@@ -60,7 +60,10 @@ export class McpController {
   @HttpCode(405)
   @Header('allow', 'POST')
   refuse() {
-    return { error: 'POST alone: the server has no sessions and no streams', code: 'METHOD_NOT_ALLOWED' };
+    return {
+      error: 'only POST is allowed: the server has no sessions and no streams',
+      code: 'METHOD_NOT_ALLOWED',
+    };
   }
 }
 

@@ -9,25 +9,21 @@ const QUESTION_CREDITS = 2;
 export const cursor = z
   .string()
   .optional()
-  .describe('next_cursor of the page before; send the same other parameters');
+  .describe('next_cursor of the previous page; keep all other parameters the same');
 export const instant = (what: string) => z.string().optional().describe(`${what}, ISO 8601`);
 
 const search = tool({
   name: 'search_mentions',
   title: 'Search mentions',
   description:
-    'Lists mentions of the account, newest first: by words, by meaning, or by filters alone. Default window: the last 24 hours; send since for more. By words and filters it is free. By meaning it costs 2 credits for each new question, and nothing for the same question within ten minutes; credits_used says what this call cost.',
+    'Lists mentions of the account, found by words, by meaning, or only by filters: newest first, or by score for a search by meaning. Default window: the last 24 hours; send since for a longer window. A search by words or filters is free. A search by meaning costs 2 credits for each new question, and nothing for the same question within ten minutes; credits_used is the cost of this call.',
   input: z.strictObject({
-    words: z
-      .string()
-      .max(200)
-      .optional()
-      .describe('Words and "phrases" that the text must contain, all of them'),
+    words: z.string().max(200).optional().describe('The text must contain all of these words and "phrases"'),
     meaning: z
       .string()
       .max(1000)
       .optional()
-      .describe('A question; finds mentions near its meaning. Costs 2 credits'),
+      .describe('A question. Finds mentions whose meaning is near the question. Costs 2 credits'),
     keyword_id: z.string().optional(),
     sources: z.array(z.enum(SOURCE_IDS)).optional(),
     sentiments: z.array(z.enum(SENTIMENTS)).optional(),
@@ -125,7 +121,7 @@ export function withoutAbsent<T extends object>(given: T): { [K in keyof T]?: No
   };
 }
 
-/** All texts inside a value as `plain` returns them. */
+/** Applies `plain` to all texts inside a value. */
 export function plainTexts(value: unknown): unknown {
   if (typeof value === 'string') return plain(value);
   if (Array.isArray(value)) return value.map(plainTexts);

@@ -24,7 +24,7 @@ export const RESOURCES = [
     uri: 'earshot://credits',
     name: 'credits',
     title: 'Credits',
-    description: 'The credits of the account, and how this period used them',
+    description: 'The credits of the account, and how they were used in this period',
     mimeType: JSON_TYPE,
   },
 ] as const;

@@ -36,7 +36,10 @@ export const shortMention = z.object({
   intent: z.string().nullable(),
   relevance: z.number().nullable(),
   dropped_reason: z.string().nullable(),
-  score: z.number().nullable().describe('Only in a search by meaning: how near it is, 0 to 1'),
+  score: z
+    .number()
+    .nullable()
+    .describe('Only in a search by meaning: how near the mention is to the question, 0 to 1'),
   untrusted: z.object({
     url: z.string(),
     author: z.string().nullable(),
