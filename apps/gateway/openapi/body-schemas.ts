@@ -52,7 +52,7 @@ const CONVERTERS: Converters = {
   max: ({ constraints }: Rule) => ({ maximum: constraints[0] as number }),
 } as Converters;
 
-/** Another class. Some lists also accept a string in place of an object with one key. */
+/** A reference to another class. Some lists also accept a string in place of an object with one key. */
 function nested({ context }: Rule): Schema {
   const { dto, bareKey } = context as { dto: () => Dto; bareKey?: string };
   const reference = ref(nameOf(dto()));
@@ -64,7 +64,7 @@ function nested({ context }: Rule): Schema {
 /** Converts `nullable` of OpenAPI 3.0 to the type `null` of JSON Schema 2020-12. */
 function ofToday(part: Schema): Schema {
   const { nullable, description, ...rest } = part;
-  // A type beside a reference is redundant.
+  // A type next to a reference is redundant.
   const schema = '$ref' in rest ? { $ref: rest.$ref } : rest;
   return {
     ...(nullable === true ? { anyOf: [schema, NULL] } : schema),

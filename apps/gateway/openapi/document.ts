@@ -94,7 +94,7 @@ const TEMPLATES = ROUTES.map(({ method, path }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** No suggestion for longer addresses. */
+/** Longer addresses get no suggestion. */
 const LONGEST_SLIP = 200;
 /** Maximum number of wrong, missing or additional letters. */
 const MOST_SLIPS = 3;

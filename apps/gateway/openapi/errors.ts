@@ -20,13 +20,13 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   402: {
     name: 'PaymentRequired',
-    description: 'The credits do not cover the request, or the plan does not allow it.',
+    description: 'The credits do not cover the request, or the plan does not allow the request.',
     codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT'],
   },
   403: {
     name: 'Forbidden',
     description:
-      'The scope of the API key or the role of the member does not allow it, or the `x-csrf-token` is missing.',
+      'The scope of the API key or the role of the member does not allow the request, or the `x-csrf-token` is missing.',
     codes: ['FORBIDDEN'],
   },
   404: {
@@ -36,7 +36,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   405: {
     name: 'MethodNotAllowed',
-    description: 'This route does not have this method. The header `Allow` lists the methods that it has.',
+    description: 'This route does not have this method. The header `Allow` lists the methods of the route.',
     codes: ['METHOD_NOT_ALLOWED'],
   },
   409: {
@@ -63,7 +63,7 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'The request quota of this minute is used up, or another limit of the route.',
+    description: 'The request quota of this minute is used up, or another limit of the route is reached.',
     codes: ['TOO_MANY_REQUESTS'],
   },
   500: {

@@ -22,11 +22,11 @@ export interface Route {
   /** Status of the response. Default: 200. */
   status?: 200 | 201 | 202 | 204;
   answer?: Schema;
-  /** Bodies of further successes, by status. */
+  /** Bodies of other successful responses, by status. */
   alsoAnswers?: Readonly<Record<number, Schema>>;
   /** Responses with other media types than JSON, by media type. */
   files?: Readonly<Record<string, Schema>>;
-  /** Statuses of refusals in addition to those of every similar route. */
+  /** Statuses of refusals, in addition to the statuses that every similar route has. */
   refusals?: readonly number[];
   /** The route needs no key and has no quota. */
   open?: boolean;

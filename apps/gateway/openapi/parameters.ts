@@ -11,7 +11,7 @@ export function inQuery(name: string, description: string, schema: Schema = TEXT
   return { name, in: 'query', description, schema };
 }
 
-/** A parameter of the query that may be repeated: its values are alternatives. */
+/** A parameter of the query that may be repeated. Its values are alternatives. */
 export function repeated(name: string, description: string, items: Schema = TEXT): Schema {
   return {
     name,
@@ -34,7 +34,7 @@ export function paging(most = 200, fallback = 50): Schema[] {
       maximum: most,
       default: fallback,
     }),
-    inQuery('cursor', '`nextCursor` of the previous page, unchanged. Send the same other parameters'),
+    inQuery('cursor', '`nextCursor` of the previous page, unchanged. Keep all other parameters the same'),
   ];
 }
 
@@ -49,7 +49,8 @@ export const sharedParameters: Readonly<Record<string, Schema>> = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'Your id of the request. The response contains it, or a new id if it is missing',
+    description:
+      'Your id for the request. The response contains it. If you send no id, the response contains a new id',
     schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
   IdempotencyKey: {
@@ -63,7 +64,7 @@ export const sharedParameters: Readonly<Record<string, Schema>> = {
     name: 'Service-Estimate-Token',
     in: 'header',
     description:
-      '`estimateToken` of an estimate of the same body. The create fails if the body or the price differs',
+      '`estimateToken` of an estimate of the same body. The create fails if the body or the price has changed since the estimate',
     schema: { type: 'string' },
   },
 };

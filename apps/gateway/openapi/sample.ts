@@ -3,7 +3,7 @@ import type { Schema } from './schema.js';
 const ID = '0190a0b0-0000-7000-8000-0000000000b1';
 const INSTANT = '2026-03-01T12:00:00.000Z';
 
-/** Values by the name of the key, so that an example can be read. A value is used only where its type fits. */
+/** Realistic values for examples, by the name of the key. A value is used only where its type fits. */
 const VALUES: Readonly<Record<string, unknown>> = {
   url: 'https://example.com/acme-2',
   webhookUrl: 'https://example.com/hooks/earshot',

@@ -8,7 +8,7 @@ export const BOOLEAN: Schema = { type: 'boolean' };
 export const ID: Schema = { type: 'string', format: 'uuid' };
 /** ISO 8601 UTC with milliseconds and `Z`. */
 export const INSTANT: Schema = { type: 'string', format: 'date-time' };
-/** An instant in a request: any offset, or none, which means UTC. */
+/** An instant in a request, with any offset. Without an offset it is in UTC. */
 export const INSTANT_SENT: Schema = { type: 'string', examples: ['2026-03-01T12:00:00+01:00', '2026-03-01'] };
 export const DATE: Schema = { type: 'string', format: 'date' };
 export const NULL: Schema = { type: 'null' };
@@ -55,7 +55,7 @@ export function ref(name: string): Schema {
 /** Any source, by its id. */
 export const SOURCE = ref('Source');
 
-/** An object that requires the first keys, allows the others, and refuses all other keys. */
+/** An object that requires the keys of `required`, allows the keys of `optional`, and refuses all other keys. */
 export function object(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},

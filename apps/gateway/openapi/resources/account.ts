@@ -34,7 +34,10 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     missingSettings: listOf(TEXT),
     lastSuccessAt: nullable(INSTANT),
     intervalFloorSeconds: described('Shortest interval of the account’s plan', INTEGER),
-    creditsPerCheck: described('Credits for one check; for ai_answers, for each engine', INTEGER),
+    creditsPerCheck: described(
+      'Credits for one check; for ai_answers, credits for one engine in a check',
+      INTEGER,
+    ),
     firehose: described(
       'Earshot can read everything new in the source with one request for all searches',
       BOOLEAN,
@@ -91,7 +94,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'listSources',
     summary: 'List the sources: whether they are configured and healthy, and the price of a check',
     description:
-      'A source without credentials is not configured: `missingSettings` names the settings. A keyword cannot use it until then. Free.',
+      'A source without credentials is not configured: `missingSettings` lists the missing settings. Keywords cannot use the source until it is configured. Free.',
     answer: object({ data: listOf(ref('SourceState')) }),
   },
   {
@@ -108,7 +111,7 @@ export const accountRoutes: readonly Route[] = [
     tag: 'Account',
     path: '/v1/account',
     operationId: 'changeAccount',
-    summary: 'Change the account’s settings. An absent key does not change',
+    summary: 'Change the account’s settings. A key that is absent in the body does not change',
     description:
       '`timezone` sets the times of digests. `signatureVersion: legacy` sends `X-Signature` without a time, for old receivers. Free.',
     body: ref('AccountChange'),
@@ -120,7 +123,7 @@ export const accountRoutes: readonly Route[] = [
     tag: 'Credits',
     path: '/v1/credits',
     operationId: 'getCredits',
-    summary: 'Get the credits of the account, and how this period used them',
+    summary: 'Get the credits of the account, and how they were used in this period',
     description:
       'The allowance is used before the packs. A running check reserves its credits before they are charged. Free.',
     answer: ref('Credits'),
@@ -131,9 +134,9 @@ export const accountRoutes: readonly Route[] = [
     path: '/v1/credits/usage',
     operationId: 'creditUsage',
     summary: 'Show the charged credits of each UTC day',
-    description: 'Only days with charges, oldest first; a window of at most 92 days. Free.',
+    description: 'Returns only days with charges, oldest first. The window is at most 92 days long. Free.',
     parameters: [
-      inQuery('group', 'Split each day by this', oneOf(['source', 'operation', 'keyword'])),
+      inQuery('group', 'The property by which each day is split', oneOf(['source', 'operation', 'keyword'])),
       since('30 days before `until`'),
       UNTIL,
     ],
@@ -141,7 +144,7 @@ export const accountRoutes: readonly Route[] = [
       data: listOf(
         object({
           at: described('Beginning of the day in UTC', INSTANT),
-          group: described('Null without `group`, and for charges without a value', nullable(TEXT)),
+          group: described('Null without `group`, and for charges without this property', nullable(TEXT)),
           credits: INTEGER,
         }),
       ),
@@ -159,7 +162,7 @@ export const accountRoutes: readonly Route[] = [
       'Compares the sums of the tables at one moment. The command `credits audit` of the installation also computes every movement again from the stored checks. Free.',
     answer: object({
       consistent: BOOLEAN,
-      faults: described('What does not agree, in words', listOf(TEXT)),
+      faults: described('Descriptions of the sums that do not agree', listOf(TEXT)),
       movements: described('Number of movements in the ledger', INTEGER),
       balance: INTEGER,
       sumOfMovements: INTEGER,
@@ -174,7 +177,7 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'listMovements',
     summary: 'List all movements of credits, newest first',
     description:
-      'Each charge with its operation, source, keyword and check; each grant, renewal and expiry. The balance never falls below zero. Free.',
+      'Lists each charge with its operation, source, keyword and check, and each grant, renewal and expiry. The balance never falls below zero. Free.',
     parameters: [
       repeated('kind', 'Only movements of this kind.', oneOf(KINDS)),
       repeated('source', 'Only movements for this source.', oneOf(SOURCE_IDS)),

@@ -27,19 +27,19 @@ export const analysisSchemas: Readonly<Record<string, Schema>> = {
     },
     {
       groups: described(
-        'Of `group`, the largest first. Mentions that are like no other are in `other`',
+        'The groups of `group`, the largest first. Mentions that are not similar to other mentions are in `other`',
         listOf(object({ key: TEXT, label: TEXT, mentionIds: listOf(ID) })),
       ),
       labels: described(
-        'Of `classify`; the confidence is from 0 to 1',
+        'The result of `classify`; the confidence is from 0 to 1',
         listOf(object({ mentionId: ID, class: TEXT, confidence: NUMBER })),
       ),
       outputs: described(
-        'Of `agent`: each output has the fields of the schema',
+        'The result of `agent`: each output has the fields of the schema',
         listOf(object({ mentionId: ID, status: oneOf(['completed']), output: FREE_FORM })),
       ),
       summary: described(
-        'Of `summarise`: sentences of the mentions, each with the mentions that support it',
+        'The result of `summarise`: sentences of the mentions, each with the mentions that support it',
         object({
           text: TEXT,
           sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })),
@@ -56,9 +56,9 @@ export const analysisRoutes: readonly Route[] = [
     method: 'post',
     path: '/v1/analyses',
     operationId: 'analyseMentions',
-    summary: 'Group, classify or summarise mentions, or carry out an instruction on each',
+    summary: 'Group, classify or summarise mentions, or carry out an instruction on each mention',
     description:
-      'Costs 1 credit for each mention with a result; a mention in `errors` costs nothing. Returns 402 before any work if the credits do not cover all of them. One mention of another account makes the whole call return 404. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and fall back to the local result where it does not answer. The mentions that a sentence of a summary cites are always found locally. `agent` needs the language model, and returns 400 without it.',
+      'Costs 1 credit for each mention with a result; a mention in `errors` costs nothing. Returns 402 before any work if the credits do not cover all mentions. One mention of another account makes the whole call return 404. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and use the local result if it does not answer. The mentions that support a sentence of a summary are always found without the language model. `agent` needs the language model, and returns 400 without it.',
     body: ref('AnalysisBody'),
     example: {
       operation: 'classify',

@@ -21,14 +21,14 @@ const dropped = nullable(object({ reason: TEXT, rule: TEXT }));
 
 export const backtestSchemas: Readonly<Record<string, Schema>> = {
   Backtest: object({
-    id: described('Identifies the backtest when its items are read, for 24 hours', ID),
+    id: described('Id for reading the items of the backtest, valid for 24 hours', ID),
     window: object({
       from: described('Later than `since` if there are more than 200,000 mentions', INSTANT),
       to: INSTANT,
     }),
-    items: described('Mentions that were tested', INTEGER),
+    items: described('Number of mentions that were tested', INTEGER),
     byRule: described(
-      'Each enabled rule, in order; days in UTC',
+      'Each enabled rule, in the order of the rules; days are in UTC',
       listOf(
         object({
           ruleId: ID,
@@ -52,8 +52,14 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
         }),
       ),
     ),
-    added: described('Pairs of a rule and a mention: the rule would fire, and did not', INTEGER),
-    removed: described('Pairs of a rule and a mention: the rule fired, and would not', INTEGER),
+    added: described(
+      'Number of pairs of a rule and a mention for which the tested rule fires but did not fire when the mention was stored',
+      INTEGER,
+    ),
+    removed: described(
+      'Number of pairs of a rule and a mention for which the rule fired when the mention was stored but would not fire now',
+      INTEGER,
+    ),
   }),
   BacktestItem: object({
     mentionId: ID,
@@ -62,17 +68,27 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
     title: nullable(TEXT),
     url: TEXT,
     dropped: described('Why the tested rules would drop the mention; null if they would keep it', dropped),
-    droppedThen: described('Why the mention was dropped; null if it was kept', dropped),
+    droppedThen: described('Why the mention was dropped when it was stored; null if it was kept', dropped),
     labels: described('Labels that the rules would set', listOf(TEXT)),
     rules: described('The rules that would be checked', listOf(ref('RuleOutcome'))),
-    added: described('Ids of rules that would fire, and did not', listOf(TEXT)),
-    removed: described('Ids of rules that fired, and would not', listOf(TEXT)),
+    added: described(
+      'Ids of tested rules that fire but did not fire when the mention was stored',
+      listOf(TEXT),
+    ),
+    removed: described(
+      'Ids of rules that fired when the mention was stored but would not fire now',
+      listOf(TEXT),
+    ),
   }),
 };
 
-const FIRED = inQuery('fired', 'Only items for which a rule fires, or no longer fires', {
-  ...{ type: 'boolean', default: false },
-});
+const FIRED = inQuery(
+  'fired',
+  'Only items for which a tested rule fires, or for which a rule fired that would not fire now',
+  {
+    ...{ type: 'boolean', default: false },
+  },
+);
 const keyword = inPath('id', 'Id of the keyword');
 
 export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as const).flatMap(
@@ -84,7 +100,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestKeyword' : 'backtestQuery',
       summary: 'Test rules on the stored mentions of a keyword',
       description:
-        'Free; changes nothing. An absent key keeps the value of the keyword. The readings of the mentions stay as they are. 429 while another backtest of the account runs.',
+        'Changes nothing. A key that is absent in the body has the keyword’s value. The readings of the mentions are not repeated. Returns 429 while another backtest of the account runs. Free.',
       parameters: [keyword],
       body: ref('BacktestBody'),
       example: { [base === 'keywords' ? 'min_relevance' : 'minRelevance']: 40 },
@@ -97,7 +113,7 @@ export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as cons
       operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
       summary: 'List the items of a backtest, newest first',
       description:
-        'A page can have fewer items than `limit` although later pages have items. With `fired=true`: 429 while another such page of the account is read.',
+        'A page can have fewer items than `limit` although later pages have items. With `fired=true`, returns 429 while another such page of the account is read.',
       parameters: [keyword, inPath('backtest', 'Id of the backtest'), FIRED, ...paging()],
       answer: pageOf('data', ref('BacktestItem')),
     },

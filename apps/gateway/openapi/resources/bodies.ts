@@ -113,7 +113,7 @@ export const requestSchemas: Properties = {
   KeywordChange: {
     ...keyword,
     description:
-      'An absent key does not change; null clears the key. Read-only keys of a keyword are ignored.',
+      'A key that is absent in the body does not change; null removes its value. Read-only keys of a keyword are ignored.',
     properties: {
       ...Object.fromEntries(
         Object.entries(keyword.properties).map(([key, schema]) => [

@@ -31,7 +31,7 @@ export const channelSchemas: Readonly<Record<string, Schema>> = {
       FREE_FORM,
     ),
     state: described(
-      '`unverified`: no email address is verified yet. `disabled`: nothing is sent until it is enabled',
+      '`unverified`: no email address is verified yet. `disabled`: nothing is sent until the channel is enabled',
       oneOf(STATES),
     ),
     addresses: described(
@@ -40,7 +40,7 @@ export const channelSchemas: Readonly<Record<string, Schema>> = {
         object({
           address: TEXT,
           state: described(
-            'Only verified addresses get messages. `refused`: the mail server has refused it for good',
+            'Only verified addresses get messages. `refused`: the mail server has refused the address permanently',
             oneOf(['unverified', 'verified', 'unsubscribed', 'refused']),
           ),
         }),
@@ -65,7 +65,10 @@ export const channelSchemas: Readonly<Record<string, Schema>> = {
     keywordId: ID,
     channelId: ID,
     period: object({ from: INSTANT, to: INSTANT }),
-    url: described('Address of its page. It contains a secret and needs no key', TEXT),
+    url: described(
+      'Address of the report’s page. The address contains a secret, so the page needs no key',
+      TEXT,
+    ),
     createdAt: INSTANT,
   }),
   ReportFigures: object({
@@ -77,9 +80,13 @@ export const channelSchemas: Readonly<Record<string, Schema>> = {
     createdAt: INSTANT,
     volume: object({
       count: INTEGER,
-      previous: described('Count of the week before', INTEGER),
+      previous: described('Number of mentions in the week before', INTEGER),
       days: listOf(
-        object({ date: TEXT, count: INTEGER, previous: described('The same day a week before', INTEGER) }),
+        object({
+          date: TEXT,
+          count: INTEGER,
+          previous: described('Number of mentions on the same day of the week before', INTEGER),
+        }),
       ),
     }),
     sentiment: object({
@@ -106,7 +113,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'createChannel',
     summary: 'Create a channel',
     description:
-      'The owners of email addresses get a mail with a link to confirm their address; until then the channel is `unverified`. An account has at most 100 channels. Returns 429 after 3 verification mails to one address, or 100 of the account, in a day.',
+      'The owners of email addresses get a mail with a link to confirm their address; until then the channel is `unverified`. An account has at most 100 channels. Returns 429 after 3 verification mails to one address, or 100 verification mails of the account, in a day.',
     body: ref('ChannelBody'),
     example: { kind: 'webhook', name: 'Operations', config: { url: 'https://example.com/hooks/earshot' } },
     status: 201,
@@ -120,8 +127,8 @@ export const channelRoutes: readonly Route[] = [
     summary: 'List channels, newest first',
     description: 'Secrets in `config` are shown by their last four characters. Free.',
     parameters: [
-      inQuery('kind', 'Only of this kind', oneOf(CHANNEL_KINDS)),
-      inQuery('state', 'Only in this state', oneOf(STATES)),
+      inQuery('kind', 'Only channels of this kind', oneOf(CHANNEL_KINDS)),
+      inQuery('state', 'Only channels in this state', oneOf(STATES)),
       ...paging(),
     ],
     answer: pageOf('data', ref('Channel')),
@@ -154,7 +161,7 @@ export const channelRoutes: readonly Route[] = [
     method: 'delete',
     path: '/v1/channels/{id}',
     operationId: 'deleteChannel',
-    summary: 'Delete a channel. Keywords that use it send nothing there any more',
+    summary: 'Delete a channel. Keywords that use the channel do not send messages to it any more',
     description: 'Messages that wait for another attempt are not sent. Free.',
     parameters: [inId],
     status: 204,
@@ -166,7 +173,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'enableChannel',
     summary: 'Enable a disabled channel',
     description:
-      'A channel is disabled when its service says that the address is gone, or after 5 days of failures. Messages of that time are not sent again. Free.',
+      'A channel is disabled when its service reports that the address does not exist any more, or after 5 days of failures. Messages that failed in that time are not sent again. Free.',
     parameters: [inId],
     answer: ref('Channel'),
     refusals: [404],
@@ -178,7 +185,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'testChannel',
     summary: 'Send a sample message, and return the answer of the service',
     description:
-      'For an email channel without a verified address: sends the verification again. Returns 429 after 20 tests in a minute.',
+      'For an email channel without a verified address, sends the verification again. Returns 429 after 20 tests in a minute.',
     parameters: [inId],
     answer: ref('ChannelTest'),
     refusals: [404],
@@ -190,7 +197,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'listReports',
     summary: 'List the weekly reports of the last 90 days, newest first',
     description: 'Keywords with a channel in the mode `weekly_report` have reports. Free.',
-    parameters: [inQuery('keyword', 'Only of this keyword', ID), ...paging()],
+    parameters: [inQuery('keyword', 'Only reports of this keyword', ID), ...paging()],
     answer: pageOf('data', ref('Report')),
   },
   {
@@ -200,7 +207,7 @@ export const channelRoutes: readonly Route[] = [
     operationId: 'getReport',
     summary: 'Get a weekly report with its figures',
     description:
-      'The figures of the mail. The page of the report has an address of its own, which needs no key. Free.',
+      'The figures are the figures of the mail. The report’s page has an address of its own, which needs no key. Free.',
     parameters: [inPath('id', 'Id of the report')],
     answer: ref('ReportFigures'),
   },

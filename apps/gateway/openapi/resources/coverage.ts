@@ -31,14 +31,14 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
             oneOf(['covered', 'gap', 'failed']),
           ),
           reason: described(
-            'Why items may be missing. For a covered window: why an earlier check failed, before a later one read the window',
+            'Why items may be missing. For a covered window: why an earlier check failed, if a later check then read the window',
             nullable(TEXT),
           ),
         }),
       ),
     ),
     lagSeconds: described(
-      'Time from publication to mention, of the mentions of the window; null without mentions',
+      'Seconds from the publication of an item until Earshot found it, for the mentions in the window; null without mentions',
       nullable(object({ p50: NUMBER, p95: NUMBER })),
     ),
     nextCheckAt: described('Null while no check is due', nullable(INSTANT)),
@@ -51,8 +51,8 @@ export const coverageRoutes: readonly Route[] = (['keywords', 'queries'] as cons
   method: 'get',
   path: `/v1/${name}/{id}/coverage`,
   operationId: name === 'keywords' ? 'coverageOfKeyword' : 'coverageOfQuery',
-  summary: 'Show which times of each search were read, and which were not',
-  description: 'A window of at most 90 days. Free.',
+  summary: 'Show which periods each search has read, and which it has not read',
+  description: 'The window is at most 90 days long. Free.',
   parameters: [inPath('id', 'Id of the keyword'), since('24 hours before `until`'), UNTIL],
   answer: ref('Coverage'),
 }));

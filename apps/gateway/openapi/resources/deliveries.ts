@@ -40,7 +40,7 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     sent: described('Number of events that the receiver accepted', INTEGER),
     failed: described('Number of events that were given up after the last retry', INTEGER),
     missing: described('Number of events that are in the index but not in the stream any more', INTEGER),
-    message: described('Reason of the status, or what was missing', nullable(TEXT)),
+    message: described('Reason of the status, or which events were missing', nullable(TEXT)),
     createdAt: INSTANT,
     finishedAt: nullable(INSTANT),
   }),
@@ -66,8 +66,8 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
   Endpoint: object({
     url: TEXT,
     state: oneOf(['healthy', 'failing', 'disabled']),
-    failingSince: described('Time since which every attempt has failed', nullable(INSTANT)),
-    failures: described('Number of failed attempts since then', INTEGER),
+    failingSince: described('Beginning of the time in which every attempt has failed', nullable(INSTANT)),
+    failures: described('Number of failed attempts since `failingSince`', INTEGER),
     lastStatusCode: described('Status of the last failure; null if no response arrived', nullable(INTEGER)),
     disabledAt: nullable(INSTANT),
     disabledReason: nullable(TEXT),
@@ -86,8 +86,8 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
 };
 
 const inId = inPath('id', 'Id of the replay');
-const keyword = inQuery('keyword', 'Only of this keyword', ID);
-const watch = inQuery('watch', 'Only of this watch', ID);
+const keyword = inQuery('keyword', 'Only for this keyword', ID);
+const watch = inQuery('watch', 'Only for this watch', ID);
 
 export const deliveryRoutes: readonly Route[] = [
   {
@@ -126,7 +126,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'getReplay',
     summary: 'Get a replay and its progress',
     description:
-      '`matched` is the number of events in the window; `sent`, `failed` and `missing` count up to it. Free.',
+      '`matched` is the number of events in the window; the sum of `sent`, `failed` and `missing` increases up to this number. Free.',
     parameters: [inId],
     answer: ref('Replay'),
   },
@@ -136,7 +136,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/replays/{id}',
     operationId: 'cancelReplay',
     summary: 'Cancel a replay. A replay that has ended does not change',
-    description: 'Events that were already sent stay sent. Free.',
+    description: 'Events that were already sent are not recalled. Free.',
     parameters: [inId],
     status: 204,
   },
@@ -156,7 +156,7 @@ export const deliveryRoutes: readonly Route[] = [
       ),
       inQuery(
         'target',
-        `Only deliveries to this kind of target (${TARGET_KINDS.map((kind) => `\`${kind}\``).join(', ')}), or everything to the channel with this id`,
+        `Only deliveries to this kind of target (${TARGET_KINDS.map((kind) => `\`${kind}\``).join(', ')}), or all deliveries to the channel with this id`,
       ),
       inQuery('state', 'Only deliveries in this state', oneOf(DELIVERY_STATES)),
       since('7 days ago'),
@@ -184,7 +184,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'listEndpoints',
     summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
     description:
-      'With the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
+      'Contains the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },

@@ -27,11 +27,11 @@ const day = object({
 export const estimateSchemas: Readonly<Record<string, Schema>> = {
   Estimate: object({
     monthlyCredits: described(
-      'Cost of the checks in 30 days. Readings of items are not in it, because their number is not known: see `creditsPerItem`',
+      'Cost of the checks in 30 days. Does not contain the readings of items, because the number of items is not known: see `creditsPerItem`',
       NUMBER,
     ),
     creditsPerItem: described(
-      'What each kept item costs in addition: sentiment and intent together, a bucket if it gets one, an answered agent step. Dropped items cost nothing',
+      'Additional credits for each kept item: for sentiment and intent together, for a bucket if the item gets a bucket, and for an answered agent step. Dropped items cost nothing',
       object({ analysis: INTEGER, bucket: INTEGER, agentStep: INTEGER }),
     ),
     checksPerMonth: NUMBER,
@@ -59,7 +59,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       NUMBER,
     ),
     startCredits: described(
-      'Maximum cost of the checks that follow at once: the first check, or the first scan, of each search. For a change: only of the searches that are new, enabled again, or start over',
+      'Maximum cost of the checks that follow immediately: the first check, or the first scan, of each search. For a change, only searches that are new, enabled again, or start over are counted',
       NUMBER,
     ),
     normalized: object({

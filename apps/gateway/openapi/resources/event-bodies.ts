@@ -18,7 +18,7 @@ const count = nullable(INTEGER);
 const instant = nullable(INSTANT);
 const texts = listOf(TEXT);
 
-/** The keys of each source's object that readers use. Each object has further keys: docs/sources describes them. */
+/** The keys of each source's object that readers use. Each object has more keys, which docs/sources describes. */
 const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   x: {
     kind: described('`post`, `reply` or `quote`', TEXT),
@@ -54,7 +54,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   },
   tiktok: {
     description: text,
-    voiceToText: described('The spoken words, as TikTok reads them', text),
+    voiceToText: described('The spoken words, as TikTok recognised them', text),
     hashtags: texts,
     regionCode: text,
     durationSeconds: count,
@@ -76,7 +76,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   },
   hackernews: {
     kind: described('`story`, `comment`, `poll` or `job`', TEXT),
-    title: described('Of a comment: the title of its story', text),
+    title: described('For a comment, the title of its story', text),
     text: text,
     hnUrl: described('Page of the item on Hacker News', TEXT),
     points: count,
@@ -140,7 +140,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
     score: count,
     answerCount: count,
     isAnswered: nullable(BOOLEAN),
-    license: described('Show it with the text; the author must be shown too', text),
+    license: described('If you show the text, you must also show the license and the author', text),
   },
   rss: {
     title: text,
@@ -162,7 +162,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
       properties: { brand: TEXT, mentioned: BOOLEAN, cited: BOOLEAN },
       additionalProperties: true,
     }),
-    previous: described('The answer before; null on a first run', {}),
+    previous: described('The previous answer; null for the first answer', {}),
     answeredAt: instant,
   },
   vinted: {
@@ -185,7 +185,7 @@ export function eventBody(source: SourceId): Schema {
   const { required, ...common } = object({ id: TEXT, source: oneOf([source]) });
   return {
     ...common,
-    description: `Item of ${source}. It has further keys of the source.`,
+    description: `Item of ${source}. It has more keys, which depend on the source.`,
     properties: {
       ...common.properties,
       url: described('Null if the item has no address of its own', text),

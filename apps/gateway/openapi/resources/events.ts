@@ -43,13 +43,13 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
     baseline: described('Expected number; 0 without history', NUMBER),
     multiple: described('Null if the baseline is 0', nullable(NUMBER)),
     sampleMentionIds: listOf(ID, 0, 5),
-    suppressedUntil: described('The rule does not fire again before', INSTANT),
+    suppressedUntil: described('The rule does not fire again before this time', INSTANT),
   }),
   'keyword.report_ready': object({
     reportId: ID,
     period: described('`to` is exclusive', window),
     url: described(
-      'Page of the report. Everybody who has the address can read it. Only its path if the setting PUBLIC_URL is missing',
+      'Page of the report. Everybody who has the address can read it. If the setting PUBLIC_URL is missing, this is only the path of the page',
       TEXT,
     ),
   }),
@@ -81,7 +81,7 @@ function bodyNameOf(source: SourceId): string {
     .join('')}Item`;
 }
 
-/** All keys of the envelope; those that the type does not use are null. */
+/** All keys of the envelope. Keys that the type does not use are null. */
 function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch: boolean): Schema {
   return object(
     {
@@ -91,11 +91,11 @@ function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch
       keywordId: described('Null for a watch without a keyword', nullable(ID)),
       ...Object.fromEntries(BODY_KEYS.map((key) => [key, NULL])),
       previousPrice: type === 'listing.price_changed' ? nullable(NUMBER) : NULL,
-      occurredAt: described('Time at which Earshot found it', INSTANT),
+      occurredAt: described('Time at which Earshot found the item', INSTANT),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       ...own,
     },
-    isOfWatch ? { analysis: described('Absent if nothing classified the item', ref('EventAnalysis')) } : {},
+    isOfWatch ? { analysis: described('Absent if the item was not classified', ref('EventAnalysis')) } : {},
   );
 }
 
@@ -116,7 +116,7 @@ export const eventSchemas: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries([...itemEvents, ...keywordEvents]),
   Envelope: {
     description:
-      'An event as it is delivered and replayed, byte for byte. `type` says which object key contains the item; the others are null.',
+      'An event as it is delivered and replayed, byte for byte. `type` determines which key contains the item; the keys of other types are null.',
     oneOf: EVENT_TYPES.map((type) => ref(nameOf(type))),
     discriminator: {
       propertyName: 'type',
@@ -157,7 +157,7 @@ export function webhooks(example: unknown): Schema {
         operationId: 'receiveEvent',
         summary: 'Receive an event',
         description:
-          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. Anything else is tried again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h: seven times, in 41 hours. 410 disables the address at once. An event can arrive more than once: compare its `id`. Redirects are not followed.',
+          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. After any other answer, Earshot sends the event again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h: seven times, in 41 hours. An answer with 410 disables the address immediately. An event can arrive more than once: compare its `id`. Redirects are not followed.',
         tags: ['Webhooks'],
         security: [],
         parameters: SIGNATURE_HEADERS,

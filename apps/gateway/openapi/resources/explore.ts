@@ -25,13 +25,13 @@ export const exploreSchemas: Readonly<Record<string, Schema>> = {
     question: TEXT,
     market: TEXT,
     limit: INTEGER,
-    status: described('`failed`: no source has answered', status),
+    status: described('`failed` means that no source has answered', status),
     sources: listOf(
       object({
         source: SOURCE,
         status,
         items: INTEGER,
-        error: described('Why it failed; a failed source costs nothing', nullable(TEXT)),
+        error: described('Why the source failed; a failed source costs nothing', nullable(TEXT)),
         warning: described('Parts of the response that could not be read', nullable(TEXT)),
       }),
     ),
@@ -77,7 +77,8 @@ export const exploreRoutes: readonly Route[] = [
     path: '/v1/explore/estimate',
     operationId: 'estimateExplore',
     summary: 'Estimate what a question costs',
-    description: 'Free; asks nothing. An invalid body is answered with the refusal of the Explore.',
+    description:
+      'Does not ask the sources. For a body that the Explore would refuse, the response is 200 with `valid: false` and the refusal. Free.',
     answer: ref('ExploreEstimate'),
   },
   {
@@ -88,7 +89,7 @@ export const exploreRoutes: readonly Route[] = [
     operationId: 'startExplore',
     summary: 'Ask sources a question once',
     description:
-      'The sources are asked behind the scheduled checks. Each source that answers costs 2 credits, a source that fails costs nothing. At most 5 Explores of an account run at the same time.',
+      'Scheduled checks are made before the sources are asked. Each source that answers costs 2 credits; a source that fails costs nothing. At most 5 Explores of an account run at the same time.',
     parameters: [TOKEN],
     status: 202,
     answer: object({ id: ID, status }),
@@ -111,7 +112,7 @@ export const exploreRoutes: readonly Route[] = [
     operationId: 'itemsOfExplore',
     summary: 'List the items that an Explore found, newest first',
     description:
-      'The items are mentions without a keyword and without readings. They are kept for at least 90 days, and are also in `GET /v1/mentions` if it does not filter by sentiment, intent or author. `matchedTerms` has the terms of the Explore that an item contains as whole words; it is empty for an Explore with a question only.',
+      'The items are mentions without a keyword and without readings. They are kept for at least 90 days, and are also in `GET /v1/mentions` if it does not filter by sentiment, intent or author. `matchedTerms` contains the terms of the Explore that are whole words in the item; it is empty if the Explore has a question but no terms.',
     parameters: [inPath('id', 'Id of the Explore'), ...paging()],
     answer: pageOf('data', ref('Mention')),
   },

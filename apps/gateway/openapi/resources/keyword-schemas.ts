@@ -44,7 +44,7 @@ const keyword: Readonly<Record<string, Schema>> = {
   sentimentEnabled: BOOLEAN,
   coBrandsEnabled: BOOLEAN,
   subjectRole: described(
-    '`own` and `competitor`: sentiment is the stance toward the subject. `topic`: it is the mood of the text',
+    '`own` and `competitor`: sentiment is the stance toward the subject. `topic`: sentiment is the mood of the text',
     oneOf(SUBJECT_ROLES),
   ),
   muteRules: listOf(
@@ -86,9 +86,9 @@ const keyword: Readonly<Record<string, Schema>> = {
 const activity = object(
   {
     id: ID,
-    source: described('Null for an event of the keyword itself, and its deliveries', nullable(SOURCE)),
+    source: described('Null for an event of the keyword itself and for its deliveries', nullable(SOURCE)),
     type: described(
-      'An event of the keyword itself (`keyword.paused`, …) has its own line, whether it is sent or not',
+      'An event of the keyword itself (`keyword.paused`, …) is listed even if it is not sent',
       oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed', ...WEBHOOK_EVENTS]),
     ),
     occurredAt: INSTANT,
@@ -97,7 +97,7 @@ const activity = object(
   {
     eventsEmitted: described('Only for a check', INTEGER),
     creditsCharged: described('Only for a check', INTEGER),
-    eventId: described('Only for a webhook, and an event of the keyword itself: the event', ID),
+    eventId: described('Only for a webhook and for an event of the keyword itself: the id of the event', ID),
     statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),
     channelId: described('Only for a message to a channel', ID),
@@ -133,7 +133,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
     lastStatus: nullable(TEXT),
   }),
   ResetSearch: described(
-    'A search that started again because its criteria changed',
+    'A search that started over because its criteria changed',
     object({
       source: SOURCE,
       searchId: nullable(ID),

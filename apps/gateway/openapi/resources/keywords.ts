@@ -27,7 +27,11 @@ const EXAMPLE_IN_CAMEL_CASE = {
 
 const id = inPath('id', 'Id of the keyword');
 const CHANGED = {
-  ...inQuery('keyword', 'Id of the keyword that the body would change. Without it: a new keyword', ID),
+  ...inQuery(
+    'keyword',
+    'Id of the keyword that the body would change. Without it, the body is a new keyword',
+    ID,
+  ),
   example: '0192f3c4-7d1e-7b3a-9c55-0a4f6f2d9b10',
 };
 const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
@@ -50,7 +54,7 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Create a keyword',
       description:
-        'Its searches begin at once. The first check of each search is the baseline: it reports nothing, or, with `backfill: true`, keeps what it finds. With `Service-Estimate-Token` the create is refused if the body or the price differs from the estimate. Costs nothing itself; each check costs credits, as the estimate states.',
+        'The searches begin immediately. The first check of each search is the baseline: it reports nothing, but with `backfill: true` it keeps the items that it finds. With `Service-Estimate-Token`, the create is refused if the body or the price differs from the estimate. The create itself costs nothing; each check costs the credits that the estimate shows.',
       parameters: [TOKEN],
       body: ref('KeywordBody'),
       example: EXAMPLE,
@@ -62,10 +66,14 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('list', '', {
     method: 'get',
     summary: 'List keywords, newest first',
-    description: 'Retired keywords are included, purged ones are not. Free.',
+    description: 'Includes retired keywords, but not purged keywords. Free.',
     parameters: [
       repeated('state', 'Only keywords in this state.', oneOf(['active', 'paused', 'retired'])),
-      repeated('source', 'Only keywords with this source, enabled or not.', oneOf(SOURCE_IDS)),
+      repeated(
+        'source',
+        'Only keywords with this source, even if the source is disabled in the keyword.',
+        oneOf(SOURCE_IDS),
+      ),
       inQuery('q', 'Only keywords whose name contains this text'),
       ...paging(),
     ],
@@ -78,7 +86,7 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Estimate the cost of a keyword',
       description:
-        'Free; stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. With `keyword`, it estimates a change of that keyword: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
+        'Stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. Free. With `keyword`, it estimates a change of that keyword: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
       parameters: [CHANGED],
       body: { anyOf: [ref('KeywordBody'), ref('KeywordChange')] },
       example: EXAMPLE,
@@ -91,7 +99,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'get',
     summary: 'Get a keyword',
     description:
-      'Every key of the create body with its present value, and read-only keys such as `state`, `monthlyCredits` and `watches`. Can be changed and sent back with PATCH. Free.',
+      'Returns every key of the create body with its present value, and read-only keys such as `state`, `monthlyCredits` and `watches`. The response can be changed and sent back with PATCH. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -99,7 +107,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'patch',
     summary: 'Change a keyword',
     description:
-      'A search whose criteria change starts again; its first check reports nothing. Existing mentions stay.',
+      'A search whose criteria change starts over; its first check then reports nothing. Existing mentions are kept.',
     parameters: [id],
     body: ref('KeywordChange'),
     example: { name: 'Acme and its cookies', schedule: null },
@@ -120,7 +128,8 @@ export const keywordRoutes: readonly Route[] = [
   ...underBothNames('pause', '/{id}/pause', {
     method: 'post',
     summary: 'Pause a keyword',
-    description: 'No checks and no costs until it is resumed. A paused keyword does not change. Free.',
+    description:
+      'The keyword has no checks and no costs until it is resumed. A keyword that is already paused does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -128,7 +137,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'post',
     summary: 'Resume a keyword',
     description:
-      'Checks begin again at once. Items that were published during the pause can be reported by the first check. A running keyword does not change. Free.',
+      'Checks begin again immediately. Items that were published during the pause can be reported by the first check. A running keyword does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -143,14 +152,14 @@ export const keywordRoutes: readonly Route[] = [
     method: 'get',
     summary: 'Get the addresses of the feeds of a keyword',
     description:
-      'Atom and JSON Feed 1.1 with the newest 50 mentions, without dropped and hidden ones. Everybody who has an address can read it.',
+      'Atom and JSON Feed 1.1 with the newest 50 mentions, without dropped and hidden mentions. Everybody who has the address of a feed can read it.',
     parameters: [id],
     answer: ref('Feed'),
   }),
   ...underBothNames('rotateFeedOf', '/{id}/feed/rotate', {
     method: 'post',
     summary: 'Replace the addresses of the feeds of a keyword',
-    description: 'The former addresses return 404 at once.',
+    description: 'The former addresses return 404 immediately.',
     parameters: [id],
     answer: ref('Feed'),
   }),
@@ -158,7 +167,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'get',
     summary: 'List the checks and deliveries of a keyword, newest first',
     description:
-      'Each check with the number of new events, its credits and the reason of a failure; each attempt to deliver an event. Free.',
+      'Lists each check with the number of new events, its credits and the reason of a failure, and each attempt to deliver an event. Free.',
     parameters: [
       id,
       since('7 days ago'),

@@ -19,7 +19,7 @@ const meta = object({ credits_used: INTEGER });
 
 export const lookupSchemas: Readonly<Record<string, Schema>> = {
   TweetLookup: described(
-    'An id that was not found is in `errors`',
+    'Ids that were not found are in `errors`',
     object({
       meta: object({ requested: INTEGER, found: INTEGER, credits_used: INTEGER }),
       data: listOf(ref('Tweet')),

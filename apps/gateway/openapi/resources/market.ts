@@ -63,7 +63,7 @@ export const marketSchemas: Readonly<Record<string, Schema>> = {
     mean: price,
     currency: TEXT,
     medianDaysToDelist: price,
-    insufficientData: described('True with fewer than 5 listings; there are no quantiles then', BOOLEAN),
+    insufficientData: described('True with fewer than 5 listings; the quantiles are then null', BOOLEAN),
   }),
   Answer: object({
     id: ID,
@@ -108,7 +108,7 @@ export const marketRoutes: readonly Route[] = [
     operationId: 'priceHistoryOfItem',
     summary: 'Get the observed prices of a listing',
     description:
-      'Only what checks of this account have seen: the first price, each change, and when the listing was removed. Bounded by `limit`, `from` and `to`, without a cursor. Free.',
+      'Contains only what checks of this account have seen: the first price, each change, and when the listing was removed. `limit`, `from` and `to` limit the response; there is no cursor. Free.',
     parameters: [
       inPath('id', 'Id of the listing', { type: 'string', pattern: '^\\d{1,20}$' }),
       inQuery('limit', 'Maximum number of points; the latest are returned', {

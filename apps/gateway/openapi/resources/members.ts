@@ -21,22 +21,28 @@ const KEY = {
   name: TEXT,
   scope: oneOf(['read', 'write']),
   mcpDailyCredits: described(
-    'Most credits that the key spends through MCP in a UTC day; null: the setting `MCP_DAILY_CREDITS`',
+    'Maximum number of credits that the key can spend through MCP in a UTC day; null means the setting `MCP_DAILY_CREDITS`',
     nullable(INTEGER),
   ),
   member: described(
-    'Who created it; null if the command line did',
+    'The member who created the key; null if it was created with the command line',
     nullable(object({ id: ID, email: TEXT })),
   ),
   createdAt: INSTANT,
   expiresAt: nullable(INSTANT),
-  lastUsedAt: described('A few seconds old; null if it was never used', nullable(INSTANT)),
+  lastUsedAt: described(
+    'Time of the last use, which can be a few seconds too early; null if the key was never used',
+    nullable(INSTANT),
+  ),
 };
 const INVITATION = { id: ID, email: TEXT, role: oneOf(MEMBER_ROLES), expiresAt: INSTANT };
 
 export const memberSchemas: Readonly<Record<string, Schema>> = {
   ApiKey: object(KEY),
-  NewApiKey: object({ ...KEY, apiKey: described('The key. It is not stored, and shown only here', TEXT) }),
+  NewApiKey: object({
+    ...KEY,
+    apiKey: described('The key. It is not stored, and only this response contains it', TEXT),
+  }),
   Member: object({
     id: ID,
     email: TEXT,
@@ -46,18 +52,21 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
   }),
   Invitation: object({
     ...INVITATION,
-    invitedBy: described('The member who invited; null if the command line did', nullable(ID)),
+    invitedBy: described(
+      'The member who invited the person; null if the command line was used',
+      nullable(ID),
+    ),
     createdAt: INSTANT,
   }),
   NewInvitation: object({
     ...INVITATION,
-    code: described('For the sign-up. It is not stored, and shown only here', TEXT),
-    url: described('The page to sign up, with the code', TEXT),
+    code: described('The code for the sign-up. It is not stored, and only this response contains it', TEXT),
+    url: described('Address of the page to sign up, which contains the code', TEXT),
   }),
   SigningSecret: object({
     signingSecret: TEXT,
     previousValidUntil: described(
-      'Until then deliveries are also signed with the previous secret; null if there is none',
+      'Until this time, deliveries are also signed with the previous secret; null if there is no previous secret',
       nullable(INSTANT),
     ),
   }),
@@ -74,7 +83,7 @@ export const memberSchemas: Readonly<Record<string, Schema>> = {
     path: TEXT,
     bodyKeys: described('The keys of the body. Their values are not recorded', listOf(TEXT)),
     status: described(
-      'Status of the response. For an MCP tool that failed: the status of the same failure in the HTTP interface. Null if the outcome is unknown',
+      'Status of the response. For an MCP tool that failed, the status that the HTTP interface returns for the same failure. Null if the outcome is unknown',
       nullable(INTEGER),
     ),
     requestId: TEXT,
@@ -90,7 +99,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'createKey',
     summary: 'Create an API key. The answer shows it once',
     description:
-      'Owners and editors. A key never has more rights than the member who created it. It is revoked when that member is removed.',
+      'For owners and editors. A key never has more rights than the member who created it. It is revoked when that member is removed.',
     body: ref('KeyBody'),
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,
@@ -104,7 +113,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listKeys',
     summary: 'List API keys',
     description:
-      'Keys that were not revoked, newest first. An owner sees the keys of all members, an editor only their own keys. The keys themselves are not stored.',
+      'Lists keys that are not revoked, newest first. An owner sees the keys of all members, an editor only their own keys. The keys themselves are not stored.',
     parameters: [...paging()],
     answer: pageOf('data', ref('ApiKey')),
     refusals: [403],
@@ -117,7 +126,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeKey',
     summary: 'Change the name or the MCP limit of an API key',
     description:
-      'An absent key does not change. Gateways can use the previous limit for 5 more seconds. To change the scope or the expiry, create another key.',
+      'A key that is absent in the body does not change. Gateways can use the previous limit for 5 more seconds. To change the scope or the expiry, create another key.',
     parameters: [inPath('id', 'The key')],
     body: ref('KeyChange'),
     example: { name: 'Weekly reports', mcp_daily_credits: 500 },
@@ -154,7 +163,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description:
-      'The new role applies at once to the sessions and the keys of the member. 409 for the last owner of the account.',
+      'The new role applies immediately to the sessions and the keys of the member. Returns 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     body: ref('MemberChange'),
     example: { role: 'viewer' },
@@ -168,7 +177,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'The sessions of the member end at once, and the keys are revoked. 409 for the last owner of the account.',
+      'The sessions of the member end immediately, and the member’s keys are revoked. Returns 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     status: 204,
     isForPeople: true,
@@ -179,7 +188,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/invitations',
     operationId: 'inviteMember',
     summary: 'Invite a person. The answer shows the code once; it is valid for 7 days',
-    description: 'A second invitation of the same address ends the first.',
+    description: 'A second invitation of the same address ends the first invitation.',
     body: ref('InvitationBody'),
     example: { email: 'bob@example.org', role: 'editor' },
     status: 201,
@@ -192,7 +201,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/invitations',
     operationId: 'listInvitations',
     summary: 'List invitations',
-    description: 'Only invitations that can be accepted, newest first, without their codes.',
+    description: 'Lists only invitations that can be accepted, newest first, without their codes.',
     parameters: [...paging()],
     answer: pageOf('data', ref('Invitation')),
     refusals: [403],
@@ -205,7 +214,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'revokeInvitation',
     summary: 'Revoke an invitation',
     description:
-      'Its code cannot be used any more. 404 for an invitation that was accepted: remove the member instead.',
+      'The code of the invitation cannot be used any more. Returns 404 for an invitation that was accepted: remove the member instead.',
     parameters: [inPath('id', 'The invitation')],
     status: 204,
     isForPeople: true,
@@ -216,7 +225,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/signing-secret',
     operationId: 'getSigningSecret',
     summary: 'Get the secret that signs webhooks',
-    description: 'For owners. Verify the header `X-Signature` of a webhook with it.',
+    description: 'For owners. Use the secret to verify the header `X-Signature` of a webhook.',
     answer: ref('SigningSecret'),
     refusals: [403],
     isForPeople: true,
@@ -228,7 +237,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'rotateSigningSecret',
     summary: 'Replace the secret that signs webhooks',
     description:
-      'For 24 hours deliveries are signed with both secrets. A second rotation in this time ends the oldest secret at once.',
+      'For 24 hours, deliveries are signed with both secrets. A second rotation in this time ends the oldest secret immediately.',
     answer: ref('SigningSecret'),
     isForPeople: true,
   },
@@ -239,7 +248,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changePlan',
     summary: 'Change the plan',
     description:
-      'For owners. The new allowance counts at once, less what this period has used. 403 where the operator decides about plans (`PLAN_CHANGES`).',
+      'For owners. The new allowance applies immediately, minus the credits that were used in this period. Returns 403 if only the operator can change plans (`PLAN_CHANGES`).',
     body: ref('PlanBody'),
     example: { plan: 'growth' },
     answer: object({ plan: oneOf(PLANS) }),
@@ -252,7 +261,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'addPack',
     summary: 'Add a pack of credits',
     description:
-      'For owners. The credits do not expire, and are used after the allowance. 403 where the operator decides about credits (`PLAN_CHANGES`).',
+      'For owners. The credits do not expire, and are used after the allowance. Returns 403 if only the operator can add credits (`PLAN_CHANGES`).',
     body: ref('PackBody'),
     example: { credits: 50000, note: 'Launch week' },
     status: 201,
@@ -266,9 +275,9 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listAuditLog',
     summary: 'List what members and keys changed',
     description:
-      'For owners. Every request of a member or a key that is not a read, newest first, kept for a year. Bodies are not recorded, only their keys.',
+      'For owners. Lists every request of a member or a key except reads, newest first. Entries are kept for a year. Only the keys of bodies are recorded.',
     parameters: [
-      inQuery('by', 'Only of this member or key', ID),
+      inQuery('by', 'Only changes by this member or key', ID),
       since('the first entry'),
       UNTIL,
       ...paging(),

@@ -45,7 +45,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       authorUrl: nullable(TEXT),
       vip: BOOLEAN,
       community: nullable(TEXT),
-      lang: described('Language as it was read, or as the source declares it', nullable(TEXT)),
+      lang: described('Language that was recognised, or that the source declares', nullable(TEXT)),
       publishedAt: nullable(INSTANT),
       occurredAt: described('Time at which Earshot found the item', INSTANT),
       backfilled: BOOLEAN,
@@ -53,19 +53,19 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
       media: listOf(object({ url: TEXT, type: TEXT })),
       truncated: described(
-        'True if something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of the event has the same key',
+        'True if the text or the title was cut: a text is stored with at most 64 KiB of UTF-8, a title with 1 KiB. The body of the event has the same key',
         BOOLEAN,
       ),
       labels: listOf(oneOf(LABELS)),
       bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
-      coBrands: described('Brands that are named beside the subject', listOf(TEXT)),
+      coBrands: described('Other brands that are named together with the subject', listOf(TEXT)),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       storyId: described('The same for mentions of the same story, across sources', nullable(TEXT)),
       listing: described('Only for vinted', itemObject),
       dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
     },
     {
-      analysis: described('Absent if nothing classified the mention', ref('Analysis')),
+      analysis: described('Absent if the mention was not classified', ref('Analysis')),
       score: described('Only with `mode=semantic`: how near the mention is to the question, 0 to 1', {
         type: 'number',
         minimum: 0,
@@ -81,7 +81,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     data: listOf(
       object({
         at: described('Beginning of the bucket in UTC', INSTANT),
-        group: described('Null without `group`, and for mentions without a value', nullable(TEXT)),
+        group: described('Null without `group`, and for mentions without this property', nullable(TEXT)),
         count: INTEGER,
       }),
     ),
@@ -99,7 +99,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     {
       nextCursor: TEXT,
       lastEventId: described(
-        'Only in a first page, newest first, without `until` and `mode=semantic`: `Last-Event-ID` of `GET /v1/stream` for every mention that this page could not contain yet. Absent while NATS does not answer',
+        'Only in a first page, newest first, without `until` and `mode=semantic`: value for the header `Last-Event-ID` of `GET /v1/stream`, which then sends every mention that is too new for this page. Absent while NATS does not answer',
         TEXT,
       ),
     },
@@ -107,7 +107,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   Why: object({
     id: ID,
     matchMode: described(
-      'How the item was matched. `word` if the search has `platform` but the source has no search of its own',
+      'How the item was matched. Contains `word` if the mode of the search is `platform` but the source has no search of its own',
       oneOf(MATCH_MODES),
     ),
     matchedTerms: listOf(
@@ -125,7 +125,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     mutes: listOf(object({ value: TEXT, hit: BOOLEAN, detail: TEXT })),
     vips: listOf(object({ handle: TEXT, hit: BOOLEAN, detail: TEXT })),
     rules: described(
-      'The item rules that were checked, in order, up to the one that stopped',
+      'The item rules that were checked, in order, up to the rule whose action `stop` ended the checks',
       listOf(ref('RuleOutcome')),
     ),
     readings: described('How each reading was made', listOf(ref('Reading'))),
@@ -137,13 +137,13 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   RuleOutcome: object({
     ruleId: TEXT,
     name: TEXT,
-    fired: described('True if all clauses hold', BOOLEAN),
+    fired: described('True if all clauses match', BOOLEAN),
     clauses: listOf(
       object({
         field: TEXT,
         op: TEXT,
-        value: described('The value of the clause; long ones are cut', {}),
-        seen: described('What the mention has in the field; null if it has nothing', {}),
+        value: described('The value of the clause; a long value is cut', {}),
+        seen: described('The mention’s value of the field; null if the field has no value', {}),
         holds: BOOLEAN,
       }),
     ),

@@ -6,7 +6,7 @@ import { ID, INSTANT, INTEGER, listOf, object, oneOf, pageOf, ref, TEXT, SOURCE 
 
 const mode = inQuery(
   'mode',
-  '`semantic` orders mentions by how near their meaning is to `q`, and costs 2 credits for each `q`. The other filters still apply; `order` cannot be given',
+  '`semantic` orders mentions by how near their meaning is to `q`, and costs 2 credits for each `q`. The other filters also apply, but `order` cannot be used',
   { ...oneOf(['text', 'semantic']), default: 'text' },
 );
 
@@ -16,7 +16,7 @@ export const filters = [
   repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text must contain, all of them, in any case, up to 200 characters; at most 50 in one search. With `mode=semantic`, which requires it: the question, up to 1,000 characters; at most 5, and a mention counts by the nearest one.',
+    'Words and "phrases" that the text must contain, all of them, in upper or lower case: up to 200 characters, at most 50 values in one search. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
     {
       type: 'string',
       maxLength: 1000,
@@ -33,7 +33,7 @@ export const filters = [
   repeated('include', 'Also include these mentions.', oneOf(['dropped'])),
   inQuery(
     'minRelevance',
-    'Only mentions that were read as at least this relevant; those without a reading stay.',
+    'Only mentions with at least this relevance, and mentions whose relevance was not read.',
     { type: 'integer', minimum: 0, maximum: 100 },
   ),
   inQuery('order', '`desc`: newest first; `asc`: oldest first', {
@@ -43,7 +43,7 @@ export const filters = [
 ];
 
 const SEMANTIC =
-  'Free, except `mode=semantic`: 2 credits for each `q`, and 402 before any work if they are missing. An identical question with the same filters is free for ten minutes, its further pages included; `meta.credits_used` is what this request cost. A semantic search finds at most 200 mentions on all pages together.';
+  'Free, except with `mode=semantic`, which costs 2 credits for each `q` and returns 402 before any work if the credits are not sufficient. The same question with the same filters is free for ten minutes, including its next pages; `meta.credits_used` is the cost of this request. A semantic search finds at most 200 mentions on all pages together.';
 const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
@@ -72,7 +72,7 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/series',
     operationId: 'mentionSeries',
-    summary: 'Count mentions over time, with empty buckets',
+    summary: 'Count mentions over time, including empty buckets',
     description: 'At most 2,400 buckets and 50,000 rows. Free.',
     parameters: [
       inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
@@ -90,7 +90,10 @@ export const mentionRoutes: readonly Route[] = [
     summary: 'List the authors, communities or matched terms with the most mentions',
     description: 'Free.',
     parameters: [
-      inQuery('by', 'What is counted', { ...oneOf(['author', 'community', 'term']), default: 'author' }),
+      inQuery('by', 'The property whose values are counted', {
+        ...oneOf(['author', 'community', 'term']),
+        default: 'author',
+      }),
       inQuery('limit', 'Maximum number of rows', { type: 'integer', minimum: 1, maximum: 100, default: 10 }),
       since('30 days before `until`'),
       UNTIL,
@@ -127,7 +130,7 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/mentions/{id}',
     operationId: 'getMention',
     summary: 'Get a mention',
-    description: 'Also hidden and dropped ones, with the reason. Free.',
+    description: 'Also returns hidden and dropped mentions, with the reason. Free.',
     parameters: [mention],
     answer: ref('Mention'),
   },
@@ -149,7 +152,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: 'whyMention',
     summary: 'Explain why a mention matched, and how mutes and VIPs changed it',
     description:
-      'The terms with their offsets, the outcome of each mute, VIP and rule in order, and how each reading was made. Free.',
+      'Contains the terms with their offsets, the outcome of each mute, VIP and rule in order, and how each reading was made. Free.',
     parameters: [mention],
     answer: ref('Why'),
   },

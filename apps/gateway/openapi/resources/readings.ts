@@ -19,17 +19,17 @@ import {
 
 const analysisKeys = {
   sentiment: described(
-    'Stance toward the subject of the keyword; with `subjectRole` `topic` the mood of the text',
+    'Stance toward the subject of the keyword; with the `subjectRole` `topic`, the mood of the text',
     nullable(oneOf(SENTIMENTS)),
   ),
   sentimentScore: nullable({ type: 'number', minimum: -1, maximum: 1 }),
   intent: nullable(oneOf(INTENTS)),
   relevance: described('0 to 100', nullable(NUMBER)),
-  reason: described('Why: the phrase or the signal that counted most', nullable(TEXT)),
+  reason: described('The phrase or the signal that had the largest effect', nullable(TEXT)),
 };
 export const readingSchemas: Readonly<Record<string, Schema>> = {
   Analysis: object({}, analysisKeys),
-  EventAnalysis: described('Null: not read', {
+  EventAnalysis: described('A value that was not read is null', {
     ...object({
       ...analysisKeys,
       lang: nullable(TEXT),
@@ -52,16 +52,19 @@ export const readingSchemas: Readonly<Record<string, Schema>> = {
     promptVersion: nullable(TEXT),
     durationMs: described('Processing time of this item in its batch', INTEGER),
     costCredits: INTEGER,
-    detail: described('The reason, for people', nullable(TEXT)),
-    result: { description: 'What was read, before corrections' },
+    detail: described('The reason, as text for people', nullable(TEXT)),
+    result: { description: 'The value that was read, before corrections' },
   }),
   ReadingAccuracy: object({
     reader: TEXT,
     model: TEXT,
     version: TEXT,
     field: oneOf(['sentiment', 'intent', 'relevance']),
-    n: described('Corrected mentions', INTEGER),
-    agreement: described('0 to 1, like all shares here', NUMBER),
+    n: described('Number of corrected mentions', INTEGER),
+    agreement: described(
+      'Share of mentions for which person and reader chose the same value; all shares here are from 0 to 1',
+      NUMBER,
+    ),
     macroRecall: described('Mean recall of the values that a person has set', NUMBER),
     macroF1: NUMBER,
     byValue: listOf(
@@ -79,10 +82,10 @@ export const readingRoutes: readonly Route[] = [
     operationId: 'readingAccuracy',
     summary: 'Compare the readings with the corrections of the account',
     description:
-      'One row for each version of each reader and each value that was corrected. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
+      'One row for each version of each reader and each `field`. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
     parameters: [
       repeated('keyword', 'Only this keyword.', ID),
-      inQuery('since', 'Only mentions that were found since then', INSTANT),
+      inQuery('since', 'Only mentions that were found since this time', INSTANT),
     ],
     answer: object({ data: listOf(ref('ReadingAccuracy')) }),
   },

@@ -17,7 +17,7 @@ import {
 } from '../schema.js';
 
 const TAG = 'Sessions';
-/** Refusals of routes that strangers use. */
+/** Refusals of routes that people use before they have signed in. */
 const OF_STRANGERS = [400, 403, 413, 415, 429, 503];
 
 export const sessionSchemas: Readonly<Record<string, Schema>> = {
@@ -29,7 +29,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
       timezone: described('IANA name of the time zone', TEXT),
     }),
     member: object({ id: ID, email: TEXT, role: oneOf(MEMBER_ROLES) }),
-    csrfToken: described('Header `x-csrf-token` of every write with this session', TEXT),
+    csrfToken: described('Value for the header `x-csrf-token` of every write with this session', TEXT),
   }),
   SignedInBrowser: object({
     id: ID,
@@ -41,20 +41,17 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     ),
     userAgent: TEXT,
     networkAddress: TEXT,
-    current: described('Whether it is the session of this request', BOOLEAN),
+    current: described('True if this request uses the session', BOOLEAN),
   }),
   SignUpOptions: object({
     signUp: described('`SIGN_UP`', oneOf(['off', 'invite', 'open'])),
     isFirst: described(
-      'There is no account yet: signing up needs the code that `npm start` printed',
+      'True if there is no account yet: signing up then needs the code that `npm start` printed',
       BOOLEAN,
     ),
     hasMail: described('Whether a forgotten password can be reset by mail', BOOLEAN),
     passwordLength: object({ min: INTEGER, max: INTEGER }),
-    planChanges: described(
-      '`PLAN_CHANGES`: whether owners change the plan and add packs',
-      oneOf(['owner', 'cli']),
-    ),
+    planChanges: described('`PLAN_CHANGES`: who can change the plan and add packs', oneOf(['owner', 'cli'])),
   }),
 };
 
@@ -64,7 +61,7 @@ export const sessionRoutes: readonly Route[] = [
     tag: TAG,
     path: '/v1/auth/options',
     operationId: 'getSignUpOptions',
-    summary: 'Get who can sign up, and whether there is an account',
+    summary: 'Get the rules for signing up, and whether an account exists',
     description: 'For the sign-in page. Needs neither a session nor a key.',
     answer: ref('SignUpOptions'),
     refusals: [503],
@@ -77,7 +74,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signUp',
     summary: 'Sign up with a code, or get a code by mail',
     description:
-      'With the code of the first account, of an invitation or of a mail: 201 with a session, and its cookie. Without a code, with `SIGN_UP=open`: 202 for any address, and a mail with a link. For an address that is already a member: 409 with a code, and the same 202 without one.',
+      'With the code of the first account, of an invitation or of a mail, returns 201 with a session, and sets its cookie. Without a code, with `SIGN_UP=open`, returns 202 for any address, and sends a mail with a link. For the address of a member, returns 409 if a code is given, and the same 202 if no code is given.',
     body: ref('SignUp'),
     example: { email: 'ada@example.org', password: 'four words in a row', code: '7K3M-Q9TD' },
     status: 201,
@@ -93,7 +90,7 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'signIn',
     summary: 'Sign in. The answer sets the cookie of a new session',
     description:
-      '401 for an unknown address and for a wrong password alike. 10 failures of an address and 60 of a network in 15 minutes: 429.',
+      'Returns the same 401 for an unknown address and for a wrong password. Returns 429 after 10 failures for an address, or 60 failures from a network, in 15 minutes.',
     body: ref('SignIn'),
     example: { email: 'ada@example.org', password: 'four words in a row' },
     answer: ref('Session'),
@@ -115,7 +112,8 @@ export const sessionRoutes: readonly Route[] = [
     tag: TAG,
     path: '/v1/auth/session',
     operationId: 'getSession',
-    summary: 'Get the member who has signed in, the account and the `csrfToken`. 401 without a session',
+    summary:
+      'Get the member who has signed in, the account and the `csrfToken`. Returns 401 without a session',
     description: 'Writes with a session need `csrfToken` in the header `x-csrf-token`.',
     answer: ref('Session'),
     isForPeople: true,
@@ -137,8 +135,8 @@ export const sessionRoutes: readonly Route[] = [
     tag: TAG,
     path: '/v1/auth/password/reset',
     operationId: 'askForPasswordReset',
-    summary: 'Ask for a link to reset a forgotten password. 202 for any address',
-    description: 'Without a mail server, `command` is what the operator runs to get the link.',
+    summary: 'Ask for a link to reset a forgotten password. Returns 202 for any address',
+    description: 'Without a mail server, `command` is the command with which the operator gets the link.',
     body: ref('PasswordReset'),
     example: { email: 'ada@example.org' },
     status: 202,

@@ -19,7 +19,10 @@ export const watchSchemas: Readonly<Record<string, Schema>> = {
   Watch: object({
     id: ID,
     accountId: ID,
-    keywordId: described('Set for a watch of a keyword, which changes only with its keyword', nullable(ID)),
+    keywordId: described(
+      'The keyword of the watch, or null. A watch of a keyword changes only with its keyword',
+      nullable(ID),
+    ),
     source: SOURCE,
     market: TEXT,
     criteria: ref('Criteria'),
@@ -73,7 +76,7 @@ export const watchRoutes: readonly Route[] = [
     path: '/v1/{source}/watches/{id}',
     operationId: 'getWatch',
     summary: 'Get a watch',
-    description: 'With the time and the result of its last check. Free.',
+    description: 'Contains the time and the result of the last check. Free.',
     parameters: at,
     answer: ref('Watch'),
   },
@@ -84,7 +87,7 @@ export const watchRoutes: readonly Route[] = [
     operationId: 'changeWatch',
     summary: 'Change the interval or webhook of a watch, or pause it',
     description:
-      'An absent key does not change. The search itself cannot change: create another watch. A watch of a keyword changes only with its keyword. Free.',
+      'A key that is absent in the body does not change. The search itself cannot be changed: create another watch. A watch of a keyword changes only with its keyword. Free.',
     parameters: at,
     body: ref('WatchChange'),
     example: { is_active: false },
@@ -98,7 +101,7 @@ export const watchRoutes: readonly Route[] = [
     operationId: 'activityOfWatch',
     summary: 'List the checks and deliveries of a watch, newest first',
     description:
-      'Each check with the number of new events, its credits and the reason of a failure; each attempt to deliver an event. Free.',
+      'Lists each check with the number of new events, its credits and the reason of a failure, and each attempt to deliver an event. Free.',
     parameters: [...at, since('7 days ago'), ...paging(500, 100)],
     answer: pageOf('activity', ref('Activity')),
   },
@@ -109,7 +112,7 @@ export const watchRoutes: readonly Route[] = [
     operationId: 'deleteWatch',
     summary: 'Delete a watch. Its events stay readable',
     description:
-      'Checks stop at once. A watch of a keyword can be deleted only with its keyword or search. Free.',
+      'Checks stop immediately. A watch of a keyword can be deleted only with its keyword or search. Free.',
     parameters: at,
     status: 204,
   },
