@@ -2,22 +2,25 @@
 export const WINDOW_MS = 60_000;
 
 /**
- * How long a gateway trusts the answer "used up". Requests that an idle gateway returns become available within this
- * time.
+ * How long a gateway treats a minute as used up after the table has reported that it is used up. After this time at the
+ * latest, it can use requests that another gateway has returned.
  */
 const USED_UP_MS = 250;
-/** An unused lease is returned after this time, … */
+/** An unused lease is returned after this time. */
 const IDLE_MS = 200;
-/** … or, when the pace of the plan is slower, after the time of this many requests at that pace, … */
+/**
+ * For a plan with few requests, an unused lease is returned later: after the time of this many requests at the plan's
+ * pace.
+ */
 const IDLE_REQUESTS = 10;
-/** … but after this time at the latest. */
+/** An unused lease is returned after this time at the latest. */
 const LONGEST_IDLE_MS = 2000;
 /** A lease is at most this part of the remaining requests, so that no gateway keeps the last requests of a minute unused. */
 const PART_OF_REST = 8;
-/** And at most this part of the limit: these requests are lost when a gateway dies. */
+/** A lease is also at most this part of the limit, because its requests are lost when the gateway dies. */
 const PART_OF_LIMIT = 200;
 
-/** The part of an account's minute that one gateway knows and has leased. */
+/** The quota of an account's minute as one gateway knows it, and the requests that this gateway has leased. */
 export class AccountWindow {
   /** Leased requests that are not used yet. */
   held = 0;
@@ -60,7 +63,7 @@ export class AccountWindow {
     return this.held <= chunk / 2 && this.limit - this.used > PART_OF_REST * chunk;
   }
 
-  /** The plan can change within the minute. */
+  /** Sets the limit, because the plan can change within the minute. */
   underLimit(limit: number): this {
     this.limit = limit;
     return this;

@@ -6,7 +6,7 @@ import { metrics, type Logger } from '#telemetry';
 import { AccountWindow, WINDOW_MS } from './account-window.js';
 import { QuotaLeases } from './quota-leases.js';
 
-/** Injection token of the clock of the minutes; tests use their own. */
+/** Injection token of the clock that the minutes are read from. Tests use their own clock. */
 export const QUOTA_CLOCK = Symbol('quota clock');
 
 /** Whether a request is admitted, and the state of the quota. */
@@ -28,7 +28,7 @@ const OUTAGE_MS = 1000;
 
 /**
  * The requests that an account has per UTC minute, shared by all its keys and all gateways. A gateway uses its leases
- * from memory, requests the next one in the background, and returns unused ones (ADR 0014). While Postgres is
+ * from memory, requests the next lease in the background, and returns unused leases (ADR 0014). While Postgres is
  * unavailable, every request is admitted.
  */
 @Injectable()
@@ -63,7 +63,7 @@ export class RequestQuota implements Loop {
     await this.giveBack(windows);
   }
 
-  /** Uses one request of the account's minute. Returns at once, unless it must wait for a lease. */
+  /** Uses one request of the account's minute. Returns immediately, unless it must wait for a lease. */
   take(accountId: string, limit: number): Verdict | Promise<Verdict> {
     const now = this.now();
     const window = this.windowOf(accountId, limit, now);
@@ -92,7 +92,10 @@ export class RequestQuota implements Loop {
     return this.take(accountId, limit);
   }
 
-  /** Requests the next lease in the background. Not even its preparation delays the current request. */
+  /**
+   * Requests the next lease in the background. Even the preparation of the statement does not delay the current
+   * request.
+   */
   private refill(accountId: string, limit: number, window: AccountWindow): void {
     if (window.fetching || window.isRefilling) return;
     window.isRefilling = true;

@@ -9,7 +9,7 @@ export interface KeyRow {
   name: string;
   scope: string;
   mcp_daily_credits: number | null;
-  /** Who created it; null if the command line did. */
+  /** The member who created the key; null if it was created with the command line. */
   member_id: string | null;
   member_email: string | null;
   created_at: Date;

@@ -46,7 +46,7 @@ export class AccuracyReads {
     private readonly purged: PurgedKeywords,
   ) {}
 
-  /** @param keywords empty: all of the account */
+  /** @param keywords empty: all keywords of the account */
   async counts(
     accountId: string,
     field: CorrectedField,

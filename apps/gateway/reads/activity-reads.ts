@@ -16,7 +16,7 @@ export interface ActivityRecord {
   eventId?: string;
   statusCode?: number;
   message?: string;
-  /** Only of an attempt to a channel, like its kind. */
+  /** Only for an attempt to a channel, like `channelKind`. */
   channelId?: string;
   channelKind?: string;
 }
@@ -47,7 +47,7 @@ export class ActivityReads {
   ): Promise<ActivityRow[]> {
     const conditions = [
       'account_id = {accountId: UUID}',
-      // The table is ordered by keyword; a watch without a keyword has none.
+      // The table is ordered by keyword. The rows of a watch without a keyword have `NO_ID`.
       'keyword_id = {keywordId: UUID}',
       'watch_id = {watchId: UUID}',
     ];

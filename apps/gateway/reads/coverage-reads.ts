@@ -31,7 +31,7 @@ interface RunRow {
   checks: number;
 }
 
-/** Maximum number of runs that are returned for one keyword: the newest. */
+/** Maximum number of runs that are returned for one keyword. Older runs are left out. */
 export const MOST_RUNS = 5000;
 
 /** Reads how well the searches of a keyword were covered: from the activity, the mentions and the schedule. */
@@ -49,7 +49,7 @@ export class CoverageReads {
     since: Date,
     until: Date,
   ): Promise<Map<string, CheckRun[]>> {
-    // ClickHouse joins the checks: a month of checks each 30 s has 86,400 rows and few runs.
+    // ClickHouse combines the checks into runs: a month with a check every 30 s has 86,400 checks but few runs.
     const rows = await selectRows<RunRow>(
       this.clickhouse,
       `SELECT watch_id, any(kind) AS outcome, toUnixTimestamp64Milli(min(start)) AS run_from,
@@ -86,7 +86,9 @@ export class CoverageReads {
     return byWatch;
   }
 
-  /** The lag of each search, by its id. Backfilled mentions and those without a publication time do not count. */
+  /**
+   * The lag of each search, by its id. Backfilled mentions, and mentions without a publication time, are not counted.
+   */
   async lags(accountId: string, keywordId: string, since: Date, until: Date): Promise<Map<string, Lag>> {
     const rows = await selectRows<{ search_id: string; lag: [number, number] }>(
       this.clickhouse,

@@ -18,12 +18,12 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export interface DayUsage {
   /** Beginning of the day. */
   day: Date;
-  /** Null without a group, and for charges without a value: a lookup has no keyword. */
+  /** Null without a group, and for charges without this property: a lookup has no keyword. */
   group: string | null;
   credits: number;
 }
 
-/** The sums of a ledger, as the tables show it now. */
+/** The sums of a ledger, as the tables contain them now. */
 export interface LedgerSums {
   balance: number;
   movements: number;
@@ -98,7 +98,8 @@ export class CreditReads {
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
-    // Indexes order the ledger by one kind or one source, not by several: one select for each, then merged.
+    // An index orders the movements of one kind or of one source. For several, there is one select for each, and the
+    // results are merged.
     const narrowed = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
     const branches = narrowed ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
     const head = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
@@ -109,7 +110,7 @@ export class CreditReads {
     return this.database.query(`SELECT * FROM (${selects.join(' UNION ALL ')}) AS m ${head}`, values);
   }
 
-  /** Charges by day, of the days that have some. Ordered by day. */
+  /** The charges of each day that has charges, ordered by day. */
   usage(
     accountId: string,
     { since, until, group }: { since: Date; until: Date; group: UsageGroup | undefined },
@@ -149,8 +150,9 @@ export class CreditReads {
   }
 
   /**
-   * Converts the requested times to bounds of the ledger's sequence too, because every index is in that order. A ledger
-   * is in the order of its times, except for the difference between its writers' clocks.
+   * Returns conditions on the time, and also on the ledger's sequence, because every index is in the order of the
+   * sequence. The movements are in the order of their times, except for the difference between the clocks of the
+   * replicas that write them.
    */
   private async span(
     accountId: string,
@@ -199,7 +201,7 @@ function commonConditions(
   return conditions;
 }
 
-/** The index of kinds leaves out charges, so the condition must say the same. */
+/** The index of kinds does not contain charges, so the condition must also exclude charges. */
 function kindIs(kind: string, parameter: (value: unknown) => string): string {
   const condition = `kind = ${parameter(kind)}`;
   return kind === 'charge' ? condition : `${condition} AND kind <> 'charge'`;

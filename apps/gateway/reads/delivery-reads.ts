@@ -4,7 +4,7 @@ import { CLICKHOUSE } from '#platform';
 import { PurgedKeywords } from './purged-keywords.js';
 import { clickHouseTime } from './time-page.js';
 
-/** `retrying`: another attempt is due. `given_up`: no attempt is due, and none succeeded. */
+/** `retrying`: another attempt is due. `given_up`: no attempt is due, and no attempt succeeded. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 
 /** The kinds of targets of a delivery. */
@@ -87,7 +87,7 @@ export class DeliveryReads {
     }
   }
 
-  /** Whether the newest `most` attempts are all attempts. */
+  /** Whether there are fewer than `most` attempts, so that all attempts were read. */
   private async isAll(newest: string, params: Record<string, unknown>, most: number): Promise<boolean> {
     const [row] = await selectRows<{ rows: string }>(
       this.clickhouse,
@@ -116,7 +116,8 @@ export class DeliveryReads {
     for (const row of rows) byDelivery.get(keyOf(row))?.push(row);
     return found.map((one) => {
       const attempts = byDelivery.get(keyOf(one)) ?? [];
-      // The state follows from the attempts of this read: a new one can have arrived since the list was read.
+      // The state is computed from the attempts of this read, because a new attempt can have arrived since the list was
+      // read.
       return { ...one, attempts, state: stateOf(attempts) };
     });
   }
@@ -138,7 +139,8 @@ function conditionsOf(
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (targetKind) where.push('target_kind = {targetKind: String}');
   if (state) having.push('state = {state: String}');
-  // Few deliveries have failed: if only those are requested, only those are read.
+  // Few deliveries have failed attempts. If only failed deliveries are requested, only deliveries with such attempts
+  // are read.
   if (state && state !== 'delivered')
     where.push(
       `event_id IN (SELECT event_id FROM attempts WHERE account_id = {accountId: UUID}

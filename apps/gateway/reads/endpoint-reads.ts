@@ -17,7 +17,7 @@ export interface EndpointRow {
   waiting: number;
 }
 
-/** Reads webhook addresses: those of keywords and watches, and others that fail. */
+/** Reads webhook addresses: the addresses of keywords and watches, and other addresses that fail. */
 @Injectable()
 export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

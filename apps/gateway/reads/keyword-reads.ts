@@ -17,7 +17,7 @@ export interface KeywordFilter {
   states: string[];
   /** Keywords with one of these sources, enabled or not. */
   sources: string[];
-  /** Part of the name, in any case. */
+  /** Part of the name, in upper or lower case. */
   name: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export class KeywordReads {
     return byKeyword;
   }
 
-  /** A watch of the account on the source, also if it is retired. */
+  /** A watch of the account on the source, even if it is retired. */
   async watch(accountId: string, source: string, watchId: string): Promise<WatchRead | undefined> {
     const query = this.watchQuery().where(
       'w.watchId = :watchId AND w.accountId = :accountId AND w.source = :source',
@@ -100,7 +100,7 @@ export class KeywordReads {
     return new Set(rows.map((row) => row.criteria_hash));
   }
 
-  /** Watches, each with polling's row. */
+  /** Watches, each with its row in polling's table. */
   private watchQuery(): SelectQueryBuilder<WatchEntity> {
     return this.database
       .getRepository(WatchEntity)

@@ -6,11 +6,11 @@ import { CLICKHOUSE } from '#platform';
 export interface MarketScope {
   scope: 'search' | 'keyword' | 'brand' | 'catalog';
   scopeId: string;
-  /** Absent: all markets in which the scope was observed. */
+  /** Undefined: all markets in which the scope was observed. */
   market: string | undefined;
 }
 
-/** One UTC day of a market's statistics; prices in units of the currency. */
+/** One UTC day of a market's statistics. */
 export interface MarketDayRow {
   date: string;
   market: string;
@@ -19,7 +19,7 @@ export interface MarketDayRow {
   new_listings: string;
   delisted: string;
   price_changes: string;
-  /** In ten-thousandths, like the other prices. */
+  /** In ten-thousandths of the currency's unit, like the other prices here. */
   lowest: string;
   highest: string;
   total: string;

@@ -6,9 +6,9 @@ export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
 const MAX_QUESTION_LENGTH = 1000;
-/** Maximum number of words and phrases in all `q` together: each text is searched for each of them. */
+/** Maximum number of words and phrases in all `q` together, because each text is searched for each of them. */
 const MOST_WORDS = 50;
-/** Maximum number of `q` of a semantic search; each is charged. */
+/** Maximum number of questions in a semantic search. Each question is charged. */
 const MOST_QUESTIONS = 5;
 
 /** The filter of a list of mentions. Values of one key are alternatives; different keys are combined with AND. */
@@ -22,12 +22,12 @@ export interface MentionFilter {
   langs: string[];
   buckets: string[];
   rules: string[];
-  /** Words and "phrases" that the text must contain, in any case. */
+  /** Words and "phrases" that the text must contain, in upper or lower case. */
   texts: string[];
   /** Questions of `mode=semantic`: the mentions are ordered by their meaning. Empty for a search of the text. */
   questions: string[];
   dropped: boolean;
-  /** Mentions that were read as less relevant are left out; those without a reading stay. */
+  /** Mentions with a lower relevance are left out; mentions whose relevance was not read are kept. */
   minRelevance: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface MentionFilter {
 export interface FilterOptions {
   /** False if `bucket` means the hour or day of a series. */
   buckets?: boolean;
-  /** True if it can be ordered by meaning. */
+  /** True if the list can be ordered by meaning. */
   semantic?: boolean;
 }
 
@@ -48,7 +48,7 @@ export function readMentionFilter(
   if (isSemantic && !semantic)
     query.fault(
       'mode',
-      'semantic orders lists of mentions and results only; leave mode out to search the text',
+      'semantic is possible only in lists of mentions and results; leave mode out to search the text',
     );
   const included = query.all('include', ['dropped']);
   const keywords = query.ids('keyword', 'a keyword');

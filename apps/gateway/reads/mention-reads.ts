@@ -40,7 +40,7 @@ export interface LiveEvent {
 export interface SeriesRow {
   /** Start of the bucket, in seconds since 1970. */
   at: number;
-  /** Empty if the mention has no value, or without a group. */
+  /** Empty if the series has no group, or if the mentions have no value for the group. */
   group: string;
   count: number;
 }

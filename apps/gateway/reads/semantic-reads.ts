@@ -15,7 +15,7 @@ import {
 } from './semantic-score.js';
 import { clickHouseTime } from './time-page.js';
 
-/** A semantic search never returns more mentions, on all pages together. */
+/** Maximum number of mentions that a semantic search returns on all pages together. */
 export const MOST_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
@@ -26,10 +26,11 @@ const SAMPLE = 5_000;
 const RARE = 0.05;
 const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
 /**
- * Number of mentions with the most of the question's rare words. They are candidates even if their meaning is not near.
+ * Number of candidates that are selected because they contain the most of the question's rare words, even if their
+ * meaning is not near.
  */
 const CANDIDATES_BY_WORDS = 50;
-/** The second ranking sees at least this many of the nearest mentions. */
+/** The second ranking uses at least this number of the nearest mentions. */
 const FEWEST_CANDIDATES = 120;
 /** Rows that are read in addition to the page, because some of the nearest mentions may not pass the filters. */
 const SPARE_ROWS = 10;
@@ -60,7 +61,7 @@ export class SemanticReads {
   ) {}
 
   /**
-   * The mentions that are nearest to the question, best first. Purged ones are never among them.
+   * The mentions that are nearest to the question, best first. Purged mentions are never returned.
    * @param isSeen whether an earlier page has the mention
    * @param seen number of mentions of earlier pages
    * @param most number of mentions, in addition to those of earlier pages
@@ -81,12 +82,12 @@ export class SemanticReads {
     const found = await this.rows(scope, first);
     const isWhole = candidates.length < count && first.length < most + SPARE_ROWS;
     if (found.length >= most || isWhole) return found.slice(0, most);
-    // Few of the nearest mentions pass the filters: rank only those that pass. Slower.
+    // Few of the nearest mentions pass the filters, so only mentions that pass are ranked, which is slower.
     const passing = await this.candidates(passingOnly(scope, conditions), question, count);
     return (await this.rows(scope, unseen(passing.candidates).slice(0, most))).slice(0, most);
   }
 
-  /** The nearest mentions by meaning, and those with the most of the question's rare words. */
+  /** The nearest mentions by meaning, and the mentions with the most of the question's rare words. */
   private async candidates(
     conditions: Conditions,
     question: AskedQuestion,
@@ -150,7 +151,7 @@ export class SemanticReads {
     });
   }
 
-  /** The conditions on `mention_vectors`, with the filters whose columns it has. */
+  /** The conditions on `mention_vectors`, with the filters whose columns this table has. */
   private async conditions(scope: SearchScope, model: string): Promise<Conditions> {
     const { accountId, keywordId, filter, since, until } = scope;
     const sql = [...windowSql(), 'model = {model: String}'];
@@ -202,7 +203,7 @@ function windowSql(): string[] {
   ];
 }
 
-/** The conditions, and that the mention passes the filters. */
+/** The conditions, and the condition that the mention passes the filters. */
 function passingOnly(scope: SearchScope, { sql, params }: Conditions): Conditions {
   const filter = filterOf(scope);
   const passing = `event_id IN (SELECT event_id FROM mentions FINAL
@@ -216,8 +217,8 @@ function filterOf({ filter }: SearchScope): Conditions {
 }
 
 /**
- * Exactly these mentions. Their times and ids are those that ClickHouse has just returned; hundreds of them as
- * parameters would not fit into a request's address.
+ * The condition for exactly these mentions. Their times and ids are safe in the statement because ClickHouse has just
+ * returned them. As parameters, hundreds of them would not fit into the address of a request.
  */
 function theseOf(mentions: readonly Scored[]): string {
   const quoted = (values: readonly string[]) => [...new Set(values)].map((value) => `'${value}'`).join(',');

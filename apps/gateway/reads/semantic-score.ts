@@ -42,8 +42,8 @@ export function weightOf(count: number, total: number): number {
 
 /**
  * Candidates, best first, each once. They are ranked twice: in the second ranking, a mention also counts as near if its
- * meaning is near that of the best mentions. This helps questions of few words. A mention counts by the nearest of
- * several questions.
+ * meaning is near the meaning of the best mentions. This improves the results of questions with few words. If there are
+ * several questions, a mention gets the score of the nearest question.
  */
 export function ranked(
   meanings: readonly Meaning[],
