@@ -72,7 +72,7 @@ function loopWith(attempts: Pick<AttemptLimits, 'deleteOld'>): OldRows {
 }
 
 describe('the loop that deletes old rows', () => {
-  it('deletes them in each table, and keeps the others', async () => {
+  it('deletes the old rows of each table, and keeps the other rows', async () => {
     const loop = loopWith(new AttemptLimits(database, log));
     loop.start();
     await until('the old rows are gone', async () => (await left()).every((count) => count === 1));

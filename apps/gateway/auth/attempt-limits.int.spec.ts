@@ -34,7 +34,7 @@ async function signIn(attempts: AttemptLimits, email: string, ip: string) {
 }
 
 describe('a flood of sign-ins of many addresses from one client', () => {
-  it('is refused after 60, reaches Postgres about 60 times, and does not affect people of other networks', async () => {
+  it('is refused after 60 sign-ins, reaches Postgres about 60 times, and does not affect people of other networks', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     const transactions = jest.spyOn(database, 'transaction');
     const flood = Promise.all(
@@ -48,7 +48,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(outcomes.filter((outcome) => outcome === 'counted')).toHaveLength(60);
     expect(new Set(outcomes)).toEqual(new Set(['counted', 'too-many', 'unavailable']));
     expect(reached).toBeLessThan(70);
-    // While 500 wait, the next one gets a 503. A moment later it is counted.
+    // While 500 attempts wait, the next attempt gets a 503. A moment later, the same attempt is counted.
     expect(during).toMatchObject({
       outcome: 'unavailable',
       message: 'too many people sign in at the same time; try again in a few seconds',
@@ -56,7 +56,7 @@ describe('a flood of sign-ins of many addresses from one client', () => {
     expect(await signIn(attempts, 'ada@example.org', '198.51.100.7')).toEqual({ outcome: 'counted' });
   });
 
-  it('tells a person of the same network when to try again, and accepts the sign-in at that time', async () => {
+  it('delays a person of the same network only until the time that the refusal states', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     for (let n = 0; n < 60; n += 1) await signIn(attempts, `n${n}@example.org`, '192.0.2.1');
     const refused = await signIn(attempts, 'ada@example.org', '192.0.2.1');

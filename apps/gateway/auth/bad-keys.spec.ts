@@ -23,7 +23,7 @@ describe('requests without a valid API key', () => {
     expect(log.warn).not.toHaveBeenCalled();
   });
 
-  it('are refused after sixty until the minute ends, and this is logged once', () => {
+  it('are refused after sixty requests until the minute ends, and this is logged once', () => {
     const { keys, log, at } = badKeys();
     for (let n = 1; n < MOST_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
@@ -36,7 +36,7 @@ describe('requests without a valid API key', () => {
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
   });
 
-  it('share one count per IPv6 /64, and for both spellings of one IPv4 address', () => {
+  it('are counted together for an IPv6 /64, and for both spellings of an IPv4 address', () => {
     const { keys } = badKeys();
     for (let n = 0; n < MOST_BAD_KEYS; n += 1) {
       keys.note(`2001:db8::${n.toString(16)}`, FAULT);

@@ -90,7 +90,7 @@ describe('the page of the dashboard', () => {
     ['an unknown address of mails', { url: '/channels/verify/x', headers: HTML }],
     ['a file that does not exist', { url: '/robots.txt', headers: HTML }],
     ['a form', { url: '/feed', method: 'POST' as const, headers: HTML }],
-  ])('leaves %s to the API', async (_, request) => {
+  ])('is not returned for %s, which the API answers', async (_, request) => {
     expect((await server.inject(request)).statusCode).toBe(404);
   });
 
@@ -102,7 +102,7 @@ describe('the page of the dashboard', () => {
     await bare.close();
   });
 
-  it('sends the compressed file to those who accept it', () => {
+  it('has compressed files for clients that accept them', () => {
     const files = new DashboardFiles(folder);
     const packed = files.file('assets/a-1.js', 'gzip, deflate, br');
     expect(packed?.encoding).toBe('br');
@@ -127,12 +127,12 @@ describe('the page of the dashboard', () => {
     ['brotli', undefined],
     ['*', 'br'],
     ['', undefined],
-  ])('sends to a client with accept-encoding %j the encoding %s', (accepted, encoding) => {
+  ])('has, for a client with accept-encoding %j, files with the encoding %s', (accepted, encoding) => {
     const files = new DashboardFiles(folder);
     expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });
 
-  it('belongs to one build, also after another build has replaced the files', () => {
+  it('belongs to one build, even after another build has replaced the files', () => {
     const replaced = mkdtempSync(join(tmpdir(), 'earshot-dashboard-'));
     try {
       cpSync(folder, replaced, { recursive: true });

@@ -55,7 +55,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a missing key in the spelling of the other keys, or else of the endpoint', () => {
+  it('names a missing key in the spelling of the other keys, or in the spelling of the endpoint if no other key shows one', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
@@ -92,7 +92,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('reports the same fault once', () => {
+  it('reports the same fault only once', () => {
     const fault = { path: 'noteText', message: 'x' };
     expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [() => [fault, { ...fault }]])).toThrow(
       'noteText: x',
@@ -129,7 +129,7 @@ describe('reading a body', () => {
   it.each([
     ['\0', 'U+0000'],
     ['\ud800', 'half of a surrogate pair'],
-    ['\udc00x', 'the other half'],
+    ['\udc00x', 'the other half of a surrogate pair'],
   ])('refuses text that no store can hold (%j: %s), at any place of the body', (text) => {
     const message = 'must be Unicode text without U+0000 and lone surrogates';
     expect(refusalOf({ note_text: `a${text}` }).details).toEqual([{ path: 'note_text', message }]);
@@ -141,7 +141,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('also checks the meaning, and reports the faults of the shape when that check throws', () => {
+  it('checks the meaning too, and ignores a check of the meaning that throws because of a fault of the shape', () => {
     const ask = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [
@@ -172,7 +172,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('rethrows a defect of the check itself', () => {
+  it('rethrows the error of a check if the shape has no fault', () => {
     const defect = new Error('defect');
     const ask = () => {
       throw defect;

@@ -33,7 +33,7 @@ describe('the casing of a body', () => {
     ]);
   });
 
-  it('remembers how the sender spelled a key', () => {
+  it('contains the sender’s spelling of each key', () => {
     expect([...toCamelCase({ webhook_url: '', name: '' }).spelling]).toEqual([['webhookUrl', 'webhook_url']]);
   });
 

@@ -64,12 +64,12 @@ describe('counting JSON text', () => {
     ).toBeUndefined();
   });
 
-  it('passes text that is not JSON on to the parser', () => {
+  it('does not refuse text that is not JSON', () => {
     for (const text of ['', '"', '{"a', '}', ']]]', '"\\', '{"a" "b":1}', 'null,'])
       expect(faultOf(text)).toBeUndefined();
   });
 
-  it('refuses JSON exactly when its parsed form nests deeper or is wider than the limits', () => {
+  it('refuses JSON if, and only if, its parsed form exceeds the limits of nesting or of width', () => {
     const nested = fc.tuple(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 40 }), fc.boolean());
     fc.assert(
       fc.property(nested, ([value, depth, pretty]) => {

@@ -81,7 +81,7 @@ describe('cursors', () => {
     ]);
   });
 
-  it('are valid at another gateway with the same master key, and at none with another key', () => {
+  it('are valid at another gateway with the same master key, and at no gateway with another key', () => {
     const cursor = cursors.write({}, 1);
     expect(new Cursors('ab'.repeat(32)).read({}, cursor)).toBe(1);
     expect(refusalOf(() => new Cursors('cd'.repeat(32)).read({}, cursor)).kind).toBe('invalid');

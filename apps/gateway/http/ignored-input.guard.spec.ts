@@ -29,7 +29,7 @@ function sent(handler: keyof Routes, request: { query?: unknown; body?: unknown 
 }
 
 describe('the guard of unread parameters and bodies', () => {
-  it('passes what a route reads and refuses what it does not read', () => {
+  it('accepts parameters and bodies that a route reads, and refuses those that it does not read', () => {
     expect(sent('parameters', { query: { x: '1' } })).toBe(true);
     expect(sent('body', { body: { x: 1 } })).toBe(true);
     expect(sent('nothing', { query: { x: '1' } })).toBe('x: is not a known parameter');
@@ -37,17 +37,20 @@ describe('the guard of unread parameters and bodies', () => {
     expect(sent('nothing', { body: {} })).toBe(true);
   });
 
-  // Nest chooses the name of such a decorator at random once per process: in about one process of 20, a naive reading
-  // gives 3 or 4.
-  it.each(['3f', '4x', '34'])('is not misled by a decorator of ours that Nest names %s…', (drawn) => {
-    const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
-    Reflect.defineMetadata(
-      ROUTE_ARGS_METADATA,
-      { ...handed, [`${drawn}${CUSTOM_ROUTE_ARGS_METADATA}:1`]: { index: 1 } },
-      Routes,
-      'nothing',
-    );
-    expect(sent('nothing', { query: { x: '1' } })).toBe('x: is not a known parameter');
-    expect(sent('nothing', { body: { x: 1 } })).toBe('x: is not a known key');
-  });
+  // Nest chooses the name of such a decorator at random once per process. In about one of 20 processes, the name begins
+  // with 3 or 4, the numbers of bodies and parameters.
+  it.each(['3f', '4x', '34'])(
+    'does not mistake one of our decorators, which Nest names %s…, for a body or a parameter',
+    (drawn) => {
+      const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
+      Reflect.defineMetadata(
+        ROUTE_ARGS_METADATA,
+        { ...handed, [`${drawn}${CUSTOM_ROUTE_ARGS_METADATA}:1`]: { index: 1 } },
+        Routes,
+        'nothing',
+      );
+      expect(sent('nothing', { query: { x: '1' } })).toBe('x: is not a known parameter');
+      expect(sent('nothing', { body: { x: 1 } })).toBe('x: is not a known key');
+    },
+  );
 });

@@ -50,7 +50,7 @@ describe('the query reader', () => {
     expect(faults?.map(({ path }) => path)).toEqual(['limit', 'order', 'since', 'x']);
   });
 
-  it('refuses a repeated key that may appear once', () => {
+  it('refuses a repeated key that may appear only once', () => {
     expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
       { path: 'cursor', message: 'may be given only once' },
     ]);

@@ -29,7 +29,7 @@ it.each([
   expect(isRefused(url)).toBe(false);
 });
 
-it('names the address and the setting that would allow it', () => {
+it('the fault of a private address names the address and the setting that would allow it', () => {
   expect(addresses.fault('http://localhost/x')).toBe(
     'localhost is a private or reserved address, which is not reached unless EGRESS_ALLOW names it',
   );

@@ -193,7 +193,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'does not store an answer with status %i: the next request is a new one [requests.key-stored]',
+    'does not store an answer with status %i: the next request with the key is a new request [requests.key-stored]',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -221,7 +221,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'stays the same command when %i follows a 503, because that may have had its effect',
+    'stays the same command when %i follows a 503, because the first attempt may have had its effect',
     async (status) => {
       const { post } = gateway();
       for (const next of [503, status, 201]) {

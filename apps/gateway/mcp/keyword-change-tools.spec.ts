@@ -1,7 +1,7 @@
 import { keywordChangeTools } from './keyword-change-tools.js';
 import type { ToolContext } from './tool.js';
 
-it('counts the maximum cost of first checks if an older keywords service does not estimate them', async () => {
+it('update_keyword counts the maximum cost of first checks if an older keywords service does not estimate this cost', async () => {
   const bySearch = [{ creditsPerCheck: 2 }, { creditsPerCheck: 1 }];
   const estimate = { monthlyCredits: 60, firstScanCredits: 10, bySearch };
   const keyword = { id: 'k', name: 'Acme', monthlyCredits: 60 };

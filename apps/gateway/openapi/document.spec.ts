@@ -179,7 +179,7 @@ describe('the description of an answer', () => {
     expect(faultsOfSchema(schema, example)).toEqual([]);
   });
 
-  it('shows a schema that contains itself once, so that the description stays below 1 MB', () => {
+  it('shows a schema that contains itself only once, so that the description stays below 1 MB', () => {
     const tweets = operations.find(({ method, path }) => method === 'get' && path === '/v1/x/tweets');
     const { data } = tweets!.responses['200']!.content!['application/json']!.example as { data: Schema[] };
     expect(data[0]).toMatchObject({ quotedTweet: null, retweetedTweet: null });
@@ -221,7 +221,7 @@ describe('the webhooks of the description', () => {
     }
   });
 
-  it('accept the example of an event, and refuse it under another type or with two bodies', () => {
+  it('accept the example of an event, and refuse the example with another type or with two bodies', () => {
     const { example } = requestBody.content['application/json'] as { example: Record<string, unknown> };
     const { schema } = requestBody.content['application/json'];
     expect(faultsOfSchema(schema, example)).toEqual([]);

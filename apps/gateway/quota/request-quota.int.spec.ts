@@ -60,7 +60,7 @@ describe('the requests of a minute', () => {
     [1200, 3000],
     [12_000, 13_000],
   ])(
-    '%i: of %i concurrent requests at two gateways, that many are admitted, within one percent [limits.quota]',
+    'are limited to %i, within one percent, for %i concurrent requests at two gateways [limits.quota]',
     async (limit, requests) => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];
@@ -91,7 +91,7 @@ describe('the requests of a minute', () => {
     expect((await one.take(accountId, 60)).admitted).toBe(false);
   });
 
-  it('count down, and report when the minute ends', async () => {
+  it('are counted down, with the seconds until the minute ends', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const accountId = newId();
@@ -113,7 +113,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
   });
 
-  it('use the later minute when the clocks of two gateways differ', async () => {
+  it('belong to the later minute when the clocks of two gateways differ', async () => {
     const ahead = stoppedClock();
     ahead.at += 50_000;
     const behind = stoppedClock();
@@ -125,7 +125,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(40, () => late.take(accountId, 60)))).toBe(20);
   });
 
-  it('are counted per account: a flood by one account does not affect another', async () => {
+  it('are counted per account: a flood by one account does not affect another account', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const [flood, other] = [newId(), newId()];
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(await usedOf(accountId)).toBe(3);
   });
 
-  it('admits again after it was given back in a minute that was used up', async () => {
+  it('admits requests again after it was given back in a minute that was used up', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     const accountId = newId();
@@ -170,7 +170,7 @@ describe('a lease', () => {
     expect((await other.take(accountId, 1200)).admitted).toBe(true);
   });
 
-  it('is spent from memory, so that a minute of requests needs few statements', async () => {
+  it('is used from memory, so that a minute of requests needs few statements', async () => {
     let statements = 0;
     const counting = {
       query: (sql: string, parameters: unknown[]) => {

@@ -30,7 +30,7 @@ describe('the timeline of a search', () => {
     expect(shown([run('covered', at(-5), at(55))])).toEqual(['0-55 covered']);
   });
 
-  it('says that a source could not be read, with the reason, until now', () => {
+  it('shows that a source could not be read, with the reason, until now', () => {
     expect(shown([run('covered', 0, at(30)), run('failed', at(40), at(50), '503')])).toEqual([
       '0-30 covered',
       '30-60 failed: 503',
@@ -65,7 +65,7 @@ describe('the timeline of a search', () => {
     ]);
   });
 
-  it('shows a gap since the last check when the next one is overdue', () => {
+  it('shows a gap since the last check when the next check is overdue', () => {
     expect(shown([run('covered', 0, at(30))], { next: 31 })).toEqual([
       '0-30 covered',
       '30-60 gap: no check was made in this time',

@@ -85,7 +85,7 @@ describe('the address of a feed', () => {
     expect(new FeedAddresses(`${next},${key}`, '').isSecretOf(secret, keyword)).toBe(true);
   });
 
-  it('is not found for any other text', () => {
+  it('is not valid with any other text in place of its secret', () => {
     const addresses = new FeedAddresses(key, '');
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String({ minLength: 50, maxLength: 60 })), (text) => {

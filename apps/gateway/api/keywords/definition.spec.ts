@@ -55,7 +55,7 @@ describe('the definition from a create body', () => {
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
-  it('gives a schedule time with an offset in UTC, and one without an offset in the local time of its zone [requests.offsets]', () => {
+  it('contains a schedule time with an offset in UTC, and a time without an offset as local time of the zone [requests.offsets]', () => {
     const schedule = {
       startsAt: '2026-03-01T12:00:00+02:00',
       endsAt: '2026-04-01T12:00',
@@ -67,7 +67,7 @@ describe('the definition from a create body', () => {
     });
   });
 
-  it('turns strings for mutes and VIPs into objects', () => {
+  it('contains an object for each mute and VIP that was given as a string', () => {
     const { muteRules, vipAuthors } = read(fullKeyword());
     expect(muteRules).toEqual([
       { value: 'spam', target: 'text', source: null, match: 'word' },

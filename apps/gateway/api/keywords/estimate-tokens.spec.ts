@@ -25,7 +25,7 @@ describe('an estimate token', () => {
     expect([at(899_999), at(900_000)]).toEqual(['accepted', 'conflict ESTIMATE_EXPIRED']);
   });
 
-  it('is valid at another gateway with the same master key, and at none with another key', () => {
+  it('is valid at another gateway with the same master key, and at no gateway with another key', () => {
     const check = (key: string) =>
       codeOf(() => new EstimateTokens(key).check('ada', body, estimateToken, now));
     expect([check('5e'.repeat(32)), check('6f'.repeat(32))]).toEqual([
@@ -46,7 +46,7 @@ describe('an estimate token', () => {
     ]);
   });
 
-  it('is required for a create on behalf of another account', () => {
+  it('may be missing, except in a create through MCP', () => {
     const check = (required: boolean) => codeOf(() => tokens.check('ada', body, undefined, now, required));
     expect([check(false), check(true)]).toEqual(['accepted', 'invalid ESTIMATE_REQUIRED']);
   });

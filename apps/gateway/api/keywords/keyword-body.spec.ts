@@ -173,7 +173,7 @@ const REFUSED: [path: string, values: Json[]][] = [
 const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
-describe('the create body of a keyword', () => {
+describe('the validation of a keyword’s create body', () => {
   it('accepts the smallest body, and a body with every kind of part', () => {
     expect(faultsOfKeyword(leastKeyword())).toEqual([]);
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
@@ -193,8 +193,8 @@ describe('the create body of a keyword', () => {
       'as %s, and names its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-        // The path of a term has its index in the list; the path of an element of another list of words is that of the
-        // list.
+        // The path of a term has its index in the list; the path of an element of another list of words is the path of
+        // the list.
         const listPaths = paths.map((one) => one.replace(/^(globalCriteria\.terms)\[\d+\]$/, '$1'));
         expect([...new Set(listPaths)]).toEqual([path]);
       },
@@ -218,7 +218,7 @@ describe('the create body of a keyword', () => {
     ]);
   });
 
-  it('reports all faults at once, nested ones included [requests.all-faults]', () => {
+  it('reports all faults at once, including nested faults [requests.all-faults]', () => {
     let body: Json = fullKeyword();
     body = withValue(body, 'name', '');
     body = withValue(body, 'globalCriteria.match', 'fuzzy');
@@ -249,7 +249,7 @@ describe('the create body of a keyword', () => {
     ]);
   });
 
-  it('checks every rule of meaning, also when the shape has another fault', () => {
+  it('checks the meaning of all keys even if the shape of the body has a fault', () => {
     const body = {
       ...leastKeyword(),
       sources: undefined,
@@ -268,9 +268,9 @@ describe('the create body of a keyword', () => {
   });
 
   it.each<[string, Json, Json, string]>([
-    ['only the global ones', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
+    ['only the global criteria', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
     ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
-    ['nobody', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
+    ['no criteria', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
   ])(
     'reports the fault under the criteria that contain the key that a source does not accept: %s',
     (_, global, own, path) => {

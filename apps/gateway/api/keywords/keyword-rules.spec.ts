@@ -151,7 +151,7 @@ const WRONG_FIELDS: [field: Json, says: string][] = [
 const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
-describe('the rules and the agent step of a keyword', () => {
+describe('the checks of the rules and the agent step of a keyword', () => {
   describe.each(ACCEPTED)('accept %s', (path, values) => {
     it.each(labelled(values))(
       'as %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
@@ -171,7 +171,7 @@ describe('the rules and the agent step of a keyword', () => {
     );
   });
 
-  it.each(WRONG_VALUES)('refuse the clause %j under its value [rules.fits]', (wrong) => {
+  it.each(WRONG_VALUES)('refuse the clause %j with the path of its value [rules.fits]', (wrong) => {
     const faults = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
     expect([...new Set(faults.map(({ path }) => path))]).toEqual([`${clause}.value`]);
   });
@@ -184,14 +184,17 @@ describe('the rules and the agent step of a keyword', () => {
     { field: 'url', op: 'similar_to', value: 'a' },
     { field: 'ai.x', op: 'gt', value: 1 },
     { field: 'ai.count', op: 'contains', value: '1' },
-  ])('refuse the clause %j under its operator when it does not fit the field [rules.fits]', (wrong) => {
-    const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
-    expect(fault?.path).toBe(`${clause}.op`);
-    expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
-    expect(others).toEqual([]);
-  });
+  ])(
+    'refuse the clause %j with the path of its operator when the operator does not fit the field [rules.fits]',
+    (wrong) => {
+      const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
+      expect(fault?.path).toBe(`${clause}.op`);
+      expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
+      expect(others).toEqual([]);
+    },
+  );
 
-  it('refuse a clause on the agent step without one, and on a field that it does not have [rules.ai]', () => {
+  it('refuse a clause about the agent step if the keyword has no agent step, or if the step has no such field [rules.ai]', () => {
     const without = withValue(fullKeyword(), 'aiStep', undefined);
     const path = `${clause}.field`;
     const reading = (field: string) => withValue(without, clause, { field, op: 'eq', value: 'a' });

@@ -62,7 +62,7 @@ describe('EventStream', () => {
     expect(response.text).toHaveLength(': still connected\n\n'.length * 3 + 'id: b2\n'.length);
   });
 
-  it('never returns to the id of a left-out event after a later event was sent', async () => {
+  it('does not send the id of a left-out event after a later event was sent', async () => {
     const { response, stream } = opened();
     stream.moveLater(() => 'old');
     await stream.send('mention', 'new', {});
