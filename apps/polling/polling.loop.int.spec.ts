@@ -54,7 +54,7 @@ function loopOn(
 }
 
 describe('the loop of polling', () => {
-  it('stops within 4 s while an upstream hangs: running reads are released, and are not failed checks', async () => {
+  it('stops within 4 s while an upstream hangs, releases the running reads, and records no failed checks', async () => {
     const { http, requests } = hangingDoor();
     const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => stores.watch({ query: `q${n}` })));
     const loop = loopOn(http, ['hackernews']);

@@ -10,14 +10,14 @@ const OUTAGES = new Set([
 
 /**
  * Kinds that concern one search (a private subreddit, one strange item). If several searches in a row fail in this way,
- * they concern the whole upstream: it blocks us, or its response has changed.
+ * the whole upstream is concerned: it blocks Earshot, or its response has changed.
  */
 const SUSPICIOUS = new Set(['forbidden', 'truncated', 'unknown_shape']);
 /** The lane waits when this number of searches in a row has failed in a suspicious way. */
 const SUSPICIOUS_SEARCHES = 3;
 
 const FIRST_WAIT_MS = 5_000;
-/** First wait for wrong credentials, which do not change by themselves, and for a 429 without a time. */
+/** First wait for wrong credentials, which do not change by themselves, and for a status 429 without a time to wait. */
 const FIRST_LONG_WAIT_MS = 30_000;
 const PATIENT = new Set(['rate_limited', 'quota_spent', 'unauthorized', 'frozen']);
 const LONGEST_WAIT_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
 /** How far a source's feed of newest items has been read. Kept over restarts. */
 export interface FeedState {
   newestItemId: string;
-  /** How long it has been read without a newer item, in ms. */
+  /** How long the feed has been read without a newer item, in ms. */
   quietMs: number;
   /** Time of the last read, in ms since the epoch. */
   readAt: number;
@@ -14,8 +14,8 @@ export interface FeedState {
 const LONGEST_STEP = 0.1;
 
 /**
- * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown nothing new for longer than
- * its source is ever quiet. Otherwise users would take the silence for "no mentions".
+ * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown no new item for longer than
+ * its source ever has none. Otherwise users would take the silence for "no mentions".
  */
 export class FeedWatch {
   constructor(

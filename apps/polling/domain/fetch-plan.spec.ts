@@ -54,7 +54,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('never costs more than a separate request for each search, or than the feed for all that it can serve', () => {
+  it('never costs more than a separate request for each search, or than the feed for all searches that it can serve', () => {
     fc.assert(
       fc.property(due, feed, (searches, pagesFor) => {
         const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);

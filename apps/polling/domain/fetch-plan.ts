@@ -5,7 +5,7 @@ export interface PlannedSearch {
   requests: number;
   /** Length of the window to read, in seconds. Absent at a first check, which the feed cannot serve. */
   windowSeconds?: number;
-  /** `platform` searches use the upstream's own matching, so the feed cannot serve them either. */
+  /** False for `platform` searches: they use the upstream's own matching, so the feed cannot serve them. */
   feedable: boolean;
 }
 

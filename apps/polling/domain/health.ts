@@ -4,7 +4,7 @@ import { blocksLane, isSuspicious } from './backoff.js';
 export interface HealthState {
   /** Number of outages in a row. */
   failures: number;
-  /** Why it is not healthy, as text for people; empty if it is. */
+  /** Why the upstream is not healthy, as text for people; empty if it is healthy. */
   trouble: string;
   lastSuccessAt: Date | undefined;
 }
@@ -62,8 +62,8 @@ export class Health {
   }
 
   /**
-   * The trouble of the whole source that follows from a failure. A failed search that does not exist, or whose response
-   * was not understood, shows no trouble of the source. Several in a row do. If each search has a separate upstream,
+   * The trouble of the whole source that follows from a failure. A failure that can concern only one search shows no
+   * trouble of the source, unless several searches in a row fail in this way. If each search has a separate upstream,
    * the text does not name the failed one, because other accounts read it.
    */
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {

@@ -17,7 +17,7 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('returns the next instant for an instant on the grid', () => {
+  it('returns the following instant if now is on the grid', () => {
     expect(nextTick(120_000, 60_000, 0)).toBe(180_000);
     expect(nextTick(119_999, 60_000, 0)).toBe(120_000);
     expect(nextTick(0, 60_000, 30_000)).toBe(30_000);
@@ -93,7 +93,7 @@ describe('a watch on a search with other watches', () => {
     expect(nextDue(100_000, 60_000, 90_000, 7_000)).toBe(127_000);
   });
 
-  it('is served by the nearer read when its tick is between two, and not again by the next', () => {
+  it('is served by the nearer of two reads if its tick is between them, and not again by the next read', () => {
     // Reads at 0, 60, 120, …; ticks at 0, 100, 200, … s.
     const dues = [0];
     while (dues.length < 7) dues.push(nextDue(dues.at(-1) ?? 0, 100_000, 60_000, 0));

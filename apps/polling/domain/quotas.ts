@@ -29,7 +29,7 @@ export class Quotas {
     return Object.fromEntries(this.spent);
   }
 
-  /** The next reset if the quota does not have this many points left; undefined if it has. */
+  /** The next reset if the quota has fewer points left than this; undefined if it has enough. */
   fullUntil(name: string, points: number, now: Date): Date | undefined {
     const quota = this.quotas[name];
     if (!quota) return undefined;
@@ -38,7 +38,7 @@ export class Quotas {
   }
 
   /**
-   * Takes points, unless fewer are left.
+   * Takes points if enough points are left.
    * @returns the next reset if nothing was taken
    */
   take(name: string, points: number, now: Date): Date | undefined {

@@ -54,7 +54,7 @@ async function secondsLeft(): Promise<number[]> {
   return rows.map(({ seconds }) => Math.max(0, Math.ceil(seconds)));
 }
 
-/** Whether its check was recorded and its next one is scheduled. */
+/** Whether the check of the watch was recorded and its next check is scheduled. */
 const isMoved = async (watchId: string) => {
   const rows: { moved: boolean }[] = await stores.database.query(
     'SELECT next_due_at > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
@@ -206,7 +206,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next holder claims, even if that takes several attempts', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, even if ending it takes several attempts', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -234,7 +234,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('of a watch that was paused meanwhile is neither read nor charged, and its check follows when it resumes', async () => {
+  it('of a watch that was paused after its claim is neither made nor charged, and is made when the watch resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);

@@ -19,7 +19,7 @@ export class Claims {
   ) {}
 
   /**
-   * Claims due searches and passes them to `work`. If that fails, all of them are released.
+   * Claims due searches and passes them to `handOver`. If that fails, all of them are released later.
    * @returns the number of searches
    */
   async take(

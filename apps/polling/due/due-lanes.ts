@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#postgres';
 
-/** Lanes ask at nearly the same moment, see `untilNextTick`. */
+/** Lanes that ask within this time share a statement. They ask at nearly the same moment: see `untilNextTick`. */
 const TOGETHER_MS = 5;
 
 /**
  * Returns whether lanes of this process have due searches. One statement serves all lanes, because each lane asks
- * several times a second, and mostly nothing is due.
+ * several times a second, and usually nothing is due.
  */
 export class DueLanes {
   private look: Look | undefined;
 
   constructor(private readonly database: Database) {}
 
-  /** True if a search of the lane is due that nobody has claimed. */
+  /** True if the lane has a due search that nobody has claimed. */
   async has(lane: string): Promise<boolean> {
     const look = (this.look ??= this.begin());
     look.lanes.add(lane);

@@ -26,7 +26,8 @@ export interface DueWatch {
 export interface ClaimedSearch {
   searchKey: string;
   /**
-   * The id of the claim (a UUID). A late replica sees that the search has another claim by now, and does not change it.
+   * The id of the claim (a UUID). A late replica sees that the search now has another claim, and does not change the
+   * search.
    */
   claim: string;
 }
@@ -70,8 +71,8 @@ interface WatchRow {
 }
 
 /**
- * A replica that has not extended its claim for this time counts as dead. A read can take longer, and Postgres can be
- * unavailable for a shorter time.
+ * A replica that has not extended its claim for this time counts as dead. Claims are extended while a read takes
+ * longer. If Postgres is unavailable for a shorter time, no claim ends.
  */
 export const SEARCH_LEASE_SECONDS = 600;
 
@@ -88,7 +89,7 @@ const OWN = `SELECT s.search_key FROM upstream_searches s
  * so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run it for every row, and then the limit does not
  * apply.
  * @param claim id of the new claim
- * @param withState whether to read what their connectors remember, which can be large
+ * @param withState whether to read the state of their connectors, which can be large
  */
 export async function claimDue(
   database: Database | Tx,
@@ -157,9 +158,9 @@ export async function prolongSearches(database: Database, searches: readonly Cla
 
 /**
  * Locks searches until the transaction ends. A statement that waits for a row lock sees the new row, but the old
- * version of all other rows: it would compute the next check without a watch that was scheduled meanwhile, which would
- * then never be checked. So the lock is a separate statement, before any write to the watches' rows. The order by key
- * prevents deadlocks.
+ * version of all other rows: it would compute the next check without a watch that was scheduled meanwhile, and that
+ * watch would never be checked. So the lock is a separate statement, before any write to the watches' rows. The order
+ * by key prevents deadlocks.
  */
 export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promise<void> {
   await tx.query(
@@ -181,8 +182,8 @@ export async function settleIdle(database: Database, searches: readonly ClaimedS
 }
 
 /**
- * Makes watches due again after this many seconds, without a check. Their searches keep their claim; when they are
- * released, they have no due watch and get their next time.
+ * Makes watches due again after this many seconds, without a check. Their searches keep their claim. When a search
+ * without a due watch is released, it gets its next time.
  */
 export async function postpone(
   database: Database,
@@ -201,8 +202,9 @@ export async function postpone(
 }
 
 /**
- * Releases searches that the transaction has locked, and sets the time of each to that of its next watch. If another
- * replica has claimed a search meanwhile, it keeps the claim, because its read is running and must not be repeated.
+ * Releases searches that the transaction has locked, and sets the time of each to the time of its next watch. If
+ * another replica has claimed a search meanwhile, it keeps the claim, because its read is running and must not be
+ * repeated.
  */
 export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promise<void> {
   await tx.query(

@@ -10,7 +10,7 @@ const asked = {
 };
 
 describe('the question of an Explore to a source', () => {
-  it('is the question, a term, any of the terms, the prompt of ai_answers, or the feeds of rss', () => {
+  it('is its text, its only term or any of its terms; the prompt of ai_answers; the feeds of rss', () => {
     const criteria = (more: object) => exploreCriteria({ source: 'hackernews', ...asked, ...more });
     expect(criteria({ terms: [] })).toMatchObject({ query: 'teapots', terms: [] });
     expect(criteria({ terms: ['silver pot'] })).toMatchObject({ query: 'silver pot', terms: [] });
@@ -33,7 +33,7 @@ describe('the newest posts of a source without a search', () => {
     expect(kept([]).items.map(({ itemId }) => itemId)).toEqual(['2']);
     expect(kept([]).warnings).toEqual([
       'one',
-      'rss has no search: its newest posts were read (3), and those with a term kept (1)',
+      'rss has no search: its 3 newest posts were read, and posts with a term were kept (1)',
     ]);
   });
 });

@@ -23,17 +23,17 @@ import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-j
 const PATIENCE_MS = 30 * 60_000;
 /** Longer than a source may take: its credits stay reserved until it has ended. */
 export const EXPLORE_HOLD_SECONDS = 3600;
-/** Checks go first. An Explore that has waited this long for an idle moment no longer waits for one. */
+/** Checks are read first. An Explore that has waited this long is asked even if the lane is not idle. */
 const BEHIND_CHECKS_MS = 60_000;
 const NOT_YET_MS = 1000;
 /** Maximum size of one message of items. */
 const MESSAGE_BYTES = 512 * 1024;
-/** Maximum number of pages of one source, and of the list of its newest posts where it has no search. */
+/** Maximum number of pages that are read: of a search, or of the list of newest posts if the source has no search. */
 const PAGE_CAP = 2;
 const PAGE_CAP_WITHOUT_SEARCH = 5;
 const RECENT_MS = 7 * 24 * 3_600_000;
 
-/** Asks one source the questions of Explores, on its lane, behind the scheduled checks. */
+/** Asks one source the questions of Explores, on its lane, after the scheduled checks. */
 export class ExploreWorker {
   private readonly decisions: ExploreDecisions;
   private readonly work: Repeated;
@@ -135,7 +135,7 @@ export class ExploreWorker {
     const items = all.slice(0, limit);
     for (const part of partsOf(items))
       await this.decisions.decide(
-        // After a crash the items may differ: each claim stores its own.
+        // After a crash the items may differ: each claim stores its own items.
         { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
         () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );
@@ -188,7 +188,7 @@ export function matching(
 ): Fetched {
   const matcher = compile([{ key: '', mode: 'word', terms: terms.length > 0 ? terms : [question] }]);
   const found = items.filter(({ title, text }) => matcher.match({ title, text }).length > 0);
-  const note = `${source} has no search: its newest posts were read (${items.length}), and those with a term kept (${found.length})`;
+  const note = `${source} has no search: its ${items.length} newest posts were read, and posts with a term were kept (${found.length})`;
   return { ...fetched, items: found, warnings: [...fetched.warnings, note] };
 }
 

@@ -29,7 +29,7 @@ export class PurgeHandler {
       // Changes the position before the rows, like the projection.
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
       await unschedule(tx, 'keyword_id', keywordId);
-      // A check that was running when its watch was deleted has left rows.
+      // A check that was running when its watch was deleted can have left rows.
       await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [watchIds]);
     });
     for (const id of [...watchIds, keywordId])

@@ -35,9 +35,9 @@ export function memoryOf(row: LaneRow): LaneMemory {
 }
 
 /**
- * Shares the lanes among the polling replicas. Each lane belongs to one replica at a time, each replica takes a fair
- * share, and the lanes of a replica that sends no sign of life move when their lease expires. All times are those of
- * the database's clock.
+ * Shares the lanes among the polling replicas. Each lane belongs to one replica at a time, and each replica takes a
+ * fair share. If a replica does not renew its leases, its lanes move to other replicas when the leases expire. All
+ * times are those of the database's clock.
  */
 export class LaneLeases {
   readonly replica = newId();

@@ -15,7 +15,7 @@ beforeEach(() => scene.begin());
 afterEach(() => scene.worker.stop());
 
 describe('the work on a lane', () => {
-  it('begins with a silent baseline, and then reports each new item once [keywords.baseline]', async () => {
+  it('begins with a baseline that reports no items, and then reports each new item once [keywords.baseline]', async () => {
     scene.upstream.publish('hn:1');
     const id = await scene.stores.watch();
     const [baseline] = await tick(id);

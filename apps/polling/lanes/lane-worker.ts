@@ -16,7 +16,7 @@ import { seenByAll } from '../record/seen-items.js';
 import type { Lane } from './lane.js';
 import { ReadRunner } from './read-runner.js';
 
-/** Searches that a feed can serve are claimed together, so that one read serves all of them. */
+/** Maximum number of searches in one claim, if the searches share a read or requests. */
 const FEED_CLAIM = 2000;
 /**
  * The first claim of a lane is smaller: after a restart much is due, and the first result should not wait for all of
@@ -24,15 +24,15 @@ const FEED_CLAIM = 2000;
  */
 const FIRST_CLAIM = 100;
 /**
- * The separate reads that may wait for the lane: as many as the budget allows in this number of minutes. Less than the
- * maximum wait.
+ * As many separate reads may wait for the lane as the budget allows in this number of minutes, which is less than
+ * `LONGEST_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
 /** A read that has waited longer since its claim is released, because its watches may have changed. */
 const LONGEST_WAIT_MS = 90_000;
-/** How often claims are extended. They survive a few failures in a row. */
+/** How often claims are extended. A claim lasts much longer, so it survives a few failures in a row. */
 const PROLONG_MS = 60_000;
-/** Billing opens ledgers as soon as it runs. Until then, the upstream is not read for the account. */
+/** Wait of a watch whose account has no ledger yet. Billing opens ledgers as soon as it runs. */
 const NO_LEDGER_SECONDS = 5;
 /** If its accounts have too many slow reads running, a read is due again after this time. */
 const CROWDED_SECONDS = 5;
@@ -106,8 +106,8 @@ export class LaneWorker {
   }
 
   /**
-   * Waits until more work may be claimed: when no read is waiting. If a feed serves most searches, these do not wait
-   * for the few separate reads, unless there are too many of those.
+   * Waits until more work may be claimed: until no read waits. If a feed serves most searches, a few waiting separate
+   * reads do not delay the next claim.
    */
   private async room(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
@@ -249,8 +249,8 @@ export class LaneWorker {
   }
 
   /**
-   * A read can take longer than a claim. Without an extension, another replica would repeat it, and other work would
-   * spend its credits.
+   * A read can take longer than a claim. Without an extension, another replica would repeat the read, and other work
+   * would spend the reserved credits.
    */
   private async prolong(): Promise<void> {
     try {

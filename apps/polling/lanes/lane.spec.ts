@@ -51,7 +51,7 @@ describe('a lane whose searches fail', () => {
     expect(lane.isProbing).toBe(false);
   });
 
-  it('waits at once after an outage, and never because of one search that does not exist', async () => {
+  it('waits immediately after an outage, and never because something that is searched does not exist', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])
       expect(await lane.failed(faultOf('not_found'), key)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('a lane whose searches fail', () => {
 });
 
 describe('a stopped lane', () => {
-  it('ends the wait for its budget, and sends nothing', async () => {
+  it('cancels requests that wait for its budget, and sends nothing', async () => {
     const upstream = new Upstream();
     upstream.requestsPerMinute = 1;
     const lane = laneOn(upstream);
@@ -161,7 +161,7 @@ describe('a lane with a daily quota', () => {
   };
   const search = { ...REQUEST, spends: { quota: 'search', points: 2 } };
 
-  it('sends what the quota allows, reports when the quota is reset, and continues with the rest', async () => {
+  it('sends the requests that the quota allows, reports when the quota is reset, and continues to send other requests', async () => {
     const upstream = new Upstream();
     const lane = quotaLane(upstream);
     await lane.http.request(search);
@@ -187,7 +187,7 @@ describe('a lane with a daily quota', () => {
 describe('a lane whose feed is frozen', () => {
   const itemsOf = (itemId: string, publishedAt: string) => [create(ItemSchema, { itemId, publishedAt })];
 
-  it('fails its reads until something new appears, in the feed or in a search', async () => {
+  it('fails its reads until a new item appears, in the feed or in a search', async () => {
     const upstream = new Upstream();
     upstream.hasFeed = true;
     const clock = clockAt(0);
@@ -203,7 +203,7 @@ describe('a lane whose feed is frozen', () => {
     const frozen = {
       kind: 'frozen',
       message:
-        'hackernews responds, but has shown nothing new for 1 h: it seems to be frozen; nothing is charged until something new appears',
+        'hackernews responds, but has shown nothing new for 1 h: its feed seems to be frozen; nothing is charged until a new item appears',
     };
     await expect(read(61 * 60_000)).rejects.toMatchObject(frozen);
     expect(learned.at(-1)?.trouble).toBe(frozen.message);
@@ -230,7 +230,7 @@ describe('the health of a lane', () => {
     expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
   });
 
-  it('of a source whose searches have separate upstreams is bad when several fail, not when one fails', async () => {
+  it('of a source whose searches have separate upstreams is bad when several searches fail, not when one search fails', async () => {
     let trouble = '';
     let tick = 0;
     const upstream = new Upstream();

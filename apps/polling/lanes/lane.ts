@@ -92,7 +92,7 @@ export class Lane {
     return this.health.state.failures > 0;
   }
 
-  /** True while the feed responds but has shown nothing new for longer than it is ever quiet. */
+  /** True while the feed responds but has shown no new item for longer than its source ever has none. */
   get isFrozen(): boolean {
     return this.feed.frozenForMs !== undefined;
   }
@@ -108,7 +108,7 @@ export class Lane {
     this.publish();
   }
 
-  /** An HTTP client for the same upstream that also reports its requests to `budget`: for lookups. */
+  /** An HTTP client for the same upstream with other limits, for lookups. */
   httpWith(budget: UpstreamBudget): UpstreamHttp {
     return createUpstreamHttp({
       source: this.source,
@@ -126,7 +126,7 @@ export class Lane {
 
   /**
    * Records the result of the feed, or of a search while the feed is frozen.
-   * @throws UpstreamError `frozen` if the feed responds but has shown nothing new for longer than it is ever quiet
+   * @throws UpstreamError `frozen` while `isFrozen`
    */
   async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {
     if (isFeed) this.feed.read(items[0]?.itemId, this.nowMs);
@@ -134,7 +134,7 @@ export class Lane {
     const { frozenForMs } = this.feed;
     if (frozenForMs === undefined) return;
     const hours = Math.floor(frozenForMs / 360_000) / 10;
-    const trouble = `${this.source} responds, but has shown nothing new for ${hours} h: it seems to be frozen; nothing is charged until something new appears`;
+    const trouble = `${this.source} responds, but has shown nothing new for ${hours} h: its feed seems to be frozen; nothing is charged until a new item appears`;
     this.health.unwell(trouble);
     await this.remember(true);
     throw new UpstreamError('frozen', trouble, 200);
@@ -148,7 +148,8 @@ export class Lane {
     if (error.reach === 'search') return undefined;
     const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      // Stored at once if the failure changes the health, because a success may have been stored a moment before.
+      // Stored immediately if the failure changes the health. Otherwise a success that was stored a moment before would
+      // delay it.
       await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }
@@ -176,8 +177,7 @@ export class Lane {
   private publish(): void {
     const labels = { source: this.source, lane: this.name };
     if (this.abort.signal.aborted) {
-      // Another replica reports the lane's metrics from now on. Our last values would contradict them as long as this
-      // process runs.
+      // Another replica reports the lane's metrics from now on. The last values of this process would contradict them.
       metrics.laneBlockedUntil.remove(labels);
       metrics.sourceHealthy.remove(labels);
       return;

@@ -26,7 +26,10 @@ export class ReadRunner {
     private readonly log: Logger,
   ) {}
 
-  /** Each read begins a trace at its claim. The first check after a create belongs to the trace of that request. */
+  /**
+   * Each read begins a trace at its claim. The first check of a watch belongs to the trace of the request that created
+   * the watch.
+   */
   run(reserved: ReservedRead, claimedAt: number): Promise<void> {
     const { source } = this.lane;
     const shared = {
@@ -83,8 +86,8 @@ export class ReadRunner {
   }
 
   /**
-   * Repeats a read whose checks could not be recorded: the first time at once, because a store was probably unavailable
-   * for a moment, then after a growing wait, to protect the upstream.
+   * Repeats a read whose checks could not be recorded: the first time immediately, because a store was probably
+   * unavailable for a moment, then after a growing wait, to protect the upstream.
    */
   private async putOff(searches: readonly DueSearch[]): Promise<void> {
     for (const { searchKey } of searches)
@@ -94,7 +97,7 @@ export class ReadRunner {
     await this.postpone(searches, waitAfter('server_error', times - 1, undefined, Math.random()) / 1000);
   }
 
-  /** Makes the searches due again after this time. If that fails, they are due at once. */
+  /** Makes the searches due again after this time. If that fails, they stay due. */
   async postpone(searches: readonly DueSearch[], seconds: number): Promise<void> {
     await postpone(
       this.database,

@@ -44,11 +44,11 @@ interface BudgetParts {
   clock: Clock;
   /** Aborted when the lane stops: requests that wait for their turn are cancelled. */
   stopped: AbortSignal;
-  /** Called when `state` has changed; `now`: it must be stored at once. */
+  /** Called when `state` has changed; `now`: it must be stored immediately. */
   changed(now: boolean): void;
 }
 
-/** If the upstream asks for a shorter wait, the request waits; after a longer one, the check fails. */
+/** If the upstream asks for a wait of at most this length, requests wait. If it asks for a longer wait, checks fail. */
 const PATIENCE_MS = 60_000;
 
 /** Limits the requests of a lane: their pace, the daily quotas, and the waits that the upstream asks for. */
@@ -59,7 +59,7 @@ export class RequestBudget {
   private readonly sentAt = new WeakMap<UpstreamRequest, number>();
   private blockedUntilMs: number;
   private blockedReason: string;
-  /** The end of the wait that the upstream asked for in a successful response. */
+  /** The end of a wait of at most `PATIENCE_MS` that the upstream asked for. */
   private heldUntilMs = 0;
 
   constructor(private readonly parts: BudgetParts) {
@@ -95,7 +95,7 @@ export class RequestBudget {
     );
   }
 
-  /** How long the wait that the upstream asked for still lasts, in ms. */
+  /** How long a wait of at most `PATIENCE_MS` still lasts, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
   }
@@ -115,7 +115,8 @@ export class RequestBudget {
   }
 
   /**
-   * The limits of every request of the lane. A request with a separate pace shares only the lane's stop and quotas.
+   * The limits of every request of the lane. A request with a separate pace ignores the lane's waits, but uses its
+   * quotas and is cancelled when it stops.
    */
   limits(pace: Pace = {}): UpstreamBudget {
     return {
@@ -137,8 +138,8 @@ export class RequestBudget {
   }
 
   /**
-   * A wait that the upstream asks for applies whatever the connector does with the response. A wait of another server
-   * does not concern the lane.
+   * A wait that the upstream asks for applies whatever the connector does with the response. A wait that another server
+   * asks for does not concern the lane.
    */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;

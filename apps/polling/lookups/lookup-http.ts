@@ -15,7 +15,7 @@ const TURN_MS = 10_000;
 export class LookupHttp {
   readonly http: UpstreamHttp;
   private heldUntilMs = 0;
-  /** Number of lookups in a row that the upstream refused as too many without a time to wait. */
+  /** Number of lookups in a row that failed because the upstream accepted no more requests. */
   private failures = 0;
 
   constructor(

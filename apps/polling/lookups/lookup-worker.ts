@@ -53,8 +53,8 @@ export class LookupWorker {
     const { accountId, commandId } = question;
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined) return lookedUp(await this.inTime(lane, client, question), costBefore);
-    // Identifies this request: if the same lookup is sent again meanwhile, its credits belong to that request, and this
-    // one must not release them.
+    // Identifies this request: if the same lookup is sent again meanwhile, the reservation belongs to the later
+    // request, and this request must not release it.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, question).catch(async (error: unknown) => {
@@ -118,7 +118,7 @@ export class LookupWorker {
     // position.
     await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // If the same lookup was sent twice at the same time, the charge of the other one can be earlier than this
+    // If the same lookup was sent twice at the same time, the charge of the other lookup can be earlier than this
     // reservation, and would not settle it.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });

@@ -57,7 +57,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
     async apply(tx, messages) {
       const causes = messages.map(({ data, cause }) => ({
         decision: fromBinary(KeywordDecisionSchema, data),
-        // Kept until the first check, which belongs to the same trace, and only if that trace is recorded.
+        // Stored only if the trace is recorded, and kept until the first check, which belongs to the same trace.
         traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
       }));
       // Together, because separate statements would cost more than the rows.
@@ -182,7 +182,7 @@ async function change(
   await bringForward(tx, column, id);
 }
 
-/** Inserts watches with their searches, and updates those that exist. */
+/** Inserts watches with their searches, and updates watches that exist. */
 async function schedule(
   tx: Tx,
   watches: readonly ScheduledWatch[],

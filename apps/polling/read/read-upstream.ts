@@ -40,7 +40,7 @@ export interface PlannedRead {
 
 /** Sources index with a delay: an item that was published shortly before a read can appear shortly after it. */
 const OVERLAP_MS = 5 * 60_000;
-/** Used instead of the search if one read of the feed serves many. */
+/** Used as the search key of a read of the feed. */
 const FEED = 'feed';
 /** Maximum number of pages of one read. If it is reached, the check reports a gap. */
 const PAGE_CAP = 10;
@@ -108,8 +108,8 @@ function singleRead(
 }
 
 /**
- * A first check reads one page and no older items. If watches with and without a first check shared a read, the others
- * would silently miss the items of later pages. So each kind has a separate read.
+ * A first check reads one page and no older items. If watches with and without a first check shared a read, the watches
+ * without one would miss the items of later pages. So each kind has a separate read.
  */
 function partsOf(search: DueSearch): DueSearch[] {
   const others = search.watches.filter(({ coveredUntil }) => coveredUntil !== undefined);
@@ -169,7 +169,7 @@ function earliestOf(searches: readonly DueSearch[], clock: Clock): Date {
   return new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
 }
 
-/** Each search of a feed read uses only its own window. What its connector remembers does not change. */
+/** Each search of a feed read uses only its own window. The state of its connector does not change. */
 function withWindow(answer: Answer, search: DueSearch): Answer {
   if (answer.kind !== 'read') return answer;
   const from = sinceOf(search);
@@ -197,7 +197,7 @@ async function read(
       clockAheadMs: lane.budget.clockAheadMs,
     };
   } catch (error) {
-    // We cancel the requests of a lane that stops: that is not a fault of the upstream.
+    // When a lane stops, its requests are cancelled, which is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
     // An error that a connector does not expect is one failed check, not the end of the lane.
     const fault =

@@ -56,7 +56,7 @@ describe('the maximum cost of a check', () => {
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('must be available, or the check fails without a request, names the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
+  it('must be available; otherwise the check fails without a request and names the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 0 });
     const [check] = await tick(id);
@@ -80,7 +80,7 @@ describe('the maximum cost of a check', () => {
     expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
   });
 
-  it('does not count as missing while the account has no ledger: its watches stay due until the ledger is open', async () => {
+  it('does not count as missing while the account has no ledger; the watches of the account stay due until the ledger is open', async () => {
     const accountId = newId();
     const [waiting, alone] = [
       await stores.watch({ accountId }),
@@ -108,7 +108,7 @@ describe('the maximum cost of a check', () => {
     ]);
   });
 
-  it('stays reserved after the check until the charge, however late', async () => {
+  it('stays reserved after the check until the check is charged, however late', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     const [check] = await tick(id);
@@ -182,8 +182,8 @@ describe('the price of a check', () => {
   });
 });
 
-describe('the reservation of a check is released', () => {
-  it('when the check fails', async () => {
+describe('the reservation of a check', () => {
+  it('is released when the check fails', async () => {
     upstream.failure = { status: 403 };
     const id = await stores.watch({ credits: 1 });
     expect((await tick(id)).map(outcomeOf)).toEqual([['forbidden', 0]]);
@@ -192,7 +192,7 @@ describe('the reservation of a check is released', () => {
     expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
   });
 
-  it('when the read is cancelled because the service stops', async () => {
+  it('is released when the read is cancelled because the service stops', async () => {
     let open = () => {};
     upstream.gate = new Promise((resolve) => (open = resolve));
     upstream.failure = { status: 500 };
@@ -206,7 +206,7 @@ describe('the reservation of a check is released', () => {
     expect([await stores.holds(), await stores.checksOf(id)]).toEqual([{}, []]);
   });
 
-  it('when the service stops before the read has begun', async () => {
+  it('is released when the service stops before the read has begun', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 6;
     ({ worker } = workerOn(upstream, stores));
@@ -225,7 +225,7 @@ describe('the reservation of a check is released', () => {
     expect(await held()).toBe(1);
   });
 
-  it('after a crash to the next attempt at the same tick, which finds the same reservation', async () => {
+  it('is used after a crash by the next attempt at the same tick', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await worker.stop();
@@ -238,7 +238,7 @@ describe('the reservation of a check is released', () => {
     expect([check.checkId, outcomeOf(check)]).toEqual([holdId, ['completed', 1]]);
   });
 
-  it('after a crash, to any work, when the reservation has expired', async () => {
+  it('is free for any work when it has expired after a crash', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await reserve(stores.database, [{ holdId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);

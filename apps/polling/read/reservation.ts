@@ -33,8 +33,8 @@ export interface ReservedReads {
 }
 
 /**
- * Reserves the maximum cost of the checks of all watches in these reads, before any request. All in one statement: a
- * separate reservation for each read would halve the rate of a lane whose upstream responds at once.
+ * Reserves the maximum cost of the checks of all watches in these reads, before any request. All reservations are made
+ * in one statement: a statement for each read would halve the rate of a lane whose upstream responds immediately.
  */
 export async function reserveReads(
   database: Database,

@@ -16,8 +16,8 @@ const MOST_OF_ACCOUNT = 16;
 const MOST_OF_ALL = 128;
 
 /**
- * Reads of servers that users name, which can be as slow as they like. A slow read releases its place in the lane and
- * continues, so that slow servers delay only the account that names them.
+ * Reads of servers that users name, which can be very slow. A slow read releases its place in the lane and continues,
+ * so that slow servers delay only the account that names them.
  */
 export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();

@@ -43,7 +43,7 @@ describe('the check of one watch', () => {
     ['ai_answers', { units: 3 }, 3, 15],
     ['x', {}, 1, 5],
   ] as const)(
-    'is priced at the rate of %s, by the parts that answered: %j [credits.rates, credits.ai-answers]',
+    'is priced at the rate of %s for each part that answered: %j [credits.rates, credits.ai-answers]',
     (source, more, units, cost) => {
       const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
       expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
@@ -79,7 +79,7 @@ describe('the check of one watch', () => {
     });
   });
 
-  it('of a first scan on x costs the returned items with backfill, and the usual rate without [credits.x-first-scan, estimate.x-first-scan]', () => {
+  it('of a first scan on x costs credits for each returned item with backfill, and the usual rate without backfill [credits.x-first-scan, estimate.x-first-scan]', () => {
     const first = watchOf({ baselineAt: undefined, backfill: true });
     const items = [itemOf('a'), itemOf('b'), itemOf('c')];
     expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({

@@ -20,7 +20,8 @@ import type { Answer } from '../read/read-upstream.js';
 /** Each part of a check stays below this size, so that a message fits well into the server's limit of 1 MiB. */
 const PART_BYTES = 512 * 1024;
 /**
- * Maximum number of notes of one check, and bytes of each; a reason may be longer, because it can name twenty feeds.
+ * Maximum number of notes of one check, and of bytes in a note. A reason may be longer, because it can name twenty
+ * feeds.
  */
 const MOST_NOTES = 30;
 const NOTE_BYTES = 1024;
@@ -155,9 +156,9 @@ function matchedItem({
 }
 
 /**
- * Splits a check into parts with the same check id. The first has the warnings, the last has the charge: if a crash
- * loses the last parts, the check is incomplete, is repeated, and must not have cost anything. An item that cannot be
- * stored is left out and counted.
+ * Splits a check into parts with the same check id. The first part has the warnings. The last part has the charge: if
+ * the last parts are lost in a crash, the check is repeated, and the incomplete check must not be charged. An item that
+ * cannot be stored is left out and counted.
  */
 function split(check: Check, reported: readonly KeptItem[], observations: readonly Observation[]): Check[] {
   const items = reported.flatMap((one) => matchedItem(one) ?? []);

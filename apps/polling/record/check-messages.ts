@@ -14,7 +14,10 @@ export interface CheckMessages {
   retryAt?: Date;
 }
 
-/** Builds all messages of a check before one is sent. If no message can contain it, the check fails with the reason. */
+/**
+ * Builds all messages of a check before one is sent. If that fails, returns the messages of a failed check with the
+ * reason.
+ */
 export function checkMessages(
   { search, watch, parts }: { search: DueSearch; watch: DueWatch; parts(): Check[] },
   mostBytes: number,

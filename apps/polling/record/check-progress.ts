@@ -12,7 +12,7 @@ export interface Progress {
   checks: Check[];
   seq: number;
   nextDueAt: number;
-  /** The search itself must wait until then, whatever the interval. */
+  /** True if the search itself must wait until `nextDueAt`, whatever the interval. */
   waits: boolean;
   /** Another process stored the checks. */
   adopted?: boolean;
@@ -59,7 +59,7 @@ async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   );
 }
 
-/** Checks from before charging began state a cost, but no price book. */
+/** Checks from before charging began have a cost but no price book, and are not charged. */
 function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
   return !failure && costCredits > 0 && priceBookVersion !== '';
 }
@@ -100,8 +100,8 @@ function isWhole(check: Check, stored: readonly Check[]): boolean {
 }
 
 /**
- * A watch never moves back: a newer check can have been recorded meanwhile. If its interval was changed during the
- * check, the next tick uses the new interval.
+ * Never moves a watch back, because a newer check can have been recorded meanwhile. If its interval was changed during
+ * the check, the next tick uses the new interval.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {

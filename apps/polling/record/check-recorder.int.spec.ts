@@ -86,7 +86,7 @@ const itemsOf = (checks: readonly Check[]) =>
   checks.flatMap((check) => check.items.map(({ item }) => item?.itemId));
 const large = 'x'.repeat(300 * 1024);
 
-/** Appends parts like the recorder, and then dies. */
+/** Appends parts like a recorder that dies before it updates the tables. */
 async function appendAndDie({ watch, parts: build }: WatchChecks, count = build().length): Promise<void> {
   const parts = build();
   let seq = watch.checkSeq;
@@ -166,7 +166,7 @@ describe('recording checks', () => {
     expect(await stores.holds()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
   });
 
-  it('does not move the window after a check whose last parts a crash lost: the next check finds their items', async () => {
+  it('does not move the window after a check whose last parts were lost in a crash, so that the next check finds their items', async () => {
     const id = await begun();
     const { covered_until: before } = await scheduleOf(id);
     const found = { 'hn:1': large, 'hn:2': large, 'hn:3': large };

@@ -60,8 +60,8 @@ export class CheckRecorder {
   ) {}
 
   /**
-   * @returns the checks that could not be stored: each is one failed check, which waits like after any failure, and is
-   * free
+   * @returns the checks that could not be stored. A failed check is stored for each, which is free, and its search
+   *   waits as after any failure
    */
   async record(
     checks: readonly WatchChecks[],
@@ -125,7 +125,10 @@ export class CheckRecorder {
     }
   }
 
-  /** Another replica, or an earlier process of this one, has stored checks that the tables lack. */
+  /**
+   * Continues after checks that another replica, or this one before a restart, has stored and that are missing in the
+   * tables.
+   */
   private async adopt(
     subject: string,
     search: DueSearch,
@@ -176,7 +179,10 @@ export class CheckRecorder {
   }
 }
 
-/** Their searches are read again, like after any failure: the result that the source remembers was not stored. */
+/**
+ * Searches whose checks could not be stored are read again, as after any failure, because their results were not
+ * stored.
+ */
 function withoutUnstorable(
   memories: readonly SearchMemory[],
   unstorable: readonly Unstorable[],

@@ -29,7 +29,7 @@ describe('the check of one watch', () => {
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });
 
-  it('only remembers the items at the first check; more items are not a gap [keywords.backfill]', () => {
+  it('only remembers the items at the first check, and reports no gap [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
     expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
     expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });

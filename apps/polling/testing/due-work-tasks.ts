@@ -59,7 +59,7 @@ export function dueWorkTasks(
       expect(new Set(keys).size).toBe(keys.length);
     });
 
-    it('returns the due watches, and not those of the same search that are paused or not due', async () => {
+    it('contains the due watches of a search, without its watches that are paused or not due', async () => {
       const due = await stores().watch();
       await stores().watch();
       const paused = await stores().watch();

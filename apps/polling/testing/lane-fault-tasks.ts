@@ -51,7 +51,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(trouble).toBe('hackernews returned something that could not be stored');
     });
 
-    it('records free, failed checks with the reason while the feed is frozen, until something new appears', async () => {
+    it('records free, failed checks with the reason while the feed is frozen, until a new item appears', async () => {
       await scene.worker.stop();
       Object.assign(scene.upstream, { hasFeed: true, quietSeconds: 0.02 });
       scene.worker = workerOn(scene.upstream, scene.stores).worker;
@@ -125,7 +125,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
     });
 
-    it('loses no part of a check when the process is killed after the first part: its items do not end the next read', async () => {
+    it('loses no part of a check when the process is killed after the first part, because the items of that part do not end the next read', async () => {
       const id = await scene.stores.watch();
       await tick(id);
       await settled(id);

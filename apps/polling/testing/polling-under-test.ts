@@ -38,8 +38,8 @@ export interface PollingStores {
   bus: Bus;
   store: EventStore;
   /**
-   * Schedules a watch without a keyword, like KEYWORDS does, but not before `due` is called: no worker claims it until
-   * then.
+   * Schedules a watch without a keyword, as the projection of KEYWORDS does. No worker claims it before `due` is
+   * called.
    */
   watch(more?: WatchInit): Promise<string>;
   /** The reservations of the accounts: credits by id. */
@@ -185,7 +185,7 @@ export class Upstream {
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;
-  /** How long the feed may show nothing new. */
+  /** How long the feed may show no new item. */
   quietSeconds = 3_600;
   /** False: only whole words are matched. */
   hasSearch = true;
