@@ -31,7 +31,7 @@ interface OpenAccountState {
   keys: KeysState;
   members: MembersState;
   signatureVersion: SignatureVersion;
-  /** Empty if there is none. */
+  /** Empty if the account has no name. */
   name: string;
   /** IANA name. */
   timezone: string;
@@ -47,7 +47,7 @@ interface OpenAccountState {
 export const SIGNATURE_VERSIONS = ['v1', 'legacy'] as const;
 export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number];
 
-/** For this time, deliveries also carry a signature with the previous secret. */
+/** For this time after a rotation, deliveries also have a signature with the previous secret. */
 const PREVIOUS_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
 
 export const noAccount: AccountState = { status: 'none' };
@@ -58,10 +58,10 @@ export type AccountCommand =
       kind: 'open';
       email: string;
       plan: string;
-      /** Empty if it has none. */
+      /** Empty if the account gets no name. */
       name: string;
       signingSecretEncrypted: Uint8Array;
-      /** The command line gets a first key; a sign-up makes an owner. */
+      /** The command line gives the account a first key; a sign-up gives it an owner. */
       with: { key: NewKey } | { owner: { memberId: string; passwordHash: string } };
     }
   | KeyCommand
@@ -69,7 +69,7 @@ export type AccountCommand =
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
-  /** `reseal` returns the secret encrypted with the present key; undefined if it is already. */
+  /** `reseal` returns the secret encrypted with the present key; undefined if it is already encrypted with that key. */
   | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
 /** The settings of an account; undefined means unchanged. */

@@ -9,7 +9,7 @@ interface KeyState {
   status: 'active' | 'revoked';
   name: string;
   keyHash: Uint8Array;
-  /** The member who created it; empty if the command line did. */
+  /** The member who created the key; empty if it was created with the command line. */
   memberId: string;
   /** Maximum credits per UTC day through MCP; undefined: the gateway's setting applies. */
   mcpDailyCredits: number | undefined;
@@ -24,7 +24,7 @@ export interface NewKey {
   scope: string;
   /** ISO 8601; empty if the key does not expire. */
   expiresAt: string;
-  /** The member who creates it; empty if the command line does. */
+  /** The member who creates the key; empty if it is created with the command line. */
   memberId: string;
   /** Maximum credits per UTC day through MCP; undefined: the gateway's setting applies. */
   mcpDailyCredits?: number | undefined;
@@ -51,7 +51,7 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
   return Object.hasOwn(KINDS, command.kind);
 }
 
-/** Active keys of one account. */
+/** Maximum number of active keys of one account. */
 const MOST_KEYS = 200;
 const LONGEST_KEY_NAME = 80;
 /** The credits of the largest plan in a month. */

@@ -6,14 +6,14 @@ export type LedgerState = { status: 'none' } | OpenLedger;
 export interface OpenLedger {
   status: 'open';
   plan: string;
-  /** ISO 8601, like every time here. Every period begins on its day of the month. */
+  /** ISO 8601, like every time here. Every period begins on the same day of the month. */
   openedAt: string;
   periodStart: string;
   /** The first instant after the period. */
   periodEnd: string;
   /** The plan's allowance in credits per period. */
   allowance: number;
-  /** The used part of the period's allowance. It exceeds the allowance after a change to a smaller plan. */
+  /** The used part of the period's allowance. It can exceed the allowance after a change to a smaller plan. */
   allowanceUsed: number;
   /** In the order in which they are spent; empty packs are removed. */
   packs: readonly CreditPack[];

@@ -17,7 +17,7 @@ export interface ChargeCause {
   operation: string;
   /** Empty for work that asks no source. */
   source: string;
-  /** Empty if there is none. The same applies to `watchId` and `checkId`. */
+  /** Empty for work without a keyword. The same applies to `watchId` and `checkId`. */
   keywordId: string;
   watchId: string;
   checkId: string;
@@ -49,7 +49,7 @@ export type LedgerCommand =
   | ({ kind: 'charge' } & ChargeCause)
   | ({ kind: 'grant'; packId: string } & GrantedPack)
   | { kind: 'change-plan'; changeId: string; plan: string }
-  /** No request: applies only the renewals and expiries that are due. */
+  /** Applies only the renewals and expiries that are due. */
   | { kind: 'turn' };
 
 /** The account of the ledger, and the time of the decision. */
@@ -63,8 +63,8 @@ const MOST_CREDITS = 1_000_000_000_000;
 const LONGEST_NOTE = 200;
 
 /**
- * The id of the command's movement: the same cause always has the same id. Undefined if only time has passed, because
- * those movements depend on the state.
+ * The id of the command's movement: the same cause always has the same id. Undefined for `turn`, whose movements depend
+ * on the state.
  */
 export function movementIdOf(command: LedgerCommand, accountId: string): string | undefined {
   switch (command.kind) {
@@ -83,7 +83,7 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 
 /**
  * Applies the renewals and expiries up to now, then executes the command. The balance never goes below zero: a charge
- * that it does not cover takes only the available credits.
+ * that is larger than the balance takes only the available credits.
  * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that is not possible
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
@@ -170,7 +170,7 @@ function movementOf(
   }
 }
 
-/** The first period begins with a renewal, like every other. */
+/** The first period begins with a renewal, like every other period. */
 function opening(movementId: string, plan: string, at: string): CreditMovement {
   const { start, end } = periodFrom(at, 0);
   const allowanceCredits = limitsOf(plan).monthlyCredits;

@@ -20,7 +20,7 @@ interface Member {
   role: MemberRole;
   /** argon2id */
   passwordHash: string;
-  /** Number of the password. Sessions of earlier ones have ended. */
+  /** Increases with each change of the password. Sessions that began with an earlier password have ended. */
   passwordVersion: number;
 }
 
@@ -59,7 +59,7 @@ export type MemberCommand =
     }
   | { kind: 'change-member-role'; memberId: string; role: string }
   | { kind: 'remove-member'; memberId: string }
-  /** `isPresent` returns whether this hash is the one that the sender knew as the present hash. */
+  /** `isPresent` returns whether this hash is the hash of the present password that the sender knows. */
   | {
       kind: 'change-password';
       memberId: string;
@@ -80,7 +80,7 @@ export function isMemberCommand(command: { kind: string }): command is MemberCom
   return Object.hasOwn(KINDS, command.kind);
 }
 
-/** Members and open invitations of one account. */
+/** Maximum number of members and open invitations of one account. */
 const MOST_MEMBERS = 200;
 
 /** @throws Refusal if the members do not allow the command */
@@ -190,7 +190,9 @@ function invited(
   );
   const earlier = open.filter(([, invitation]) => isSameAddress(invitation.email, email));
   if (members.size + open.length - earlier.length >= MOST_MEMBERS)
-    throw Refusal.conflict(`the account has ${MOST_MEMBERS} members and open invitations`);
+    throw Refusal.conflict(
+      `the account already has ${MOST_MEMBERS} members and open invitations, which is the maximum`,
+    );
   return [
     ...earlier.map(([id]) => invitationRevoked(id)),
     event({
@@ -216,7 +218,7 @@ function accepted(
   ];
 }
 
-/** The same answer for every reason, so that a guessed code says nothing. */
+/** The answer is the same for every reason, so that a person who guesses codes learns nothing. */
 export function refusedCode(): Refusal {
   return Refusal.validation([
     { path: 'code', message: 'is not valid for this address, or was used, or has expired' },
@@ -229,7 +231,7 @@ function refuseLastOwner({ members }: MembersState, memberId: string): void {
     throw Refusal.conflict('this is the last owner of the account; make another member an owner first');
 }
 
-/** The fault of an address that cannot be that of an account or a member. */
+/** The fault of a text that cannot be the address of an account or a member. */
 export function addressFaults(email: string): Fault[] {
   return /^[^\s@]+@[^\s@]+$/.test(email) ? [] : [{ path: 'email', message: 'must be an e-mail address' }];
 }

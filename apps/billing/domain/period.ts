@@ -1,7 +1,10 @@
 import { DateTime } from 'luxon';
 import { isoOf } from '#kernel';
 
-/** A month of an account, counted from its own day. `end` is the first instant after the period. ISO 8601. */
+/**
+ * A month of an account, which begins on the account's own day of the month. `end` is the first instant after the
+ * period. ISO 8601.
+ */
 export interface Period {
   start: string;
   end: string;
@@ -23,7 +26,7 @@ export function periodFrom(openedAt: string, months: number): Period {
 export function currentPeriod(openedAt: string, now: string): Period {
   const opened = DateTime.fromISO(openedAt, { zone: 'utc' });
   const present = DateTime.fromISO(now, { zone: 'utc' });
-  // One period begins in each calendar month: the present period began in this month or in the one before.
+  // One period begins in each calendar month: the present period began in this month or in the previous month.
   const months = (present.year - opened.year) * 12 + present.month - opened.month;
   const latest = periodFrom(openedAt, months);
   return latest.start <= now ? latest : periodFrom(openedAt, months - 1);

@@ -26,8 +26,8 @@ export class AccountDecisions {
   ) {}
 
   /**
-   * @param commandId a repetition of the same id changes nothing
-   * @param before runs in the transaction of the decision, before it
+   * @param commandId a repeated call with the same id changes nothing
+   * @param before runs in the decision's transaction, before the decision
    * @returns the state after the decision
    * @throws Refusal of the decision
    */

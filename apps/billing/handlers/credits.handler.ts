@@ -24,14 +24,15 @@ export const CREDITS: ConsumerOptions = {
   stream: 'CREDITS',
   name: 'projection-credits-v1',
   batchSize: 500,
-  // The writer's transaction commits soon after its message is stored. This delay avoids a lock.
+  // The writer's transaction commits soon after its message is stored. This delay avoids waiting for its locks.
   lingerMs: 1000,
   inOrder: true,
 };
 
 /**
- * Updates `credit_balances`, `credit_movements` and `credit_holds` from CREDITS. The writer has nearly always done that
- * in the transaction of its decision: this handler repairs only what a crash left between the stream and the tables.
+ * Updates `credit_balances`, `credit_movements` and `credit_holds` from CREDITS. Normally the writer has already
+ * updated them in the transaction of its decision. This handler updates them if a process died between the append to
+ * CREDITS and the commit of that transaction.
  */
 @Controller()
 export class CreditsHandler {

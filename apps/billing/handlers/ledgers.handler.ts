@@ -21,8 +21,8 @@ export class LedgersHandler {
   ) {}
 
   /**
-   * The commands that open accounts and change plans have already updated the ledgers. This consumer repairs what a
-   * crash left behind.
+   * The commands that open accounts and change plans have already updated the ledgers. This consumer updates ledgers
+   * that were not updated because of a crash.
    */
   @ConsumerPattern({
     stream: 'ACCOUNTS',
@@ -35,7 +35,7 @@ export class LedgersHandler {
     const decisions = batch.map(({ data }) => fromBinary(AccountDecisionSchema, data));
     const moving = decisions.filter((decision) => ledgerCommandsOf(decision).length > 0);
     const followed = await this.ledgers.follow(moving.map(({ accountId }) => accountId));
-    // The replica of the stream that answers a read can be behind the one that delivers messages.
+    // The replica of the stream that answers a read can be behind the replica that delivers messages.
     const isRead = (accountId: string, seq: number) => seq <= (followed.get(accountId) ?? Infinity);
     return decisions.map(({ accountId }, index) =>
       isRead(accountId, batch[index]?.seq ?? 0) ? done : retry(READ_BEHIND_MS),

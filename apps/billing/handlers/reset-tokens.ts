@@ -4,7 +4,7 @@ import { SignedText } from '#secrets';
 const SCOPE = 'reset';
 const VALID_MS = 3_600_000;
 
-/** What a token to reset a password says. */
+/** The content of a token to reset a password. */
 export interface ResetToken {
   accountId: string;
   memberId: string;
@@ -13,8 +13,8 @@ export interface ResetToken {
 }
 
 /**
- * Tokens to reset a password. Nothing is stored: a token contains a fingerprint of the password that it replaces, so it
- * works once, and not after any other change of the password.
+ * Tokens to reset a password. Tokens are not stored. A token contains a fingerprint of the password that it replaces,
+ * so it works only until the password changes.
  */
 export class ResetTokens {
   private readonly signed: SignedText;

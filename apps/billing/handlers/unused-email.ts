@@ -2,9 +2,9 @@ import { Refusal } from '#kernel';
 import type { Tx } from '#postgres';
 
 /**
- * Each address belongs to one account: as its contact, or as that of one of its members. A lock on the address
- * serialises concurrent sign-ups.
- * @param inAccount the account that the address may belong to already, as its contact
+ * An address belongs to at most one account: as the account's contact, or as the address of one of its members. A lock
+ * on the address makes concurrent sign-ups wait for each other.
+ * @param inAccount the account whose contact may already have this address
  * @throws Refusal `conflict`
  */
 export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: string): Promise<void> {

@@ -17,7 +17,7 @@ export class AccountLedgers {
 
   /**
    * Applies all decisions about the accounts to their ledgers. Reads from the first decision each time, so that a
-   * missed change of plan is never applied after a later one.
+   * missed change of plan is never applied after a later change.
    * @returns the last applied message of ACCOUNTS for each account
    */
   async follow(accountIds: readonly string[]): Promise<Map<string, number>> {

@@ -36,8 +36,8 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
 const slim = { readUnknownFields: false };
 
 /**
- * A failed check is free. If a check has several parts, one of them carries the charge. The release before credits
- * stated costs but charged nothing: its checks name no price book, and are not charged now.
+ * A failed check is free. If a check has several parts, only one of them contains the charge. Checks of the release
+ * before credits contain costs but no price book. They were free, and are not charged now.
  */
 function ofCheck(data: Uint8Array): Charges {
   const check = fromBinary(CheckCostSchema, data, slim);
@@ -83,7 +83,7 @@ function ofEvent(data: Uint8Array): Charges {
 
 /**
  * A lookup has one charge: a base price, plus a price per found object if the price book counts them. Lookups of the
- * release before credits also name a price, and were free.
+ * release before credits also contain a price, but were free.
  */
 function ofLookup(data: Uint8Array): Charges {
   const lookup = fromBinary(LookupSchema, data, slim);

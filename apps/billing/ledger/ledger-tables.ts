@@ -12,7 +12,10 @@ export interface Ledger {
   seq: number;
 }
 
-/** A stored decision and its period. A decision applies the passing of time before anything else. */
+/**
+ * A stored decision and its period. A decision first applies renewals that are due, so all its charges belong to this
+ * period.
+ */
 export interface StoredDecision {
   seq: number;
   decision: CreditDecision;
@@ -50,7 +53,7 @@ interface Row {
   seq: number;
 }
 
-/** Another class of advisory locks than those of commands on an account (0) and of addresses (1). */
+/** A class of advisory locks. Commands on an account use the class 0, and addresses the class 1. */
 const OPENING_LOCK = 2;
 
 /**

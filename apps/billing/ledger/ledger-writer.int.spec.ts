@@ -208,7 +208,7 @@ describe('after a crash between stream and tables', () => {
     const accountId = await stores.open();
     await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(
-      /not at the position that the tables name/,
+      /not at the position that the tables contain/,
     );
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.not.toThrow(AppendConflict);
   });

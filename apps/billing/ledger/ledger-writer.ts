@@ -29,8 +29,8 @@ const APPEND_ATTEMPTS = 5;
 
 /**
  * The only writer of CREDITS. Commands on one account that arrive together are decided together and become one message,
- * which is appended only if nobody else has appended since. The tables follow in the transaction that holds the locks
- * on the accounts' rows.
+ * which is appended only if no other process has appended since. The tables follow in the transaction that holds the
+ * locks on the accounts' rows.
  */
 export class LedgerWriter {
   constructor(
@@ -42,7 +42,8 @@ export class LedgerWriter {
   /**
    * Executes the commands that were not executed before, in order for each account. After a crash between the stream
    * and the tables, the next append conflicts, and the tables catch up first.
-   * @returns the accounts' ledgers afterwards, without accounts whose ledger is not open; nothing was done for those
+   * @returns the accounts' ledgers afterwards, without accounts whose ledger is not open, for which no command is
+   * executed
    * @throws Refusal like `decide`; then nothing of the batch was done
    */
   async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
@@ -66,7 +67,7 @@ export class LedgerWriter {
       if (command.kind === 'open') opening.add(accountId);
     }
     const ledgers = await lockLedgers(tx, [...byAccount.keys()], [...opening]);
-    // In a separate statement after the lock, so that it sees what was written meanwhile.
+    // In a separate statement after the lock, so that it sees movements that were written while the lock was awaited.
     const known = await knownMovements(
       tx,
       [...byAccount.values()].flatMap((own) =>
@@ -130,10 +131,13 @@ export class LedgerWriter {
           for (const { movementId } of found.movements) made.add(movementId);
       }
     }
-    throw new Outage('NATS', `${subject} is not at the position that the tables name, and has nothing newer`);
+    throw new Outage(
+      'NATS',
+      `${subject} is not at the position that the tables contain, and has no newer messages`,
+    );
   }
 
-  /** Another writer, or an earlier process of this one, has appended messages that the tables lack. */
+  /** Applies messages that the tables lack: another writer, or this writer before a crash, has appended them. */
   private async catchUp(subject: string, ledger: Ledger, decisions: StoredDecision[]): Promise<Ledger> {
     let present = ledger;
     for (const { seq, data } of await this.store.read('CREDITS', subject, ledger.seq)) {

@@ -67,7 +67,7 @@ function causeColumns({ movementId, cause }: CreditMovement): CauseColumns {
     case 'allowanceChange':
       return { kind: 'allowance_change', reference: cause.value.plan };
     case undefined:
-      // A cause of a newer version: the amount is stored, the cause is unknown.
+      // A newer version wrote this cause: the amount is stored, but the cause is unknown.
       return { kind: 'unknown', reference: movementId };
   }
 }

@@ -9,7 +9,7 @@ import { chargingConsumerOf, type ChargedStream } from './charges.js';
 const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
 const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
-/** A reservation can be marked as done up to this long before its fact is stored, or some time after. */
+/** A reservation is marked as done at most this time before its fact is stored, or at any time after it is stored. */
 const LATEST_MS = 60_000;
 
 /** The positions of the streams at an instant. */
@@ -62,7 +62,9 @@ export class ReservationsLoop implements Loop {
     this.mark = { at, lastSeq };
   }
 
-  /** Nobody acknowledges purged messages: if nothing is pending, all facts up to the position count as charged. */
+  /**
+   * Purged messages are never acknowledged. So if no message is pending, all facts up to the position count as charged.
+   */
   private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));
     return info.ack_floor.stream_seq >= seq || info.num_pending + info.num_ack_pending === 0;

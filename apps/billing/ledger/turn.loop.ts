@@ -6,9 +6,12 @@ import type { LedgerWriter } from './ledger-writer.js';
 
 const PAUSE_MS = 1000;
 const ACCOUNTS_AT_ONCE = 500;
-/** An account whose ledger cannot be renewed is skipped for this time, so that it is not always first. */
+/** An account whose ledger cannot be renewed is skipped for this time, so that it does not come first in every pass. */
 const SKIP_MS = 60_000;
-/** After this number of failures in a row, the cause is probably not the account: the next pass tries the others. */
+/**
+ * After this number of failures in a row, the cause is probably not a single account, so the remaining accounts are
+ * left to the next pass.
+ */
 const FAILURES_AT_ONCE = 3;
 
 /** Renews allowances and removes expired packs when their time has come. */
@@ -41,7 +44,8 @@ export class TurnLoop implements Loop {
   async pass(): Promise<number> {
     const now = this.clock.now();
     for (const [accountId, until] of this.skipped) if (until <= now.getTime()) this.skipped.delete(accountId);
-    // Locked only during the query: two replicas mostly take different accounts, and a second renewal changes nothing.
+    // The rows are locked only during the query. Two replicas mostly get different accounts; if both get the same
+    // account, the second renewal changes nothing.
     const rows: { account_id: string }[] = await this.database.query(
       `SELECT account_id FROM credit_balances WHERE turns_at <= $1 AND account_id <> ALL($2)
        ORDER BY turns_at LIMIT ${ACCOUNTS_AT_ONCE} FOR UPDATE SKIP LOCKED`,

@@ -21,7 +21,7 @@ export interface LedgerStores {
   store: EventStore;
   writer: LedgerWriter;
   clock: Clock & { at: string };
-  /** Another writer, like that of another replica. Its appends can be made to fail. */
+  /** Another writer, like the writer of another replica. Its appends can be made to fail. */
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;
