@@ -46,7 +46,7 @@ export class PausesLoop implements Loop {
     return this.rounds.stop();
   }
 
-  /** A failed step is repeated in the next round, and does not delay the other steps of this one. */
+  /** A failed step is repeated in the next round, and does not delay the other steps of this round. */
   private async round(work: () => Promise<void>, what: object = {}): Promise<void> {
     try {
       await work();
@@ -88,9 +88,9 @@ export class PausesLoop implements Loop {
   }
 
   /**
-   * Resumes the oldest first, within the account's free credits: a keyword that cannot pay would be paused again at
-   * once. Each account's first keyword comes before any account's second, so that an account with many does not delay
-   * the others.
+   * Resumes the oldest keywords first, as far as the account's free credits are sufficient, because a keyword that
+   * cannot pay would immediately be paused again. The first keyword of every account comes before the second keyword of
+   * any account, so that an account with many keywords does not delay other accounts.
    */
   private async resumeForCredits(): Promise<void> {
     const broke: (Paused & { needed: number; free: number })[] = await this.database.query(

@@ -17,14 +17,14 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
     it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
       const sent = body();
       const wanted = [
-        { path: 'webhook_events', message: 'there is no webhookUrl to which they could be sent' },
+        { path: 'webhook_events', message: 'without a webhookUrl, these events are not sent' },
         {
           path: 'global_criteria.filters.subreddit',
-          message: 'hackernews does not read this filter; it has none',
+          message: 'hackernews does not read this filter; it has no filters',
         },
         {
           path: 'global_criteria.filters.feed_urls',
-          message: 'hackernews does not read this filter; it has none',
+          message: 'hackernews does not read this filter; it has no filters',
         },
       ];
       const estimate = await ada().api.post('/v1/keywords/estimate', sent);

@@ -8,7 +8,7 @@ export type KeywordCommand =
       kind: 'create-keyword';
       definition: KeywordDefinition;
       watches: readonly Watch[];
-      /** False: the keyword is paused until its schedule begins. */
+      /** False: the keyword is outside its schedule, so it is paused. */
       scheduled: boolean;
       creditsRemaining: number;
     }

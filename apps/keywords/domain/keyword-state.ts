@@ -88,7 +88,7 @@ export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordSta
       return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
     case 'watchRetired':
       return { status: 'watch-retired' };
-    // No decision depends on it.
+    // No decision depends on the address of the feed.
     case 'feedRotated':
     case undefined:
       return state;

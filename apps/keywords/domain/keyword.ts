@@ -13,8 +13,8 @@ import { evolve, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js';
 
 /**
- * @throws Refusal `not-found` if the subject does not exist; `conflict` if it already exists, is retired, or is newer
- * than the expected version
+ * @throws Refusal `not-found` if the subject does not exist; `conflict` if the subject already exists, is retired, or
+ * has a newer version than expected
  */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
@@ -95,7 +95,7 @@ function changeKeyword(
   ];
 }
 
-/** The cost of a watch's first scan is not part of the comparison. */
+/** Prices are not compared. */
 function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
   const byId = new Map(before.map((watch) => [watch.watchId, watch]));
   return (

@@ -29,8 +29,8 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * Computes again how many credits a keyword needs that is paused for lack of credits and whose searches have changed.
- * If the account has them, the keyword resumes.
+ * For a keyword that is paused for lack of credits: computes again how many credits it needs after its searches have
+ * changed. If the account has these credits, removes this reason of the pause.
  * @param watches the present watches
  */
 export function updateCreditsNeeded(
@@ -53,7 +53,7 @@ export function updateCreditsNeeded(
 
 /**
  * Changes a watch without a keyword. Values that are equal change nothing.
- * @param refusal for a watch that would run beside another watch with the same search
+ * @param refusal for a watch that would run at the same time as another watch with the same search
  */
 export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,

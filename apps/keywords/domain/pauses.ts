@@ -1,7 +1,7 @@
 /** The reasons for the pause of a keyword, or of a watch without a keyword. It runs while there is no reason. */
 export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 
-/** In order of priority: `pausedReason` is the first one that applies. */
+/** In order of priority: `pausedReason` is the first reason that applies. */
 export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
 
 /** The reasons that apply, in their order, and the credits that a check needed if credits are a reason. */

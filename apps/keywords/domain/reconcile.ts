@@ -3,16 +3,16 @@ import { SearchResetSchema, WatchSchema, type SearchReset, type Watch } from '#c
 
 /** The changes of a keyword's watches that follow from a change of its searches. */
 export interface Reconciled {
-  /** The watches that continue and the new ones. */
+  /** The watches that continue, and the new watches. */
   watches: Watch[];
   retiredWatchIds: string[];
   resets: SearchReset[];
 }
 
 /**
- * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, whatever
- * its interval. A search with changed criteria gets a new watch, whose first check reports nothing. The watch of a
- * removed search ends. A search on a disabled source keeps its watch, which is paused, and gets no new one.
+ * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, even if
+ * its interval changes. A search with changed criteria gets a new watch, whose first check reports nothing. The watch
+ * of a removed search ends. A search on a disabled source keeps its watch, which is paused, and gets no new watch.
  * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
@@ -34,7 +34,7 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
     if (before) startsOver.set(watch, before);
   }
   for (const watch of planned) {
-    // The same search under a new id: a user wrote it again, or moved it into a list of searches.
+    // The same search under a new id: a user sent it without its id, or moved it into a list of searches.
     const before =
       goesOn.has(watch) || startsOver.has(watch)
         ? undefined

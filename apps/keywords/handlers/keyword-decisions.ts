@@ -12,7 +12,7 @@ import { evolve, nothingYet, type KeywordState } from '../domain/keyword-state.j
 import { keywordsProjection } from '../projections/keywords.projection.js';
 
 const TO_SHORTEN =
-  'each search is stored with all of its criteria, including the global ones: shorten the filters, or use fewer searches';
+  'each search is stored with all of its criteria, including the global criteria: shorten the filters, or use fewer searches';
 
 const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   stream: 'KEYWORDS',
@@ -26,7 +26,7 @@ const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   },
 };
 
-/** The account and the id of a command. A repetition of the same id changes nothing. */
+/** The account and the id of a command. A repeated command with the same id changes nothing. */
 export interface Addressed {
   commandId: string;
   accountId: string;
@@ -63,7 +63,7 @@ export class KeywordDecisions {
 
   /**
    * Decides a command on an existing subject without storing the result. Does not take the account's lock: estimates
-   * are free, and many of them must not keep connections to Postgres waiting.
+   * are free, and many of them must not occupy connections to Postgres while they wait.
    * @throws Refusal like `run`
    */
   async tryOn<C extends KeywordCommand>(

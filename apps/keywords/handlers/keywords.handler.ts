@@ -31,7 +31,7 @@ import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** A decision that is not stored: what was admitted, and the watches whose first check would follow at once. */
+/** A decision that is not stored: what was admitted, and the watches whose first check would follow immediately. */
 interface Tried {
   admitted: Admitted;
   starting: readonly Watch[];
@@ -107,7 +107,8 @@ export class KeywordsHandler {
   }
 
   /**
-   * A repeated create does not create a purged keyword again: its stream and its projections ended with the purge.
+   * Refuses to create a purged keyword again. The purge has deleted the keyword's decision and rows, so a repeated
+   * create would not find them.
    * @throws Refusal `conflict`
    */
   private async refusePurged(accountId: string, keywordId: string): Promise<void> {
@@ -117,7 +118,7 @@ export class KeywordsHandler {
     );
     if (rows.length > 0)
       throw Refusal.conflict(
-        'this request has created a keyword that was purged since; to create it again, request a new estimate token or use another Idempotency-Key',
+        'this request created a keyword that has been purged; to create it again, request a new estimate token or use another Idempotency-Key',
       );
   }
 
@@ -154,7 +155,7 @@ export class KeywordsHandler {
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
   }
 
-  /** The change to a definition, on top of the present version. It gives new searches their ids. */
+  /** The command that changes the present version to a definition. New searches get their ids. */
   private async changing(
     tx: Tx,
     state: KeywordState,
@@ -188,7 +189,7 @@ export class KeywordsHandler {
     return create(DoneSchema);
   }
 
-  /** Replaces the addresses of a keyword's feeds, also of a retired one. */
+  /** Replaces the addresses of a keyword's feeds, even if the keyword is retired. */
   @CommandPattern(COMMANDS.rotateFeed)
   async rotateFeed(command: RotateFeed) {
     const { accountId, keywordId, commandId: feedKey } = command;
@@ -212,7 +213,7 @@ export class KeywordsHandler {
       toBinary(PurgeSchema, purge),
       commandId,
     );
-    // No reader sees the keyword from now on; the streams and the other stores follow.
+    // From now on, no reader finds the keyword. Its messages and its data in other stores are deleted later.
     await this.decisions.database.query(
       `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
        INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
@@ -221,7 +222,7 @@ export class KeywordsHandler {
   }
 }
 
-/** The enabled watches that are new, start over, or were disabled. */
+/** The enabled watches that are new, start over, or were disabled before. */
 function startingOf(watches: readonly Watch[], state: KeywordState): Watch[] {
   const running = new Set(
     state.status === 'keyword' ? state.watches.flatMap((had) => (had.disabled ? [] : [had.watchId])) : [],

@@ -25,7 +25,7 @@ import { KeywordDecisions } from './keyword-decisions.js';
 /** Items are not decoded: only the cost of a check and the reason of its failure are needed. */
 const READ = { readUnknownFields: false };
 
-/** Pauses and resumes keywords: on request of users, and after checks that could not be paid. */
+/** Pauses keywords on request of users and after checks that could not be paid, and resumes keywords on request. */
 @Controller()
 export class PausesHandler {
   constructor(
@@ -100,7 +100,7 @@ export class PausesHandler {
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
       const balance = await balanceOf(tx, accountId);
-      // Not paused if credits have arrived since, if the balance is unknown, or if the keyword no longer exists.
+      // The keyword is not paused if credits have arrived since, if the balance is unknown, or if it no longer exists.
       return isAlive(state) && balance && balance.remaining < creditsNeeded
         ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;

@@ -14,7 +14,7 @@ import { PlanEnforcement } from '../planning/plan-enforcement.js';
 const TABLES_BEHIND_MS = 200;
 
 /**
- * Follows changes of plan: pauses the newest keywords and watches over the limits of the new plan, and resumes them
+ * Applies changes of plans: pauses the newest keywords and watches over the limits of the new plan, and resumes them
  * when a larger plan allows it.
  */
 @Controller()

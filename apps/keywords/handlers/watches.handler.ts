@@ -111,7 +111,10 @@ export class WatchesHandler {
   }
 }
 
-/** A paused watch counts too, unless its user paused it, because it resumes automatically. */
+/**
+ * Finds another watch with the same search. A paused watch also counts, because it can resume automatically, unless a
+ * user paused it.
+ */
 async function twinOf(
   tx: Tx,
   accountId: string,

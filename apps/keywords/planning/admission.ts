@@ -55,8 +55,8 @@ export class Admission {
   }
 
   /**
-   * Admits a change of a keyword. The parts that do not change are not checked, although the plan may be smaller now:
-   * they are checked when the keyword resumes.
+   * Admits a change of a keyword. Parts that do not change are not checked, even if the plan is smaller now. They are
+   * checked when the keyword resumes.
    * @param keyword the keyword, with its present definition; it is not counted
    * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits
@@ -143,7 +143,7 @@ export class Admission {
     };
   }
 
-  /** The parts of a check that the price of a source counts. */
+  /** The parts of a check that determine its price on a source. */
   readonly partsOf = (source: SourceId): PricedParts => this.sources.get(source)?.connector ?? {};
 
   private async admit(

@@ -6,7 +6,7 @@ import type { SourceSetup } from '#sources';
 import { SOURCES } from '../config.js';
 import { plannedSearches, type PlannedSearch } from './planned-searches.js';
 
-/** Warnings about parts of a keyword that are stored but have no effect. They do not refuse the keyword. */
+/** Warnings about parts of a keyword that are stored but have no effect. The keyword is accepted in spite of them. */
 @Injectable()
 export class KeywordWarnings {
   constructor(@Inject(SOURCES) private readonly sources: ReadonlyMap<SourceId, SourceSetup>) {}
@@ -31,7 +31,7 @@ export class KeywordWarnings {
       // Global filters apply to all sources: a key that another source of the keyword reads is not a mistake.
       const path = pathOfFilter(definition, source, searchId, key);
       if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
-      const known = read.length > 0 ? `its keys are ${read.join(', ')}` : 'it has none';
+      const known = read.length > 0 ? `its keys are ${read.join(', ')}` : 'it has no filters';
       return [{ path, message: `${source} does not read this filter; ${known}` }];
     });
   }
@@ -44,7 +44,7 @@ export class KeywordWarnings {
   }
 }
 
-/** Keys that are stored but have no effect in this version. Remove the line when the feature is built. */
+/** Keys that have no effect because of the keyword's other keys. */
 const NOT_ACTED_ON: readonly {
   path: string;
   isUsed(definition: KeywordDefinition): boolean;
@@ -60,7 +60,7 @@ const NOT_ACTED_ON: readonly {
   {
     path: 'webhookEvents',
     isUsed: ({ webhookEvents, webhookUrl }) => webhookEvents.length > 0 && !webhookUrl,
-    message: 'there is no webhookUrl to which they could be sent',
+    message: 'without a webhookUrl, these events are not sent',
   },
 ];
 

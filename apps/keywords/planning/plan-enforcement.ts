@@ -19,7 +19,10 @@ interface Subject {
   interval_seconds: number | null;
 }
 
-/** Pauses the newest keywords and watches over the limits of an account's plan, and resumes those that fit again. */
+/**
+ * Pauses the newest keywords and watches over the limits of an account's plan, and resumes the keywords and watches
+ * that fit again.
+ */
 @Injectable()
 export class PlanEnforcement {
   constructor(
@@ -81,7 +84,7 @@ export class PlanEnforcement {
     return over;
   }
 
-  /** Returns whether its intervals and terms are within the plan's limits. */
+  /** Returns whether the intervals and terms of the subject are within the plan's limits. */
   private fits(plan: string, subject: Subject): boolean {
     try {
       if (subject.definition)

@@ -7,7 +7,7 @@ import type { PlannedSearch } from './planned-searches.js';
 export interface PlanUse {
   plan: string;
   keywords: number;
-  /** Watched searches: the enabled ones of keywords, and watches without a keyword. */
+  /** Watched searches: the enabled searches of keywords, and watches without a keyword. */
   searchSlots: number;
 }
 
@@ -19,7 +19,8 @@ const UNLIMITED_PLANS = PLANS.filter((plan) => {
 
 /**
  * @param exceptId the keyword or watch that changes, which is not counted
- * @param counted `limited`: returns 0 if the plan has no limit, so that the limit bounds the cost of the count
+ * @param counted `limited`: returns 0 if the plan has no limit, because the count could then be expensive; `all`:
+ * always counts
  * @throws Refusal `not-found` if there is no such account
  */
 export async function planUseOf(
@@ -29,7 +30,8 @@ export async function planUseOf(
   counted: 'limited' | 'all' = 'limited',
 ): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
-    // Few watches are paused for the plan: to count all and subtract these avoids a join over all rows.
+    // Few watches are paused because of the plan. Counting all watches and subtracting these avoids a join over all
+    // rows.
     `SELECT a.plan,
        CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
          (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
@@ -81,7 +83,7 @@ export function requireTerms(
     .filter(({ criteria }) => criteria.terms.length > termsPerSearch)
     .map(({ criteria, path }) => ({
       path: `${path}.terms`,
-      message: `${criteria.terms.length} terms; the plan ${plan} allows ${termsPerSearch} terms per search`,
+      message: `has ${criteria.terms.length} terms, but the plan ${plan} allows ${termsPerSearch} terms per search`,
     }));
   const first = faults[0];
   if (first)
@@ -101,7 +103,7 @@ export function requireRoom(
   const limits = limitsOf(use.plan);
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
-    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (paused ones count), ${requested} more requested; delete some or change the plan`;
+    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (including paused ones), ${requested} more requested; delete some or change the plan`;
     throw new Refusal('not-covered', 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);

@@ -17,8 +17,8 @@ import { beginQuotes, keepQuotes } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision can have read the time before a schedule change and have a later date. So changes shortly before the
- * decision are processed again.
+ * A decision can have read the clock before the start or end of a schedule, and have a later date. So starts and ends
+ * shortly before the decision are processed again.
  */
 const LOOK_BACK_MS = 60_000;
 
@@ -43,7 +43,7 @@ export const keywordsProjection: Projection = {
   },
   async apply(tx, messages) {
     const decisions = messages.map(({ data }) => fromBinary(KeywordDecisionSchema, data));
-    // Together, because separate statements would cost more than the rows.
+    // All rows are inserted together, because separate statements would cost more than the rows.
     await createAll(tx, decisions);
     for (const decision of decisions)
       for (const event of decision.events) await applyEvent(tx, decision, event);
@@ -56,7 +56,7 @@ function isCreation({ events: [first] }: KeywordDecision): boolean {
   return first?.event.case === 'keywordCreated' || first?.event.case === 'watchCreated';
 }
 
-/** Inserts keywords and watches without a keyword. The other events of their decisions are applied after it. */
+/** Inserts keywords and watches without a keyword. The other events of their decisions are applied afterwards. */
 async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise<void> {
   const keywords: object[] = [];
   const owned: OwnedWatches[] = [];
@@ -157,7 +157,7 @@ interface PausesChange {
   removed?: Pick<Resumed, 'reason'>;
 }
 
-/** Pauses the watches of a keyword together with it. */
+/** Adds or removes a reason of a pause. The watches of a keyword pause and resume together with the keyword. */
 async function setPauses(
   tx: Tx,
   table: 'keywords' | 'watches',
@@ -188,7 +188,7 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // An overdue schedule change waits for its loop: pauses for other reasons do not affect it.
+  // An overdue start or end of a schedule is processed by its loop, so pauses for other reasons do not change its time.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
@@ -228,7 +228,7 @@ function definitionJson(definition: KeywordDefinition): JsonValue {
   return toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true });
 }
 
-/** The next change of its schedule after the decision. */
+/** The next start or end of the keyword's schedule after the decision. */
 function turnOf(
   { schedule }: KeywordDefinition,
   { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,

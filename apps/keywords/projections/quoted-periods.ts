@@ -12,7 +12,7 @@ const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, cre
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
-    -- So that Postgres looks them up by their index, and does not read the table while it takes it for a small one.
+    -- Makes Postgres use the index, even while its statistics say that the table is small.
     OFFSET 0) AS w`;
 
 /**

@@ -40,14 +40,14 @@ export interface KeywordsUnderTest {
   /** Opens an account without a ledger of billing. */
   open(plan: string, credits?: number): Promise<string>;
   keyword(accountId: string, more?: Definition): Promise<string>;
-  /** Estimates the keyword that `keyword` would create, or the change of an existing one. */
+  /** Estimates the keyword that `keyword` would create, or the change of an existing keyword. */
   estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;
   loneWatch(accountId: string, query: string): Promise<string>;
   retireWatch(accountId: string, watchId: string): Promise<void>;
   /** Pauses the keyword as a user does. */
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
-  /** Pauses it like a check that could not be paid. */
+  /** Pauses the keyword or watch like a check that could not be paid. */
   goBroke(accountId: string, id: string, creditsNeeded: number): Promise<void>;
   keywordRow(id: string): Promise<PausedRow>;
   watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;
