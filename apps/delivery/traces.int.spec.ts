@@ -61,7 +61,7 @@ describe('the requests to an endpoint', () => {
     await until('both attempts are exported', () => requestsOf('5').length === 2, 15_000);
     const [first, second] = requestsOf('5');
     expect(second?.parentSpanId).toBe(first?.parentSpanId);
-    // The record of the second attempt also has it.
+    // The record of the second attempt also belongs to the trace.
     const published = () =>
       collector.spans.filter(({ name, traceId: id }) => name === 'publish ATTEMPTS' && id === traceId('5'));
     await until('both records are exported', () => published().length === 2, 15_000);

@@ -127,7 +127,7 @@ export class AlertEvaluation {
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
-  /** Finds levels; reads the covered times of the keyword once. */
+  /** Returns a function that finds levels. It reads the covered times of the keyword once. */
   private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
     let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
     const countsIn = this.countsOf(keywordId);

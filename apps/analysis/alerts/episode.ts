@@ -14,7 +14,7 @@ export interface Episode {
 
 /** A window that reached its level. */
 export interface Reached {
-  /** Its end. */
+  /** The end of the window, in ms. */
   to: number;
 }
 

@@ -107,7 +107,7 @@ export async function reachedWindows(
     if (looked % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
-    // Most windows have too few mentions for any baseline. This check is cheaper than computing the baseline.
+    // Most windows have too few mentions for any baseline. This comparison is cheaper than computing the baseline.
     if (series.count(window, negative, all) < fewest) continue;
     const level = await levelFor(rule, window);
     if (!level) continue;

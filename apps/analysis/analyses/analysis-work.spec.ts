@@ -47,7 +47,7 @@ const run = (operation: string, all: AnalysedMention[], llm?: Llm, more: Record<
 
 const AGENT = { instruction: 'What broke?', schemaJson: '{"part":{"type":"string","maxLength":20}}' };
 
-describe('the agent over mentions', () => {
+describe('the analysis `agent`', () => {
   it('returns an output for each mention, and null is a valid value', async () => {
     const model = modelOf((text) => ({ part: text === 'text of a' ? 'display' : null }));
     expect(await run('agent', [mention('a'), mention('b')], model, AGENT)).toEqual({
@@ -116,7 +116,7 @@ describe('the classes of mentions', () => {
 });
 
 describe('groups and summaries with a language model', () => {
-  it('have the topic that the model names, even if the model names no topic for some of the mentions', async () => {
+  it('use the topic that the model names for a group, even if it names none for some mentions of the group', async () => {
     const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
     const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
     expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);

@@ -52,7 +52,7 @@ export class BacktestsHandler {
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs. */
   private readonly busy = new Set<string>();
-  /** Accounts with a search for items for which a rule fires. */
+  /** Accounts for which a page of items that fire a rule is being searched. */
   private readonly searching = new Set<string>();
 
   constructor(
@@ -63,7 +63,7 @@ export class BacktestsHandler {
 
   /**
    * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while this process runs another
-   *   backtest of the account; `unavailable` while it runs too many
+   *   backtest of the account; `unavailable` while this process runs too many backtests
    */
   @CommandPattern(COMMANDS.runBacktest)
   async run(command: RunBacktest) {

@@ -27,7 +27,7 @@ export interface TestedAlert {
   name: string | null;
 }
 
-/** The difference between the mentions that the tested rules count in alerts and the mentions that were counted. */
+/** The difference between the mentions that alerts count with the tested rules and the mentions that were counted. */
 export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
 
@@ -49,7 +49,7 @@ export class CountDifference {
     this.bins.set(`${searchId} ${at}`, bin);
   }
 
-  /** The counts with the difference, the earliest first. */
+  /** The counts after the difference was added, the earliest first. */
   appliedTo(counts: readonly BinCount[]): BinCount[] {
     const all = new Map(counts.map((bin) => [`${bin.searchId} ${bin.at}`, bin]));
     for (const [key, { searchId, at, total, negative }] of this.bins) {

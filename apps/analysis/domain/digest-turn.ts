@@ -60,7 +60,7 @@ export interface StoredDigest {
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {
   if (!stored) return { ...turn, digestSeq: 0 };
   const cutSeq = Math.max(turn.afterSeq, stored.cutSeq);
-  // A channel that was removed and added again begins after its last digest.
+  // If a channel was removed and added again, the period begins when it was added, which is later than its last digest.
   const to = Math.max(turn.periodFrom, stored.periodTo);
   return { ...turnAfter(turn, { to, cutSeq }), digestSeq: stored.seq };
 }

@@ -25,7 +25,7 @@ describe('the key of a bucket', () => {
     expect(bucketKey('iPhone 15')).not.toBe(bucketKey('iPhone 16'));
   });
 
-  it('is the same when it is computed from a key', () => {
+  it('is the same when it is computed from the key itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) =>
         expect(bucketKey(bucketKey(name))).toBe(bucketKey(name)),

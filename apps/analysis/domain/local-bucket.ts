@@ -92,7 +92,7 @@ function modelIn(text: string, name: string): string | undefined {
     : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();
 }
 
-/** Themes that people write about, with the words by which a theme is recognized. */
+/** Themes that people write about, with the words by which a theme is recognised. */
 const THEMES: readonly { key: string; label: string; words: RegExp }[] = [
   {
     key: 'price',

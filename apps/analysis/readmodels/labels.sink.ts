@@ -11,7 +11,10 @@ import { ConsumerPattern } from '#transport';
 import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
 const NOT_THERE_YET_MS = 1000;
-/** If a mention has no row after this time, it was purged. A rebuild of the table takes a while. */
+/**
+ * If a mention has no row after this time, it was purged. The time is long, because a rebuild of the table can take
+ * minutes.
+ */
 const GIVEN_UP_AFTER_MS = 3_600_000;
 
 /** Writes people's decisions into the rows of mentions, if the command itself could not write them. */

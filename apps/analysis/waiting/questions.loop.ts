@@ -77,12 +77,12 @@ export class QuestionsLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay.values()));
-    // The questions of interrupted requests are given back, so that another replica asks them at once.
+    // The questions of interrupted requests are given back, so that another replica asks them immediately.
     await this.questions.llm?.close();
     await Promise.all(this.underWay.values());
   }
 
-  /** @returns true if there is more to do at once */
+  /** @returns true if there may be more to do now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
     // This comes first, because questions without a step also test whether a server that was down works again.
@@ -92,7 +92,7 @@ export class QuestionsLoop implements Loop {
     return local.length + begun > 0;
   }
 
-  /** @returns true if there is more to do at once */
+  /** @returns true if there may be more to do now */
   private async finishOverdue(): Promise<boolean> {
     const overdue = await claimOverdue(this.database);
     await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));

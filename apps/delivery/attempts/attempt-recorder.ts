@@ -53,7 +53,7 @@ export class AttemptRecorder {
       ...result,
       nextAt: changed.has(result) ? result.at : nextOf(result),
     }));
-    // This is done before the row of the next attempt is written, because that attempt may be due immediately.
+    // Endpoints are paused before the rows of the next attempts are written, because these can be due immediately.
     await pauseEndpoints(this.database.manager, results);
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);

@@ -122,7 +122,7 @@ export class EndpointQueues {
 
   /** Gives the free places to the queues in turn. */
   private fill(): void {
-    // A request that ends at once (an address that is not allowed) frees its place while the loop below runs, and the
+    // A request that ends immediately (its address is not allowed) frees its place while the loop below runs, and the
     // loop comes back to its queue. A nested call would go one level deeper for each delivery.
     if (this.isFilling) return;
     this.isFilling = true;

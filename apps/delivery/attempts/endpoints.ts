@@ -75,7 +75,10 @@ export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]):
     );
 }
 
-/** Disables webhook addresses after a 410, or after days with only failures. @returns those that were not disabled before */
+/**
+ * Disables webhook addresses after a 410, or after days with only failures.
+ * @returns the addresses that were not disabled before
+ */
 export async function disableEndpoints(
   tx: Tx,
   failed: readonly AttemptResult[],

@@ -19,7 +19,7 @@ interface Row {
   traceparent: string | null;
 }
 
-/** A claimed delivery. Its signature and its address are read again for the attempt. */
+/** A claimed delivery. Its signing settings and the state of its address are read again for the attempt. */
 export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 
 /** A delivery that waits in the table until `dueAt` (ms). */

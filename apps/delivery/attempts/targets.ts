@@ -8,7 +8,7 @@ import type { Signing } from './signature.js';
 export interface Endpoint {
   endpoint: string;
   signing: Signing;
-  /** Why it is disabled; undefined if it is not. */
+  /** Why the address is disabled; undefined if it is not disabled. */
   disabledReason: string | undefined;
   /** All attempts since this time (ms) have failed; undefined if the endpoint works. */
   failingSince: number | undefined;

@@ -24,9 +24,9 @@ export interface KeywordChannels {
   /** IANA zone of the account. */
   timezone: string;
   channels: readonly { channelId: string; mode: string }[];
-  /** Channels that only its rules name. */
+  /** Channels that its rules name. */
   ofRules: readonly string[];
-  /** The types of events of the keyword itself to which it subscribes. */
+  /** The types of events about itself to which the keyword subscribes. */
   webhookEvents: readonly string[];
 }
 

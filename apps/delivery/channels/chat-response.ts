@@ -21,7 +21,7 @@ export interface ChatResult {
 
 const TOO_MANY = 429;
 const UNAVAILABLE = 503;
-/** For a response 429 that states no time. */
+/** Wait after a response 429 that states no time. */
 const USUAL_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 

@@ -21,8 +21,8 @@ interface EndpointState {
 }
 
 /**
- * Longest pause in memory. After this time the row in `webhook_endpoints` applies, which a new address of the channel
- * deletes.
+ * Longest pause in memory. After this time, the pause in `webhook_endpoints` applies. A new address of the channel
+ * deletes that row.
  */
 const LONGEST_PAUSE_MS = 10_000;
 

@@ -104,7 +104,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     const addresses = withAddresses(new Map(), config);
     return { status: 'live', kind, name, config, addresses, isDisabled: false };
   }
-  // This must work without the earlier events, because they are erased.
+  // This must work without the earlier events, because they are erased after the deletion.
   if (event.case === 'deleted') return { status: 'deleted' };
   if (state.status !== 'live') return state;
   switch (event.case) {

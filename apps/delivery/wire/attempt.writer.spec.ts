@@ -50,7 +50,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('groups attempts as the generated writer does, and each of them is read back', () => {
+  it('groups attempts as the generated writer does, and each attempt can be read back', () => {
     fc.assert(
       fc.property(fc.array(attempts, { minLength: 1, maxLength: 5 }), (group) => {
         const written = groupAttempts(group.map(writeAttempt));

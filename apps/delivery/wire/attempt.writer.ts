@@ -105,7 +105,7 @@ function int32(tag: number, value: number, at: number): number {
   if (value === 0) return at;
   scratch[at] = tag;
   if (value > 0) return varint(value, at + 1);
-  // A negative number is written with 64 bits, whose upper ones repeat the sign.
+  // A negative number is written with 64 bits, whose upper bits repeat the sign.
   let rest = value;
   for (let n = 1; n < 10; n += 1) {
     scratch[at + n] = (rest & 0x7f) | 0x80;

@@ -20,7 +20,7 @@ type Inline = RichSection['elements'][number];
 
 /**
  * The message for an incoming webhook of Slack. Its texts are elements of rich text and plain text, in which Slack
- * parses no markup; only `text`, which notifications show, is parsed, and is escaped.
+ * parses no markup. Slack parses only `text`, which notifications show, so `text` is escaped.
  */
 export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(
