@@ -30,7 +30,7 @@ function account(accountId: string) {
 }
 
 describe('rotating a signing secret', () => {
-  it('stores the new secret and keeps the previous one for 24 hours', async () => {
+  it('stores the new secret and keeps the previous secret for 24 hours', async () => {
     const accountId = await billing.open();
     const before = await account(accountId);
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
@@ -75,7 +75,7 @@ describe('changing the signature version', () => {
 });
 
 describe('members', () => {
-  it('are the same after a rebuild of the tables, like invitations and keys', async () => {
+  it('do not change when the tables are rebuilt; invitations and keys do not change either', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const invite = (email: string) =>
@@ -157,7 +157,7 @@ describe('members', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('get no second secret from a repeated command: the same key is refused, and a rotation returns the same secret', async () => {
+  it('get no second secret from a repeated command: to create a key again is refused, and a repeated rotation returns the same secret', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

@@ -19,14 +19,14 @@ afterEach(() => {
 const DAY_MS = 86_400_000;
 
 describe('charging facts', () => {
-  it('waits until the account is open, then charges its facts', async () => {
+  it('waits until the account is open, then charges the facts of the account', async () => {
     const accountId = newId();
     await billing.check(accountId, { costCredits: 7 });
     await until('the check was delivered and put back', async () => {
       const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return num_redelivered > 0;
     });
-    // The state after a process died between the account and its ledger.
+    // The state after a process died that had opened the account but not the ledger.
     const commandId = newId();
     const decision = create(AccountDecisionSchema, {
       commandId,
@@ -41,7 +41,7 @@ describe('charging facts', () => {
     await billing.balanceWhere('the check is charged', accountId, ({ remaining }) => remaining === 2993);
   });
 
-  it('charges a fact once when it is delivered twice', async () => {
+  it('charges a fact only once when it is delivered twice', async () => {
     const accountId = await billing.open();
     const { checkId, watchId } = await billing.check(accountId);
     await billing.check(accountId, { checkId, watchId });
@@ -56,7 +56,7 @@ describe('charging facts', () => {
 });
 
 describe('changes of plan', () => {
-  it('are applied later, in their order, when a crash kept them from the ledger', async () => {
+  it('are applied to the ledger later, in their order, if a process died before it applied them', async () => {
     const accountId = await billing.open('free');
     const change = async (plan: string) => {
       const commandId = newId();

@@ -103,7 +103,7 @@ describe('API keys', () => {
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
-  it('get a limit through MCP, and lose it', () => {
+  it('can get a limit of credits through MCP, and the limit can be removed', () => {
     const limit = (mcpDailyCredits?: number) =>
       ({ kind: 'limit-key', keyId: 'k1', mcpDailyCredits, ofMember: '' }) as const;
     const limited = (value: object) => event({ case: 'apiKeyLimited', value: { keyId: 'k1', ...value } });
@@ -159,7 +159,7 @@ describe('signing secrets', () => {
     reseal: ([byte = 0]) => (byte < 100 ? new Uint8Array([byte + 100]) : undefined),
   };
 
-  it('are rotated, and the previous one stays valid for 24 hours', () =>
+  it('are rotated, and the previous secret stays valid for 24 hours', () =>
     given(opened)
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: new Uint8Array([7]), now })
       .then([rotated(7)]));
@@ -183,7 +183,7 @@ describe('signing secrets', () => {
       .when(reseal)
       .then([]));
 
-  it('are sealed again only if they are still under the old master key', () =>
+  it('are sealed again only if they are still sealed under the old master key', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));
@@ -220,7 +220,7 @@ describe('the name and the time zone of an account', () => {
   const changed = (value: AccountSettings) =>
     event({ case: 'accountChanged', value: value as Record<string, string> });
 
-  it('start as none and UTC, change together, and change nothing when they are equal', () => {
+  it('are empty and UTC at first, can change together, and do not change if the values are equal', () => {
     given(opened)
       .when(change({ name: '', timezone: 'UTC' }))
       .then([]);
@@ -232,13 +232,13 @@ describe('the name and the time zone of an account', () => {
       .then([]);
   });
 
-  it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('the time zone cannot be %j', (timezone) =>
+  it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('do not accept the time zone %j', (timezone) =>
     given(opened)
       .when(change({ timezone }))
       .then({ kind: 'invalid', paths: ['timezone'] }),
   );
 
-  it('the name has at most 80 characters', () =>
+  it('do not accept a name with more than 80 characters', () =>
     given(opened)
       .when(change({ name: 'x'.repeat(81) }))
       .then({ kind: 'invalid', paths: ['name'] }));

@@ -22,7 +22,10 @@ const PERIODS = [
   '10-31',
 ].map((day) => Date.parse(`2026-${day}T12:00:00.000Z`));
 
-/** The expected ledger: every cause once, allowance before packs, packs by expiry, one credit at a time. */
+/**
+ * The expected ledger. It charges every cause once, uses the allowance before the packs and the packs in the order of
+ * their expiry, and moves one credit at a time.
+ */
 class Model {
   private readonly done = new Set<string>();
   private plan = 'free';
@@ -64,7 +67,7 @@ class Model {
   }
 }
 
-/** The writer without its stores: a stream, and tables that a crash can leave behind. */
+/** The writer without its stores: a stream, and tables that can lack messages after a crash. */
 class Writer {
   readonly stream: CreditMovement[][] = [];
   private tables = { state: noLedger as LedgerState, seq: 0, known: new Set<string>() };
@@ -154,7 +157,7 @@ const EXPIRES_BEHIND_A_CRASH = [
 const isPossible = (one: LedgerCommand, now: number) =>
   one.kind !== 'grant' || one.expiresAt === '' || Date.parse(one.expiresAt) > now;
 
-it(`agrees with its model in ${RUNS} random histories of charges, grants, renewals, changes of plan, crashes and repetitions [credits.charged-once, credits.never-negative, credits.allowance-first, credits.packs-by-expiry]`, () => {
+it(`a ledger agrees with its model in ${RUNS} random histories of charges, grants, renewals, changes of plan, crashes and repetitions [credits.charged-once, credits.never-negative, credits.allowance-first, credits.packs-by-expiry]`, () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const [model, writer] = [new Model(), new Writer()];
@@ -167,7 +170,8 @@ it(`agrees with its model in ${RUNS} random histories of charges, grants, renewa
         for (const one of possible) model.does(one, now);
         if (followed) writer.follow();
       }
-      // Time can have passed since the last command: both apply the clock again after the tables have followed.
+      // Time can have passed since the last command: the ledger and its model both apply the present time after the
+      // tables have followed.
       writer.follow();
       writer.write([{ kind: 'turn' }], now, false);
       model.does({ kind: 'turn' }, now);

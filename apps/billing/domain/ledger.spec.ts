@@ -99,12 +99,12 @@ describe('a ledger', () => {
     expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
   });
 
-  it('uses the pack with the lower id first when two expire at the same time', () => {
+  it('uses the pack with the lower id first when two packs expire at the same time', () => {
     const { ledger } = given([OPENED, open], [OPENED, grant('b', 1)], [OPENED, grant('a', 1)]);
     expect(ledger().packs.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it('never goes below zero: it charges what is available and records the full price [credits.never-negative]', () => {
+  it('never goes below zero: it charges only the available credits, and records the full price [credits.never-negative]', () => {
     const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
     expect(summaryOf(movements.slice(1))).toEqual([
       ['charge', -3000, 0],
@@ -118,7 +118,7 @@ describe('a ledger', () => {
   });
 });
 
-describe('the time of a ledger', () => {
+describe('a ledger over time', () => {
   const month = (now: string) => {
     const { ledger } = given([OPENED, open], [now, { kind: 'turn' }]);
     return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
@@ -161,7 +161,7 @@ describe('the time of a ledger', () => {
     ]);
   });
 
-  it('sets the next change to the end of the period or the first expiry of a pack', () => {
+  it('changes next at the end of the period or at the first expiry of a pack', () => {
     const soon = '2026-02-10T00:00:00.000Z';
     expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe('2026-02-28T12:00:00.000Z');
     expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1, soon)]).ledger())).toBe(soon);
@@ -181,7 +181,7 @@ describe('the time of a ledger', () => {
 describe('a change of plan', () => {
   const to = (plan: string, changeId = plan): LedgerCommand => ({ kind: 'change-plan', plan, changeId });
 
-  it('grants the new allowance minus what the period has used, and all of it from the next period on', () => {
+  it('grants the new allowance minus the credits that this period has used, and the whole allowance from the next period on', () => {
     const { movements } = given(
       [OPENED, { ...open, plan: 'solo' }],
       [OPENED, charge('a', 5000)],
@@ -218,7 +218,7 @@ describe('the id of a movement', () => {
     expect(movementIdOf({ kind: 'turn' }, accountId)).toBeUndefined();
   });
 
-  it('of a renewal is the id of its period in every decision', () => {
+  it('is derived from the period for a renewal, in every decision', () => {
     const [first] = given([OPENED, open]).movements;
     expect(first?.movementId).toBe(movementIdOf(open, accountId));
   });

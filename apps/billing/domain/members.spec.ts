@@ -90,7 +90,7 @@ describe('an invitation', () => {
       .then({ kind: 'conflict', paths: [] });
   });
 
-  it('is refused with an unknown role or an invalid address, and both are named', () =>
+  it('is refused with an unknown role or an invalid address, and the refusal names both', () =>
     given(...owned)
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
@@ -122,7 +122,7 @@ describe('an invitation', () => {
         .then({ kind: 'invalid', paths: ['code'] });
   });
 
-  it('is revoked once, and not after it was accepted', () => {
+  it('is revoked only once, and cannot be revoked after it was accepted', () => {
     const revoke: AccountCommand = { kind: 'revoke-invitation', invitationId: 'i1' };
     given(...owned, invitedAs('i1'))
       .when(revoke)
@@ -147,7 +147,7 @@ describe('a member', () => {
   const remove = (memberId: string): AccountCommand => ({ kind: 'remove-member', memberId });
   const removed = (memberId: string) => event({ case: 'memberRemoved', value: { memberId } });
 
-  it('gets another role, and the last owner stays an owner', () => {
+  it('can get another role, but the last owner stays an owner', () => {
     const two = [...owned, joinedAs('bob', 'viewer')];
     given(...two)
       .when(change('bob', 'editor'))
@@ -169,7 +169,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('is removed together with the member’s active keys, and the last owner stays', () => {
+  it('is removed together with the member’s active keys, but the last owner cannot be removed', () => {
     const two = [...owned, joinedAs('bob', 'editor')];
     const keys = [keyOf('k1', 'bob'), keyOf('k2', 'bob'), keyRevoked('k2'), keyOf('k3', 'ada')];
     given(...two, ...keys)
@@ -183,7 +183,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('gets a new password only if the sender knew the present one', () => {
+  it('gets a new password only if the sender knew the present password', () => {
     const changePassword = (known: string): AccountCommand => ({
       kind: 'change-password',
       memberId: 'ada',
@@ -201,7 +201,7 @@ describe('a member', () => {
 });
 
 describe('the keys of members', () => {
-  it('are renamed and revoked by the member who made them, and by a command that names no member', () => {
+  it('can be renamed and revoked only by the member who created them, or by a command that names no member', () => {
     const keys = [...owned, keyOf('k1', 'bob')];
     const rename = (ofMember: string, name = 'new'): AccountCommand => ({
       kind: 'rename-key',
@@ -228,7 +228,7 @@ describe('the keys of members', () => {
       .then({ kind: 'invalid', paths: ['name'] });
   });
 
-  it('are at most 200 at the same time', () => {
+  it('cannot be more than 200 at the same time', () => {
     const many = Array.from({ length: 200 }, (_, n) => keyOf(`k${n}`, ''));
     const add: AccountCommand = {
       kind: 'create-key',

@@ -27,8 +27,8 @@ const check = (more: MessageInitShape<typeof CheckSchema> = {}) =>
     ),
   );
 
-describe('what a check costs', () => {
-  it('is stored with its rate, its units and the version of the price book', () => {
+describe('the charge of a check', () => {
+  it('contains the rate, the units and the version of the price book', () => {
     expect(check()).toEqual({
       accountId: 'account',
       causes: [
@@ -49,24 +49,24 @@ describe('what a check costs', () => {
     });
   });
 
-  it('has its own operation for a first scan that is priced by the returned items', () => {
+  it('has a separate operation for a first scan, which is priced by the returned items', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 
-  it('can be stated by any part of a large check', () => {
+  it('can be in any part of a large check', () => {
     for (const part of [1, 2, 3])
       expect(check({ part, parts: 3 }).causes).toMatchObject([{ costCredits: 21 }]);
   });
 
   it.each<[string, MessageInitShape<typeof CheckSchema>]>([
-    ['that failed', { failure: { kind: 'timeout' } }],
-    ['check that is another part of a large one', { part: 1, parts: 2, costCredits: 0 }],
+    ['check that failed', { failure: { kind: 'timeout' } }],
+    ['part of a large check that does not contain the price', { part: 1, parts: 2, costCredits: 0 }],
     ['check from before charging began', { rateCredits: 0, units: 0, priceBookVersion: '' }],
-    ['check that returned nothing to pay for', { costCredits: 0 }],
-  ])('is nothing for a %s', (_, more) => expect(check(more).causes).toEqual([]));
+    ['check whose price is 0', { costCredits: 0 }],
+  ])('does not exist for a %s', (_, more) => expect(check(more).causes).toEqual([]));
 });
 
-it('an event is charged for each item that was read for it', () => {
+it('an event has one charge for each reading that costs credits', () => {
   const event = create(EventSchema, {
     eventId: 'event',
     accountId: 'account',
@@ -89,7 +89,7 @@ it('an event is charged for each item that was read for it', () => {
   );
 });
 
-it('a lookup is charged as a whole and has no watch, and a lookup from before charging began is free', () => {
+it('a lookup has one charge, without a watch, and a lookup from before charging began is free', () => {
   const lookup = create(LookupSchema, {
     lookupId: 'lookup',
     accountId: 'account',

@@ -113,7 +113,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(rich)).toBe(2985);
   });
 
-  it('consumes the reservation of the charged work, and no other', async () => {
+  it('consumes the reservation of the charged work, and no other reservation', async () => {
     const accountId = await stores.open();
     const [done, underWay] = [newId(), newId()];
     const hold = (holdId: string) => ({ holdId, accountId, credits: 5, lifetimeSeconds: 60 });

@@ -33,9 +33,9 @@ const held = async () => {
   return rows.map((row) => row.hold_id);
 };
 
-it('a reservation that no charge will use is released once all stored facts are charged', async () => {
+it('a reservation that no charge will use is released as soon as all stored facts are charged', async () => {
   const accountId = await billing.open();
-  // A fact whose account has no ledger yet: billing is behind.
+  // The account of this fact has no ledger yet, so billing cannot charge the fact.
   const late = newId();
   await billing.check(late);
   await until('it was delivered and put back', async () => {
@@ -74,7 +74,7 @@ it('a reservation is also released when its fact was purged before the charge', 
   });
 });
 
-it('a reservation stays while its work was only just done', async () => {
+it('a reservation is kept if its work was finished only a moment ago', async () => {
   const accountId = await billing.open();
   const holdId = newId();
   await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);

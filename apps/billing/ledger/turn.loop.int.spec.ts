@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** A writer that fails on some accounts, like one whose tables and stream contradict each other. */
+/** A writer that fails for some accounts, as if their tables and their stream contradicted each other. */
 class FailingWriter extends LedgerWriter {
   readonly tried: string[][] = [];
 
@@ -25,7 +25,7 @@ class FailingWriter extends LedgerWriter {
   }
 }
 
-it('an account whose ledger cannot be renewed does not delay other accounts, and is not always tried first', async () => {
+it('an account whose ledger cannot be renewed does not delay other accounts, and is skipped for a minute', async () => {
   stores.clock.at = OPENED_AT;
   const [bad, ...good] = [await stores.open(), await stores.open(), await stores.open()];
   await stores.database.query(
