@@ -15,7 +15,10 @@ afterEach(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** The loop does not run before this call, so a decision can come between the schedule change and its processing. */
+/**
+ * The loop does not run before this call, so a decision can come between the start or end of a schedule and its
+ * processing.
+ */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
   loop.start();
@@ -28,7 +31,7 @@ const restsFor = (id: string, ...reasons: string[]) =>
     return pauses.join() === reasons.join();
   });
 
-describe('a schedule whose change was not processed yet', () => {
+describe('a schedule whose start or end was not processed yet', () => {
   /** A keyword whose schedule has just begun or ended. */
   async function turned(accountId: string, which: 'startsAt' | 'endsAt'): Promise<string> {
     const at = Date.now() + 300;
@@ -39,7 +42,7 @@ describe('a schedule whose change was not processed yet', () => {
     return id;
   }
 
-  it('ends when the user pauses and resumes the keyword in between', async () => {
+  it('still ends if the user has paused and resumed the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'endsAt');
     await keywords.pause(accountId, id);
@@ -52,7 +55,7 @@ describe('a schedule whose change was not processed yet', () => {
     );
   });
 
-  it('ends when the credits run out in between', async () => {
+  it('still ends if the credits have run out meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'endsAt');
     await keywords.goBroke(accountId, id, 1_000_000);
@@ -60,7 +63,7 @@ describe('a schedule whose change was not processed yet', () => {
     await restsFor(id, 'schedule', 'insufficient_credits');
   });
 
-  it('begins when the user pauses the keyword in between', async () => {
+  it('still begins if the user has paused the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'startsAt');
     await keywords.pause(accountId, id);
@@ -68,7 +71,7 @@ describe('a schedule whose change was not processed yet', () => {
     await restsFor(id, 'user');
   });
 
-  it('counts as begun when the user resumes the keyword', async () => {
+  it('is treated as begun when the user resumes the keyword', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'startsAt');
     await keywords.resume(accountId, id);
@@ -81,7 +84,7 @@ describe('a schedule whose change was not processed yet', () => {
     expect(await pausesOf(id)).toEqual([]);
   });
 
-  it('is processed again when it changed at the moment of the decision', async () => {
+  it('is processed again if it ended shortly before the decision', async () => {
     const accountId = await keywords.open('solo');
     const endsAt = new Date(Date.now() - 1000).toISOString();
     const id = await keywords.keyword(accountId, { schedule: { endsAt, timezone: 'UTC' } });
@@ -97,7 +100,7 @@ describe('a schedule whose change was not processed yet', () => {
 });
 
 describe('credits that arrive', () => {
-  it('resume existing keywords, not a watch that was deleted while it was paused for credits', async () => {
+  it('resume existing keywords, but not a watch that was deleted while it was paused for credits', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);
@@ -125,7 +128,7 @@ describe('credits that arrive', () => {
     { what: 'deleted long ago', retired: true, held: 0 },
     { what: 'of an account whose credits are all reserved', retired: false, held: 1000 },
     { what: 'of one account with credits for each of them', retired: false, held: 0 },
-  ])('reach an account although 250 older watches are $what', async ({ retired, held }) => {
+  ])('resume a keyword even if 250 older paused watches are $what', async ({ retired, held }) => {
     const other = await keywords.open('solo', 1000);
     await stuck(other, retired);
     await keywords.database.query(

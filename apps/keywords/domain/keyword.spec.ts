@@ -69,8 +69,9 @@ describe('a keyword', () => {
   it('can be retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
   it('stays unchanged when it is retired a second time', () =>
     given(keywordCreated, keywordRetired).when({ kind: 'retire-keyword' }).then([]));
-  it('is refused when it does not exist', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
-  it('is not found as a watch', () => {
+  it('cannot be retired when it does not exist', () =>
+    given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
+  it('is not found by a command on a watch, and a watch is not found by a command on a keyword', () => {
     given(keywordCreated).when({ kind: 'retire-watch' }).then(NOT_FOUND);
     given(keywordCreated)
       .when(change({ isActive: false }))
@@ -82,7 +83,7 @@ describe('a keyword', () => {
 describe('a lone watch', () => {
   it('is created', () => given().when(createWatch).then([watchCreated]));
   it('cannot be created twice', () => given(watchCreated).when(createWatch).then(CONFLICT));
-  it('is refused when an active watch has the same search', () =>
+  it('cannot be created when an active watch has the same search', () =>
     given()
       .when({ ...createWatch, twin })
       .then(DUPLICATE));
@@ -105,7 +106,7 @@ describe('a lone watch', () => {
       .when(change({ isActive: false, intervalSeconds: 60, webhookUrl: '' }))
       .then([]);
   });
-  it('is resumed, unless an active watch has the same search', () => {
+  it('can be resumed, unless an active watch has the same search', () => {
     const paused = [watchCreated, watchChanged({ isActive: false })];
     given(...paused)
       .when(change({ isActive: true }))
@@ -117,7 +118,7 @@ describe('a lone watch', () => {
       .when(change({ intervalSeconds: 60, twin }))
       .then([watchChanged({ intervalSeconds: 60 })]);
   });
-  it('is retired once', () => {
+  it('is retired only once', () => {
     given(watchCreated).when({ kind: 'retire-watch' }).then([watchRetired]);
     given(watchCreated, watchRetired).when({ kind: 'retire-watch' }).then([]);
     given().when({ kind: 'retire-watch' }).then(NOT_FOUND);

@@ -46,7 +46,7 @@ const resume = (...reasons: PauseReason[]): KeywordCommand => ({
   reasons,
   creditsRemaining: 7,
 });
-/** A change of the keyword with the one watch `w1` to a keyword with these searches. */
+/** A change that gives the keyword, whose only watch is `w1`, these searches. */
 const change = ({
   planned = [watch('new', 'a')],
   ...more
@@ -93,7 +93,7 @@ describe.each([
     expect(run(made(), resume('user', 'plan')).events).toEqual([]);
   });
 
-  it('runs exactly while no reason applies, in any order of commands', () => {
+  it('runs if, and only if, no reason applies, for any order of commands', () => {
     const step = fc.oneof(
       fc.constantFrom(...PAUSE_REASONS).map((reason) => pause(reason, 5)),
       fc.subarray([...PAUSE_REASONS]).map((reasons) => resume(...reasons)),
@@ -146,7 +146,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('stays unchanged when the values are equal, although prices have changed meanwhile', () => {
+  it('stays unchanged when the values are equal, even if prices have changed meanwhile', () => {
     const planned = [watch('new', 'a', { creditsPerCheck: 9, priceBookVersion: 'later' })];
     expect(decide(change({ planned }), keyword())).toEqual([]);
   });
@@ -211,7 +211,7 @@ describe('a keyword', () => {
     expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
   });
 
-  it('may contain a search twice when the source is switched off, on create and on change', () => {
+  it('may contain a search twice after a change if the source is disabled', () => {
     const twins = [
       watch('n1', 'b', { searchId: 'x', disabled: true }),
       watch('n2', 'b', { searchId: 'y', disabled: true }),
@@ -222,7 +222,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused when a change moves it outside its schedule, and runs when a change moves it inside', () => {
+  it('is paused when a changed schedule does not contain the present time, and runs again when a changed schedule contains it', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));
@@ -240,7 +240,7 @@ describe('resuming a lone watch', () => {
     creditsRemaining: 7,
   });
 
-  it('runs after a pause for any reason', () => {
+  it('is possible after a pause for any reason', () => {
     const paused = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
       (state, command) => run(state, command).state,
       loneWatch(),
@@ -254,11 +254,11 @@ describe('resuming a lone watch', () => {
     expect(state).toMatchObject({ pauses: { reasons: [] } });
   });
 
-  it('changes nothing when the watch already runs, even beside another watch on the same search', () => {
+  it('changes nothing when the watch already runs, even if another watch with the same search runs', () => {
     expect(run(loneWatch(), resumeWatch(twin)).events).toEqual([]);
   });
 
-  it('is refused while another watch runs on the same search', () => {
+  it('is refused while another watch with the same search runs', () => {
     expect(refusal(resumeWatch(twin), run(loneWatch(), pause('plan')).state)).toEqual([
       'conflict',
       'DUPLICATE_SEARCH',

@@ -22,7 +22,7 @@ const watch = (
 const ids = (watches: readonly Watch[]) => watches.map(({ watchId }) => watchId);
 
 describe('the watches of a keyword whose searches change', () => {
-  it('continue when the search is the same, with its new interval', () => {
+  it('continue with the new interval when the criteria are the same', () => {
     const before = watch('old', 's', 'a');
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'a', { intervalSeconds: 60, backfill: false })],
@@ -32,7 +32,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([retiredWatchIds, resets]).toEqual([[], []]);
   });
 
-  it('start over silently when the search has changed [states.started-over-silently]', () => {
+  it('start over without a backfill when the criteria have changed [states.started-over-silently]', () => {
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'b')],
       [watch('old', 's', 'a')],
@@ -42,13 +42,13 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toMatchObject([{ source: 'rss', searchId: 's', previousWatchId: 'old', watchId: 'new' }]);
   });
 
-  it('continue when the same search comes under a new id', () => {
+  it('continue when the same search has a new id', () => {
     const { watches, resets } = reconcile([watch('new', 'other', 'a')], [watch('old', '', 'a')]);
     expect(watches).toMatchObject([{ watchId: 'old', searchId: 'other' }]);
     expect(resets).toEqual([]);
   });
 
-  it('both start over when two searches have changed places', () => {
+  it('start over when two searches have exchanged their criteria', () => {
     const { watches, resets } = reconcile(
       [watch('new 1', 's1', 'b'), watch('new 2', 's2', 'a')],
       [watch('old 1', 's1', 'a'), watch('old 2', 's2', 'b')],
@@ -65,7 +65,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([off.retiredWatchIds, on.retiredWatchIds, on.resets]).toEqual([[], [], []]);
   });
 
-  it('start over silently when the search has changed while its source was switched off', () => {
+  it('start over without a backfill when the criteria have changed while the source was switched off', () => {
     const off = reconcile([watch('new', 's', 'b', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toEqual([
       watch('new', 's', 'b', { disabled: true, backfill: false, firstScanCredits: 0 }),
@@ -92,7 +92,7 @@ describe('the watches of a keyword whose searches change', () => {
     // A keyword cannot contain the same search twice.
     .filter((all) => new Set(all.map(({ hash }) => hash)).size === all.length);
 
-  it('are one for each search: earlier ones continue or end, and nothing else happens', () => {
+  it('are exactly one for each search: earlier watches continue or end, and a search starts over only if its criteria have changed', () => {
     fc.assert(
       fc.property(searches, searches, (before, now) => {
         const previous = before.map(({ searchId, hash }) => watch(`old ${searchId}`, searchId, hash));

@@ -11,16 +11,19 @@ it.each([
   ['2026-03-01T11:00:00.000Z', true],
   ['2026-03-02T10:59:59.999Z', true],
   ['2026-03-02T11:00:00.000Z', false],
-])('a schedule from noon to noon in Berlin at %s: %s [keywords.schedule, keywords.timezone]', (now, runs) => {
-  expect(isScheduled(schedule('2026-03-01T12:00', '2026-03-02T12:00'), at(now))).toBe(runs);
-});
+])(
+  'a keyword with a schedule from noon to noon in Berlin runs at %s: %s [keywords.schedule, keywords.timezone]',
+  (now, runs) => {
+    expect(isScheduled(schedule('2026-03-01T12:00', '2026-03-02T12:00'), at(now))).toBe(runs);
+  },
+);
 
 it('a keyword always runs if it has no schedule, or a schedule without an end', () => {
   expect(isScheduled(undefined, 0)).toBe(true);
   expect(isScheduled(schedule('2026-03-01T12:00Z'), at('2030-01-01'))).toBe(true);
 });
 
-it('changes at its start, then at its end, then never again', () => {
+it('a schedule changes at its start, then at its end, then never again', () => {
   const one = schedule('2026-03-01T12:00Z', '2026-03-02T12:00Z');
   expect(nextTurn(one, at('2026-02-01'))).toBe(at('2026-03-01T12:00Z'));
   expect(nextTurn(one, at('2026-03-01T12:00Z'))).toBe(at('2026-03-02T12:00Z'));

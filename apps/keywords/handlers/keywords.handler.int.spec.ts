@@ -22,7 +22,7 @@ const searches = (count: number, filterBytes: number) => ({
   ],
 });
 
-it('the estimate and the create refuse a keyword that is too large to store, and both say what to shorten', async () => {
+it('the estimate and the create refuse a keyword that is too large to store, and both refusals name what to shorten', async () => {
   const accountId = await keywords.open('unlimited');
   const large = searches(60, 15 * 1024);
   const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
@@ -49,7 +49,7 @@ it('the estimate and the create apply the same size limit, to the byte', async (
 });
 
 describe('the estimate of a change', () => {
-  it('needs no credits, because the change needs none [estimate.change]', async () => {
+  it('needs no credits, because the change needs no credits [estimate.change]', async () => {
     const accountId = await keywords.open('free', 1);
     const id = await keywords.keyword(accountId);
     await expect(keywords.estimate(accountId, searches(3, 1))).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('the estimate of a change', () => {
     });
   });
 
-  it('is refused for the keyword of another account and for an unknown one', async () => {
+  it('is refused for the keyword of another account and for an unknown keyword', async () => {
     const id = await keywords.keyword(await keywords.open('free'));
     const accountId = await keywords.open('free');
     for (const unknown of [id, newId()])

@@ -51,7 +51,7 @@ it('nothing stays paused when the plan grew again during the enforcement of the 
   expect(await pauses()).toEqual([[], [], []]);
 });
 
-it('everything that exceeds the plan stays paused when the plan shrank again during the enforcement of the larger one', async () => {
+it('everything that exceeds the plan stays paused when the plan shrank again during the enforcement of the larger plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);
