@@ -2,11 +2,11 @@ import { SOURCE_IDS } from '#contracts';
 import { createSources } from './index.js';
 
 describe('the sources of an installation', () => {
-  it('are all there, built or not', () => {
+  it('include every source id', () => {
     expect([...createSources({}).keys()]).toEqual([...SOURCE_IDS]);
   });
 
-  it('without settings, sources that need none are configured, and the others list the missing ones', () => {
+  it('without settings are configured if they need none; the others list their missing settings', () => {
     const sources = createSources({});
     for (const id of ['hackernews', 'rss', 'lemmy', 'mastodon', 'stackoverflow', 'github'] as const) {
       expect(sources.get(id)).toMatchObject({ configured: true, missingSettings: [], enabled: true });
@@ -22,7 +22,7 @@ describe('the sources of an installation', () => {
     });
   });
 
-  it('with settings are configured', () => {
+  it('with all their settings are configured', () => {
     const env = {
       SOURCE_REDDIT_CLIENT_ID: 'a',
       SOURCE_REDDIT_CLIENT_SECRET: 'b',
@@ -37,7 +37,7 @@ describe('the sources of an installation', () => {
     expect(createSources(half).get('reddit')?.missingSettings).toEqual(['SOURCE_REDDIT_CLIENT_SECRET']);
   });
 
-  it('can be turned off, and vinted must be turned on', () => {
+  it('can be disabled, and vinted must be enabled', () => {
     const sources = createSources({ SOURCE_RSS_ENABLED: 'false', SOURCE_HACKERNEWS_ENABLED: '' });
     expect(['rss', 'hackernews', 'vinted'].map((id) => sources.get(id as 'rss')?.enabled)).toEqual([
       false,
@@ -61,7 +61,7 @@ describe('the sources of an installation', () => {
     expect(() => createSources(env)).toThrow(message);
   });
 
-  it('have ids and settings that fit their place', () => {
+  it('have the id of their entry, and settings whose names begin with it', () => {
     for (const [id, { connector }] of createSources({})) {
       if (!connector) continue;
       expect(connector.id).toBe(id);

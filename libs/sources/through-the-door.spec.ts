@@ -7,7 +7,7 @@ import { createRssConnector } from './rss/index.js';
 import { FEED_URL, rss, rssItems } from './rss/testing/fixtures.js';
 import { createUpstreamHttp } from './index.js';
 
-describe('a source through the real outbound door', () => {
+describe('a source with the real outbound client', () => {
   let server: Server;
   let origin: string;
   const shut = createOutboundHttp({ allow: [], userAgent: 'Earshot/spec' });

@@ -38,7 +38,7 @@ describe('the settings of ai_answers', () => {
     });
   });
 
-  it('decide which engines a check asks, and what it costs', () => {
+  it('determine the engines and the cost of a check', () => {
     expect(connector.unitsPerCheck?.(asking())).toBe(3);
     expect(connector.unitsPerCheck?.(asking({ engines: ['openai', 'gemini'] }))).toBe(1);
     expect(connector.requestsPerSearch(asking({ engines: ['openai'] }))).toBe(1);
@@ -114,7 +114,7 @@ describe('criteria of a search on ai_answers', () => {
 });
 
 describe('an answer', () => {
-  it('is mapped', async () => {
+  it('is converted to an item', async () => {
     const body = openaiAnswer({
       text: 'Take Acme.',
       cites: [['https://www.acme.com/lamps?utm_source=openai', 'Lamps']],
@@ -184,7 +184,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is read for the query and the terms where no brands are named', async () => {
+  it('is searched for the query and the terms if the search names no brands', async () => {
     const brandsRead = async (init: Parameters<typeof criteriaOf>[0]) => {
       const filters = { prompt: 'Which lamp?', engines: ['openai'] };
       const { items } = await reading(engines(), criteriaOf({ ...init, filters })).read;

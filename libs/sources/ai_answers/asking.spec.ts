@@ -11,8 +11,8 @@ import {
   reading,
 } from './testing/fixtures.js';
 
-describe('asking the engines', () => {
-  it('asks each one once, with its key and model, at once', async () => {
+describe('a check of ai_answers', () => {
+  it('asks each engine once, with its key and model, and all at the same time', async () => {
     const { read, requests } = reading(engines(), asking({}, 'uk'));
     await read;
     expect(requests.map(({ at, method, deadlineMs }) => [at.host, method, deadlineMs])).toEqual([
@@ -42,13 +42,13 @@ describe('asking the engines', () => {
     },
   );
 
-  it('asks those that the search names', async () => {
+  it('asks only the engines that the search names', async () => {
     const { read, requests } = reading(engines(), asking({ engines: ['perplexity', 'openai'] }));
     expect((await read).units).toBe(2);
     expect(requests.map(engineOf)).toEqual(['openai', 'perplexity']);
   });
 
-  it('asks once for searches that differ in their brands only', async () => {
+  it('asks only once for searches that differ only in their brands', async () => {
     const under = new Map<string, Promise<unknown>>();
     const shared: FetchContext['shared'] = <T>(key: string, run: () => Promise<T>) => {
       if (!under.has(key)) under.set(key, run());
@@ -91,7 +91,7 @@ describe('asking the engines', () => {
 describe('an engine that fails', () => {
   const down = { fails: { status: 503 } };
 
-  it('is a warning, and the others answer', async () => {
+  it('causes a warning, and the other engines answer', async () => {
     const { read } = reading(engines({ anthropic: down }));
     const { items, units, warnings, observations } = await read;
     expect(items.map(({ itemId }) => itemId)).toEqual(['openai:answer.created', 'perplexity:answer.created']);
@@ -101,7 +101,7 @@ describe('an engine that fails', () => {
     ]);
   });
 
-  it('is the failure where no other answers', async () => {
+  it('fails the check if no other engine answers', async () => {
     const limited = { fails: { status: 429, headers: { 'retry-after': '60' } } };
     const refused = { fails: { status: 429, headers: { 'retry-after': '20' } } };
     const { read } = reading(engines({ openai: limited, anthropic: down, perplexity: refused }));
@@ -116,7 +116,7 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('does not hide that the lane has stopped', async () => {
+  it('is distinguished from a lane that has stopped', async () => {
     const upstream = fakeUpstream('ai_answers', engines());
     const stopped = new Error('the lane stops');
     const http = { ...upstream.http, request: () => Promise.reject(stopped) };
@@ -142,7 +142,7 @@ describe('an engine that fails', () => {
     [503, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
     [529, wait60, 60, 'the upstream failed; Earshot tries again later (openai)'],
   ])(
-    'that answers %i %j gets no request for %i s from any search, and the others are asked',
+    'that answers %i %j gets no request for %i s from any search, and the other engines are asked',
     async (status, headers, seconds, why) => {
       let limited = true;
       const upstream = patientUpstream((request) =>
@@ -153,7 +153,7 @@ describe('an engine that fails', () => {
         upstream.requests.length = 0;
         return connector.search(asking({ prompt }), fakeContext(upstream.http, { session, now }));
       };
-      // It thinks for 40 s before it refuses.
+      // The engine refuses after 40 s.
       upstream.lane.now = secondsOn(40);
       await search('Which lamp is the best?', SPEC_NOW);
       limited = false;
@@ -169,7 +169,7 @@ describe('an engine that fails', () => {
     },
   );
 
-  it('and had asked for a wait before the lane moved still gets no request', async () => {
+  it('and had asked Earshot to wait before another replica took the lane still gets no request', async () => {
     const upstream = patientUpstream(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(asking(), fakeContext(upstream.http));
@@ -181,7 +181,7 @@ describe('an engine that fails', () => {
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
 
-  it('without asking for a wait is asked again at the next check', async () => {
+  it('but does not ask Earshot to wait is asked again at the next check', async () => {
     const { read, heldOff } = reading(engines({ anthropic: down }));
     await read;
     expect(heldOff).toEqual([]);
@@ -190,17 +190,17 @@ describe('an engine that fails', () => {
   const openaiOnly = asking({ engines: ['openai'] });
   it.each<[string, FakeAnswer, object]>([
     [
-      'without money',
+      'because its credit is used up',
       { status: 429, body: { error: { code: 'insufficient_quota', type: 'insufficient_quota' } } },
       { kind: 'quota_spent', retryAfterMs: 3_600_000 },
     ],
     [
-      'with Anthropic’s word for it',
+      'because its credit is used up (Anthropic)',
       { status: 400, body: { error: { message: 'Your credit balance is too low to access it.' } } },
       { kind: 'quota_spent', retryAfterMs: 3_600_000 },
     ],
     [
-      'with Google’s requests of the day used up',
+      'because the requests of the day are used up (Google)',
       {
         status: 429,
         body: {
@@ -210,7 +210,7 @@ describe('an engine that fails', () => {
       // Midnight in Los Angeles is 08:00 in UTC.
       { kind: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
     ],
-  ])('%s is left out by its quota', async (_, answer, expected) => {
+  ])('%s has its quota closed', async (_, answer, expected) => {
     const { read, heldOff } = reading(() => answer, openaiOnly);
     await expect(read).rejects.toMatchObject(expected);
     expect(heldOff).toMatchObject([
@@ -236,7 +236,7 @@ describe('an engine that fails', () => {
       'ai_answers answered 404: openai has no such model; check AI_OPENAI_MODEL',
     ],
     [
-      '429 with durations for headers',
+      '429 and durations in the headers',
       {
         status: 429,
         headers: { 'x-ratelimit-reset-requests': '120ms', 'x-ratelimit-reset-tokens': '6m0s' },
@@ -253,11 +253,11 @@ describe('an engine that fails', () => {
       new OutboundError('timeout', 'api.openai.com did not answer completely within 90 s'),
       'ai_answers could not be read: api.openai.com did not answer completely within 90 s',
     ],
-  ])('with %s contains advice', async (_, answer, message) => {
+  ])('with %s is reported with advice', async (_, answer, message) => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 
-  it('in one search only, as a warning of Anthropic’s answer', async () => {
+  it('in only one of its web searches answers, with a warning (Anthropic)', async () => {
     const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
     const answer = anthropicAnswer({}) as { content: object[] };
     const body = { ...answer, content: [failed, ...answer.content] };

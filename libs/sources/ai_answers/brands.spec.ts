@@ -6,7 +6,7 @@ const cited = (brand: string, url: string, title = '', domains?: BrandDomains) =
   readBrands('', [page(url, title)], [brand], domains)[0]?.cited;
 
 describe('the brands that an answer mentions', () => {
-  it('are found in its text as whole words, in any case, with the position of the first', () => {
+  it('are found in its text as whole words, in any case, with the position of the first mention', () => {
     const text = 'Try ACME Rocket or Byron; byron is cheaper. Acmeology is no brand.';
     expect(readBrands(text, [], ['Byron', 'acme rocket', 'Acme', 'Ology'])).toEqual([
       { brand: 'Byron', mentioned: true, cited: false, position: 19 },
@@ -16,11 +16,11 @@ describe('the brands that an answer mentions', () => {
     ]);
   });
 
-  it('are not found in its addresses', () => {
+  it('are not found in the addresses of its text', () => {
     expect(readBrands('See ([acme.com](https://acme.com/lamps)).', [], ['Acme'])[0]?.mentioned).toBe(false);
   });
 
-  it('are found in scripts without spaces, and with their signs', () => {
+  it('are found in scripts without spaces, and if their names contain signs', () => {
     const text = '最好的是东京灯。C++ and H&M too.';
     expect(readBrands(text, [], ['东京灯', 'C++', 'H&M', '灯京']).map(({ position }) => position)).toEqual([
       4,
@@ -30,7 +30,7 @@ describe('the brands that an answer mentions', () => {
     ]);
   });
 
-  it('are not found for a name without searchable characters', () => {
+  it('do not include a name without searchable characters', () => {
     expect(readBrands('Acme', [page('https://acme.com/')], ['\u200b'])).toEqual([
       { brand: '\u200b', mentioned: false, cited: false, position: null },
     ]);
@@ -49,7 +49,7 @@ describe('the brands that an answer cites', () => {
     ['Arc', 'https://the-arc-lamp.example/'],
     ['Müller Lampen', 'https://xn--mller-lampen-dlb.de/'],
     ['Größe', 'https://groesse-groesse.de/'],
-  ])('%s has a page at %s', (brand, url) => {
+  ])('are compared with the host of the page: %s, %s', (brand, url) => {
     expect(cited(brand, url)).toBe(brand !== 'Größe');
   });
 
@@ -59,7 +59,7 @@ describe('the brands that an answer cites', () => {
     ['com', 'https://lamps.com/'],
     ['Acme', 'not an address'],
     ['!!!', 'https://lamps.example/'],
-  ])('%s has none at %s', (brand, url) => {
+  ])('do not include %s for the page %s', (brand, url) => {
     expect(cited(brand, url)).toBe(false);
   });
 
@@ -68,7 +68,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Acme', 'https://news.example/1', 'Acmeology')).toBe(false);
   });
 
-  it('are compared with the domain that Gemini gives for a title, not with the host that leads there', () => {
+  it('are compared with the domain that Gemini sends as the title, and not with the host of the redirect', () => {
     const redirect = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
     expect(cited('Acme', redirect, 'acme.com')).toBe(true);
     expect(cited('Google', redirect, 'acme.com')).toBe(false);
@@ -76,7 +76,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Acme', redirect, 'acme.com', { acme: ['acme.com'] })).toBe(true);
   });
 
-  it('with domains of their own are cited by these domains only', () => {
+  it('with domains in the search are found only by these domains', () => {
     const domains = { ACME: ['https://www.acme.com/', 'lamps.acme.de'] };
     expect(cited('Acme', 'https://acme.com/a', '', domains)).toBe(true);
     expect(cited('Acme', 'https://shop.acme.com/a', '', domains)).toBe(true);
@@ -86,7 +86,7 @@ describe('the brands that an answer cites', () => {
     expect(cited('Byron', 'https://byron.example/', '', domains)).toBe(true);
   });
 
-  it('do not have to be mentioned, and mentioned ones do not have to be cited', () => {
+  it('are independent of the brands that it mentions', () => {
     const [one] = readBrands('Some lamp.', [page('https://acme.com/')], ['Acme']);
     expect(one).toEqual({ brand: 'Acme', mentioned: false, cited: true, position: null });
     const [other] = readBrands('Acme.', [], ['Acme']);
@@ -94,7 +94,7 @@ describe('the brands that an answer cites', () => {
   });
 });
 
-describe('domains', () => {
+describe('the domain in a text', () => {
   it.each([
     ['acme.com', 'acme.com'],
     [' HTTPS://www.Acme.com/shop?a=1 ', 'acme.com'],

@@ -11,7 +11,7 @@ import {
 
 const read = (engine: Engine, body: unknown): Answer => {
   const turn = ENGINE_APIS[engine].read(body, []);
-  if (!('answer' in turn)) throw new Error('it wants to go on');
+  if (!('answer' in turn)) throw new Error('the engine has paused');
   return turn.answer;
 };
 const faultOf = (engine: Engine, body: unknown) => {
@@ -36,17 +36,20 @@ describe('answers of every engine', () => {
     queries: ['best lamp', 'lamp test', 'best lamp'],
   };
 
-  it.each(ENGINES)('%s: have a text, each page once and in order, queries and the model', (engine) => {
-    const { text, citations, queries, model } = read(engine, answered(engine, said).body);
-    expect(text).toBe('Acme [1], then Byron [2].');
-    expect(citations).toEqual([
-      { url: 'https://acme.example/a', title: 'Acme' },
-      { url: 'https://news.example/b', title: 'News' },
-    ]);
-    // Perplexity does not return its web searches.
-    expect(queries).toEqual(engine === 'perplexity' ? [] : ['best lamp', 'lamp test']);
-    expect(model).not.toBe('');
-  });
+  it.each(ENGINES)(
+    '%s: contain a text, each cited page once and in order, the queries and the model',
+    (engine) => {
+      const { text, citations, queries, model } = read(engine, answered(engine, said).body);
+      expect(text).toBe('Acme [1], then Byron [2].');
+      expect(citations).toEqual([
+        { url: 'https://acme.example/a', title: 'Acme' },
+        { url: 'https://news.example/b', title: 'News' },
+      ]);
+      // Perplexity does not return its web searches.
+      expect(queries).toEqual(engine === 'perplexity' ? [] : ['best lamp', 'lamp test']);
+      expect(model).not.toBe('');
+    },
+  );
 
   it.each(ENGINES)('%s: are valid without citations', (engine) => {
     expect(read(engine, answered(engine, {}).body)).toMatchObject({
@@ -55,7 +58,7 @@ describe('answers of every engine', () => {
     });
   });
 
-  it.each(ENGINES)('%s: have an unknown shape without a text', (engine) => {
+  it.each(ENGINES)('%s: are refused as an unknown shape if they have no text', (engine) => {
     expect(faultOf(engine, answered(engine, { text: ' ' }).body)).toMatch(
       /^unknown_shape: ai_answers answered in an unknown shape: expected .+ with a text/,
     );
@@ -65,7 +68,7 @@ describe('answers of every engine', () => {
 });
 
 describe('answers of OpenAI', () => {
-  it('cite addresses without the parameter that OpenAI adds', () => {
+  it('have citations without the parameter that OpenAI adds to addresses', () => {
     const marked = [
       ['https://acme.example/a?utm_source=openai', ''],
       ['https://acme.example/b?utm_source=openai&x=1', ''],
@@ -82,7 +85,7 @@ describe('answers of OpenAI', () => {
     ]);
   });
 
-  it('can have several parts, with visited pages apart from cited ones', () => {
+  it('can have several parts; visited pages are separate from cited pages', () => {
     const answer = part(openaiAnswer({ queries: ['lamp'] }));
     const [, search, message] = answer.output;
     const more = { ...search, action: { type: 'open_page', url: 'https://opened.example/' } };
@@ -99,7 +102,7 @@ describe('answers of OpenAI', () => {
     });
   });
 
-  it('leave out the comments before the answer; a refusal is an answer', () => {
+  it('are read without the comments before them; a refusal counts as an answer', () => {
     const answer = part(openaiAnswer({}));
     const message = answer.output.at(-1)!;
     const aside = { ...message, phase: 'commentary', content: [{ type: 'output_text', text: 'Looking.' }] };
@@ -127,19 +130,19 @@ describe('answers of OpenAI', () => {
       { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
       'truncated: ai_answers: openai stopped before the end of its answer (it does not say why); the answer is not counted',
     ],
-  ])('that were cut off are failures: %j', (more, fault) => {
+  ])('that are incomplete or refused are failures: %j', (more, fault) => {
     expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
   });
 });
 
 describe('answers of Anthropic', () => {
-  it('are joined from pieces, with nothing between them', () => {
+  it('are joined from their blocks without separators', () => {
     const answer = part(anthropicAnswer({}));
     const content = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'].map((text) => ({ type: 'text', text }));
     expect(read('anthropic', { ...answer, content }).text).toBe('Acme lamps.\n\nGood.');
   });
 
-  it('report a failed search, which is an object in place of a list', () => {
+  it('report a failed web search, whose result is an object and not a list', () => {
     const answer = part(anthropicAnswer({}));
     const failed = {
       type: 'web_search_tool_result',
@@ -187,7 +190,7 @@ describe('answers of Anthropic', () => {
 describe('answers of Perplexity', () => {
   const cites = [1, 2, 3].map((n) => [`https://p.example/${n}`, `Page ${n}`] as const);
 
-  it('cite the pages of their marks, which count from 1; other pages are sources', () => {
+  it('cite the pages that their marks refer to (from 1); other pages are only sources', () => {
     const { citations, sources } = read(
       'perplexity',
       perplexityAnswer({ text: 'Acme.[3][1] [9] [0]', cites }),
@@ -199,7 +202,7 @@ describe('answers of Perplexity', () => {
     expect(sources.map(({ url }) => url)).toEqual(cites.map(([url]) => url));
   });
 
-  it('without marks cite every page, with or without titles', () => {
+  it('cite every page if they have no marks, and are also read if one of the two lists is missing', () => {
     expect(read('perplexity', perplexityAnswer({ text: 'Acme.', cites })).citations.length).toBe(3);
     const bare = { ...perplexityAnswer({ text: 'Acme [1].', cites }), search_results: undefined };
     expect(read('perplexity', bare).citations).toEqual([{ url: 'https://p.example/1', title: '' }]);
@@ -216,7 +219,7 @@ describe('answers of Perplexity', () => {
 });
 
 describe('answers of Gemini', () => {
-  it('leave out its thoughts, and keep the HTML that Google requires', () => {
+  it('are read without the thoughts of the model, and with the HTML that Google requires', () => {
     expect(read('gemini', geminiAnswer({ queries: ['lamp'] }))).toMatchObject({
       text: 'Acme makes lamps.',
       searchEntryPoint: '<div>lamps</div>',
@@ -224,7 +227,7 @@ describe('answers of Gemini', () => {
     });
   });
 
-  it('without a search have no grounding', () => {
+  it('have no citations and no queries if the model did not search', () => {
     expect(read('gemini', geminiAnswer({}))).toMatchObject({
       citations: [],
       queries: [],
@@ -232,7 +235,7 @@ describe('answers of Gemini', () => {
     });
   });
 
-  it('keep addresses that redirect, with the domain as the title', () => {
+  it('have citations with redirecting addresses, and with domains as titles', () => {
     const uri = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
     expect(read('gemini', geminiAnswer({ cites: [[uri, 'acme.com']] })).citations).toEqual([
       { url: uri, title: 'acme.com' },
@@ -252,7 +255,7 @@ describe('answers of Gemini', () => {
       { candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: [{ text: 'Ac' }] } }] },
       'truncated: ai_answers: gemini stopped before the end of its answer (MAX_TOKENS); the answer is not counted',
     ],
-  ])('that were cut off are failures: %j', (more, fault) => {
+  ])('that are incomplete or refused are failures: %j', (more, fault) => {
     expect(faultOf('gemini', { ...geminiAnswer({}), ...more })).toBe(fault);
   });
 });

@@ -4,7 +4,7 @@ import { ENGINE_APIS } from './engines.js';
 describe('the question to an engine', () => {
   const question = { prompt: 'Which lamp?', model: 'm-1', country: 'DE' };
 
-  it('contains the prompt, web search, and the place of the person', () => {
+  it('contains the prompt, the web search, and the country of the person', () => {
     expect(ENGINE_APIS.openai.body(question, [])).toEqual({
       model: 'm-1',
       input: 'Which lamp?',
@@ -36,7 +36,7 @@ describe('the question to an engine', () => {
     });
   });
 
-  it('has no place if the market is not a country', () => {
+  it('contains no location if the market is not a country', () => {
     for (const engine of ENGINES)
       expect(JSON.stringify(ENGINE_APIS[engine].body({ ...question, country: undefined }, []))).not.toContain(
         'location',

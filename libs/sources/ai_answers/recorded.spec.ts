@@ -56,18 +56,18 @@ describeRecorded(
     'gemini-generatecontent-2.json': answer('gemini'),
     'gemini-generatecontent-3.json': answer('gemini'),
     'gemini-generatecontent-4.json': answer('gemini'),
-    'gemini-interactions-1.json': unread('another interface of Gemini, newer and not yet settled'),
+    'gemini-interactions-1.json': unread('a newer interface of Gemini that is not stable yet'),
     'gemini-error-400-1.json': { error: 'unauthorized', reason: badKey(400, 'gemini') },
     'gemini-error-429-1.json': {
       error: 'rate_limited',
       reason: 'ai_answers answered 429: gemini gets too many requests, and asks to wait 48 s',
       retryAfterMs: 48_000,
     },
-    'openrouter-chat-1.json': unread('an engine that is not asked'),
+    'openrouter-chat-1.json': unread('an engine that Earshot does not support'),
     'xai-responses-1.json': {
       items: 1,
       ids: ['openai:answer.created'],
-      notPolled: 'an engine that is not asked, in the shape of OpenAI',
+      notPolled: 'an engine that Earshot does not support, with the structure of OpenAI’s answers',
     },
   },
   ({ file, status, headers, bytes }) => {

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(START + hours * HOUR_MS);
 const ACME: readonly [string, string] = ['https://acme.com/', 'Lamps'];
 
-/** A search that is read from time to time, like in polling; its state passes through JSON. */
+/** A search that is read several times. Between reads its state is converted to JSON and back, like in polling. */
 function search(names: Engine[] = ['openai']) {
   let state: Record<string, unknown> = {};
   const read = async (
@@ -46,22 +46,22 @@ const types = ({ items }: Fetched) => items.map(({ eventType }) => eventType);
 const bodies = ({ items }: Fetched) =>
   items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });
 
-describe('run after run', () => {
-  it('the first answer is created, without one before', async () => {
+describe('several runs of a search', () => {
+  it('the first answer is reported as created, without a previous one', async () => {
     const { read } = search();
     const first = await read(0, undefined, says('Acme.'));
     expect(types(first)).toEqual(['answer.created']);
     expect(bodies(first)[0]).toMatchObject({ previous: null, brand: null });
   });
 
-  it('an answer in other words with the same brands is no change, and is observed', async () => {
+  it('an answer with other words but the same brands is not a change, but is recorded as an observation', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme makes lamps.'));
     const second = await read(24, 0, says('Lamps? Take those of Acme, say I.'));
     expect([second.items, second.observations?.length, second.units]).toEqual([[], 1, 1]);
   });
 
-  it('an answer that mentions other brands is a change, and contains the previous one', async () => {
+  it('an answer that mentions other brands is a change, and contains the previous run', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const second = await read(24, 0, says('Byron.'));
@@ -83,7 +83,7 @@ describe('run after run', () => {
     });
   });
 
-  it('a newly cited brand, and one that is no longer cited, are reported by name', async () => {
+  it('a newly cited brand and a brand that is no longer cited are reported by name', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.', [ACME]));
     const second = await read(24, 0, says('Acme.', [['https://byron.example/', '']]));
@@ -94,7 +94,7 @@ describe('run after run', () => {
     expect({ ...uncited, id: null, brand: null }).toEqual({ ...changed, id: null });
   });
 
-  it('an engine that failed in between is compared with its last answer', async () => {
+  it('after a failed run, an engine is compared with its last answer', async () => {
     const { read } = search(['openai', 'perplexity']);
     await read(0, undefined, says('Acme.'));
     const second = await read(24, 0, { openai: { fails: { status: 500 } } });
@@ -103,7 +103,7 @@ describe('run after run', () => {
     expect(types(await read(72, 48, says('Byron.')))).toEqual(['answer.changed']);
   });
 
-  it('an engine that is added later is reported as created', async () => {
+  it('the first answer of an engine that is added later is reported as created', async () => {
     const { read } = search(['openai']);
     await read(0, undefined, says('Acme.'));
     const second = await read(24, 0, says('Acme.'), ['openai', 'gemini']);
@@ -120,7 +120,7 @@ describe('run after run', () => {
     expect(bodies(joined)[0]).toMatchObject({ previous: null, answeredAt: '2026-03-06T12:00:00.000Z' });
   });
 
-  it('a watch with a longer interval gets all changes since, the latest first', async () => {
+  it('a watch with a longer interval gets all changes since its last read, the latest first', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const told = [await read(24, 0, says('Byron.')), await read(48, 24, says('Acme.', [ACME]))];
@@ -166,14 +166,14 @@ describe('a run that is repeated because its state was lost', () => {
   });
 });
 
-describe('what a search of ai_answers remembers', () => {
-  it('is in the history alone', async () => {
+describe('the stored state of a search of ai_answers', () => {
+  it('consists only of the history', async () => {
     const one = search();
     await one.read(0, undefined, says('Acme.'));
     expect(Object.keys(one.state)).toEqual(['history']);
   });
 
-  it('is at most ten changes of each engine, and a gap for a watch that needs more', async () => {
+  it('contains at most ten changes of each engine; a watch that needs more gets a gap', async () => {
     const one = search(['openai', 'perplexity']);
     await one.read(0, undefined, says('Acme.'));
     for (let hour = 1; hour <= 30; hour += 1)
@@ -195,7 +195,7 @@ describe('what a search of ai_answers remembers', () => {
     expect(types(await one.read(34 * 24, 33 * 24, says('Acme.')))).toEqual(['answer.changed']);
   });
 
-  it('restarts if it cannot be read', async () => {
+  it('begins again if it cannot be read', async () => {
     const one = search();
     one.forget({ history: { v: 0, engines: { openai: {} } } });
     expect(types(await one.read(24, 0, says('Acme.')))).toEqual(['answer.created']);

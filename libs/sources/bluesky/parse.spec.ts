@@ -8,7 +8,7 @@ describe('posts of Bluesky', () => {
   const bodyOf = (...more: Parameters<typeof one>) =>
     JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('are mapped', () => {
+  it('are converted to items', () => {
     expect(one()).toMatchObject({
       itemId: postUri(1),
       eventType: 'bluesky_post.created',
@@ -49,7 +49,7 @@ describe('posts of Bluesky', () => {
     });
   });
 
-  it('show complete links, whose positions are counted in bytes of UTF-8', () => {
+  it('contain complete links, although their positions are counted in bytes of UTF-8', () => {
     const text = '💡 Große Lampe: lamps.example/re... und hier';
     const at = (shown: string) => {
       const byteStart = Buffer.from(text.slice(0, text.indexOf(shown))).length;
@@ -74,13 +74,13 @@ describe('posts of Bluesky', () => {
     [{ createdAt: 'soon' }, {}, '2026-03-04T12:00:00.000Z'],
     [{}, { indexedAt: undefined }, '2026-03-04T12:00:00.000Z'],
   ])(
-    'were published at the earlier of what the client and the server say (%j, %j)',
+    'have the earlier of the times that the client and the server set (%j, %j)',
     (record, more, publishedAt) => {
       expect(one({ record, ...more })?.publishedAt).toBe(publishedAt);
     },
   );
 
-  it('of an invalid handle have an address with the id of the account', () => {
+  it('of an account with an invalid handle have an address with the id of the account', () => {
     const post = one({ author: { did: 'did:plc:ada000000000000000000000', handle: 'handle.invalid' } });
     expect([post?.author, post?.url]).toEqual([
       'did:plc:ada000000000000000000000',
@@ -88,7 +88,7 @@ describe('posts of Bluesky', () => {
     ]);
   });
 
-  it('that answer another are replies', () => {
+  it('that answer another post are replies', () => {
     const reply = { parent: { uri: postUri(8), cid: 'c' }, root: { uri: postUri(9), cid: 'c' } };
     expect(one({ record: { reply } })?.kind).toBe('reply');
     expect(bodyOf({ record: { reply } })).toMatchObject({ replyTo: postUri(8), replyRoot: postUri(9) });
@@ -137,12 +137,12 @@ describe('posts of Bluesky', () => {
       { quoted: postUri(5), images: [{ url: 'https://cdn.example/1', alt: 'A lamp' }] },
     ],
     ['something unknown', { $type: 'app.bsky.embed.hologram#view' }, [], { images: [], link: null }],
-  ])('with %s', (_, embed, media, body) => {
+  ])('with %s are read with the embedded content', (_, embed, media, body) => {
     expect(one({ embed })?.media.map(({ type, url }) => [type, url])).toEqual(media);
     expect(bodyOf({ embed })).toMatchObject(body);
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const { items, warnings } = parseSearchAnswer({
       posts: [
         postView(1, SPEC_NOW),

@@ -9,7 +9,7 @@ import {
 import { postView, serveSignIn } from './testing/fixtures.js';
 import { connector } from './testing/connector.js';
 
-describe('signing in to Bluesky', () => {
+describe('requests to Bluesky with a session', () => {
   const search = (answer: (request: FakeRequest) => FakeAnswer, session = new Map<string, unknown>()) => {
     const upstream = fakeUpstream('bluesky', answer, { settings: connector.requiredSettings.flat() });
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
@@ -22,7 +22,7 @@ describe('signing in to Bluesky', () => {
       ? ended
       : { body: { posts: [postView(1, SPEC_NOW)] } });
 
-  it('happens once for all searches', async () => {
+  it('share one sign-in', async () => {
     const session = new Map<string, unknown>();
     const first = search(endedFor('none', {}), session);
     const second = search(endedFor('none', {}), session);
@@ -38,20 +38,20 @@ describe('signing in to Bluesky', () => {
 
   it.each([
     [
-      '400 ExpiredToken, as a PDS says',
+      '400 ExpiredToken, which a PDS answers',
       { status: 400, body: { error: 'ExpiredToken', message: 'Token has expired' } },
     ],
     [
-      '401, as the AppView says',
+      '401, which the AppView answers',
       { status: 401, body: { error: 'ExpiredToken', message: 'Token has expired' } },
     ],
-  ])('is renewed after %s', async (_, ended) => {
+  ])('renew the session after %s', async (_, ended) => {
     const { reading, paths } = search(endedFor('access-1', ended));
     expect((await reading).items.length).toBe(1);
     expect(paths()).toEqual(['createSession', 'searchPosts', 'refreshSession', 'searchPosts']);
   });
 
-  it('starts over with the password when the refresh token has ended as well', async () => {
+  it('use the password again if the refresh token has also expired', async () => {
     let signIns = 0;
     const { reading, paths } = search((request) => {
       if (request.at.pathname.endsWith('refreshSession'))
@@ -72,7 +72,7 @@ describe('signing in to Bluesky', () => {
     ]);
   });
 
-  it('that is refused is reported, with the settings to check', async () => {
+  it('report a refused sign-in, with the settings to check', async () => {
     const session = new Map<string, unknown>();
     const { reading } = search(() => ({ status: 401, body: { error: 'AuthenticationRequired' } }), session);
     await expect(reading).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('signing in to Bluesky', () => {
     expect(session.size).toBe(0);
   });
 
-  it('reports a request that is not understood', async () => {
+  it('report a query that Bluesky does not understand', async () => {
     const { reading } = search(endedFor('access-1', { status: 400, body: { error: 'BadQueryString' } }));
     await expect(reading).rejects.toMatchObject({
       kind: 'unexpected_status',
@@ -91,7 +91,7 @@ describe('signing in to Bluesky', () => {
     });
   });
 
-  it('reports how long to wait when the window is used up', async () => {
+  it('report how long to wait if the window is used up', async () => {
     const headers = {
       'ratelimit-remaining': '0',
       'ratelimit-reset': String(SPEC_NOW.getTime() / 1000 + 120),

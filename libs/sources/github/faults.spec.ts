@@ -32,7 +32,7 @@ describe('faults of GitHub', () => {
       42_000,
     ],
     [
-      'the same in words alone',
+      'a window that is used up, reported only in the message',
       { status: 403, body: { message: 'API Rate Limit Exceeded for 192.0.2.1' } },
       'github answered 403: too many requests, asked to wait',
       undefined,
@@ -70,7 +70,7 @@ describe('faults of GitHub', () => {
       'github answered 200 (FORBIDDEN): the token has no permission to read discussions; check SOURCE_GITHUB_TOKEN or remove discussion from filters.kinds',
     ],
     ['<b>', 'unexpected_status', 'github answered 200: the search for discussions was not understood'],
-  ])('the GraphQL fault %s, which comes with a 200, is "%s"', async (type, kind, message) => {
+  ])('the GraphQL fault %s with status 200 has the kind "%s"', async (type, kind, message) => {
     const answer = { body: { data: null, errors: [{ type, message: 'x' }] } };
     const init = { query: 'lamp', filters: { kinds: 'discussion' } };
     await expect(read(init, { of: withToken, answer })).rejects.toMatchObject({ kind, message });
@@ -86,7 +86,7 @@ describe('faults of GitHub', () => {
     },
   );
 
-  it('a GraphQL answer in part is a warning', async () => {
+  it('a partial GraphQL answer causes a warning', async () => {
     const body = { ...discussions([discussion(1, SPEC_NOW)]), errors: [{ type: 'NOT_FOUND' }] };
     const { fetched } = await read(
       { query: 'lamp', filters: { kinds: 'discussion' } },

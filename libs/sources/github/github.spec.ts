@@ -43,7 +43,7 @@ describe('the request to GitHub', () => {
     expect(withoutToken.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('begins a little before the last read', async () => {
+  it('asks for entries from a little before the last read', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     const { asked } = await read(
       { query: 'lamp', filters: { kinds: ['issue', 'repository'] } },
@@ -55,7 +55,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('with a token asks for discussions too', async () => {
+  it('with a token also asks for discussions', async () => {
     const { asked, requests } = await read({ query: 'lamp' }, { of: withToken });
     expect(asked).toEqual([
       'lamp is:issue in:title,body',
@@ -85,7 +85,7 @@ describe('the request to GitHub', () => {
     expect(words.join().match(/number \d/g)?.length).toBe(6);
   });
 
-  it('has the query in front of the terms where brackets are known, else of each term', async () => {
+  it('contains the query once if the search supports brackets, otherwise before each term', async () => {
     const init = { query: 'acme', terms: ['lamp', 'AND'] };
     expect((await read({ ...init, filters: issues })).asked).toEqual([
       'acme (lamp OR "AND") is:issue in:title,body',
@@ -104,7 +104,7 @@ describe('the request to GitHub', () => {
     ]);
   });
 
-  it('is limited to repositories, organisations and accounts', async () => {
+  it('is limited to the repositories, organisations and accounts of the filters', async () => {
     const places = { repo: ['lamps/desk', 'lamps/floor'], org: 'light' };
     const kinds = ['issue', 'repository'];
     const { asked } = await read({ query: 'lamp', filters: { ...places, kinds } });
@@ -129,7 +129,7 @@ describe('the request to GitHub', () => {
 describe('paging on GitHub', () => {
   const since = new Date('2026-03-04T11:00:00Z');
 
-  it('continues past a known repository, because they are not sorted by creation', async () => {
+  it('continues past a known repository, because repositories are not sorted by creation', async () => {
     const pages = [
       Array.from({ length: 100 }, (_, n) => repository(n, SPEC_NOW)),
       [repository(200, SPEC_NOW)],
@@ -140,7 +140,7 @@ describe('paging on GitHub', () => {
     expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([101, false, 2]);
   });
 
-  it('ends at the thousandth result, and that is a gap', async () => {
+  it('ends at the thousandth result and reports a gap', async () => {
     const upstream = fakeUpstream('github', ({ at }) => {
       const page = Number(at.searchParams.get('page'));
       return { body: { items: Array.from({ length: 100 }, (_, n) => issue(page * 100 + n, SPEC_NOW)) } };
@@ -162,7 +162,7 @@ describe('paging on GitHub', () => {
     expect(variables).toMatchObject([{ first: 100, after: null }, { after: 'c1' }]);
   });
 
-  it('a search that ran out of time is reported', async () => {
+  it('reports a search that ran out of time', async () => {
     const { fetched } = await read(
       { query: 'lamp', filters: issues },
       { answer: { body: { items: [issue(1, SPEC_NOW)], incomplete_results: true } } },

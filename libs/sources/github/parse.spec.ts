@@ -12,8 +12,8 @@ const discussionItem = (more: Record<string, unknown> = {}) =>
 const bodyOf = (item: ReturnType<typeof issueItem>) =>
   JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-describe('issues, pull requests and repositories of GitHub', () => {
-  it('an issue', () => {
+describe('entries of GitHub', () => {
+  it('an issue is converted to an item', () => {
     expect(issueItem()).toMatchObject({
       itemId: 'I_2999999',
       eventType: 'github_item.created',
@@ -67,7 +67,7 @@ describe('issues, pull requests and repositories of GitHub', () => {
     });
   });
 
-  it('a pull request, by a bot', () => {
+  it('a pull request of a bot is converted to an item', () => {
     expect(pullItem()).toMatchObject({ kind: 'pull_request', author: 'helper[bot]' });
     expect(bodyOf(pullItem())).toMatchObject({
       kind: 'pull_request',
@@ -77,7 +77,7 @@ describe('issues, pull requests and repositories of GitHub', () => {
     });
   });
 
-  it('a repository is titled by its whole name', () => {
+  it('a repository has its full name as the title', () => {
     expect(repositoryItem()).toMatchObject({
       itemId: 'R_699',
       kind: 'repository',
@@ -104,7 +104,7 @@ describe('issues, pull requests and repositories of GitHub', () => {
     expect(repositoryItem({ description: null })?.text).toBe('');
   });
 
-  it('a discussion', () => {
+  it('a discussion is converted to an item', () => {
     expect(discussionItem()).toMatchObject({
       itemId: 'D_899',
       kind: 'discussion',
@@ -130,7 +130,7 @@ describe('issues, pull requests and repositories of GitHub', () => {
     expect(discussionItem({ author: null })?.author).toBeUndefined();
   });
 
-  it('all have the same keys', () => {
+  it('of all kinds have the same keys', () => {
     const keys = [issueItem(), pullItem(), repositoryItem(), discussionItem()].map((item) =>
       Object.keys(bodyOf(item)).sort(),
     );
@@ -138,14 +138,14 @@ describe('issues, pull requests and repositories of GitHub', () => {
   });
 
   it.each([[null], [{ login: 'ghost', html_url: 'https://github.com/ghost', type: 'User' }]])(
-    'of an account that is gone have no author: %j',
+    'of a deleted account have no author: %j',
     (user) => {
       expect(issueItem({ user })?.author).toBeUndefined();
       expect(bodyOf(issueItem({ user }))).toMatchObject({ author: null, authorUrl: null, bot: false });
     },
   );
 
-  it('that are old have an id from their number, or from their page', () => {
+  it('from old responses have an id from their number, and a repository from their address', () => {
     const old = issueItem({
       node_id: undefined,
       repository_url: undefined,
@@ -162,7 +162,7 @@ describe('issues, pull requests and repositories of GitHub', () => {
     expect(moved?.itemId).toBe('I_2999999');
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const { items, warnings, count } = parseIssues({
       items: [
         issue(1, SPEC_NOW),

@@ -58,7 +58,7 @@ describeRecorded(
     'graphql-discussions-3.json': notPolled(byRepository),
     'graphql-discussion-1.json': notPolled('a lookup of one discussion; it is read below'),
     'graphql-discussion-comments-1.json': notPolled('the comments of one discussion'),
-    'rate_limit-1.json': notPolled('the headers of each answer say the same'),
+    'rate_limit-1.json': notPolled('the headers of every response contain the same data'),
     'http-401-1.json': { error: 'unauthorized' },
     'http-403-1.json': { error: 'rate_limited' },
     'http-403-2.json': { error: 'rate_limited', retryAfterMs: 60_000 },
@@ -83,7 +83,7 @@ function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
 }
 
 describe('recorded responses of GitHub', () => {
-  it('one discussion is read with what the recording has', () => {
+  it('a discussion is read with the fields that the recording contains', () => {
     const recorded = recordedAnswer('github', 'graphql-discussion-1.json');
     if (!recorded) return;
     const { data } = JSON.parse(recorded.bytes.toString()) as { data: { node: object } };
@@ -103,7 +103,7 @@ describe('recorded responses of GitHub', () => {
   it.each([
     ['search-issues-1.json', 'issue', false],
     ['search-issues-4.json', 'pull_request', true],
-  ])('all of %s are of kind %s', async (file, kind, bots) => {
+  ])('all items of %s have the kind %s', async (file, kind, bots) => {
     const recorded = recordedAnswer('github', file);
     if (!recorded) return;
     const { items } = await read(recorded);

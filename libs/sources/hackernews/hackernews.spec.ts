@@ -30,7 +30,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to Hacker News', () => {
-  it('is the phrase in quotes, without typos, newest first, since the last look and a little before', async () => {
+  it('asks for the phrase in quotes without typos, newest first, from a little before the last read', async () => {
     const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
     const since = new Date('2026-03-04T11:00:00.500Z');
     await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
@@ -40,7 +40,7 @@ describe('the request to Hacker News', () => {
     ]);
   });
 
-  it('is one request for each term, the query in front', async () => {
+  it('is sent once for each term, with the query before the term', async () => {
     const queries = (await asked({ query: 'led', terms: ['Lamp', 'lamp ', 'desk light'] })).map(
       (q) => q['query'],
     );
@@ -53,11 +53,11 @@ describe('the request to Hacker News', () => {
     ['contains', 'lamp', 'lamp', 'false'],
     ['contains', 'desk lamp', '"desk lamp"', 'false'],
     ['platform', 'lamp -led', 'lamp -led', 'min'],
-  ] as const)('in mode %s for %s is %s', async (match, query, text, typoTolerance) => {
+  ] as const)('in mode %s for %s contains %s', async (match, query, text, typoTolerance) => {
     expect(await asked({ query }, { match })).toMatchObject([{ query: text, typoTolerance }]);
   });
 
-  it('for the feed is everything, a thousand at a time', async () => {
+  it('for the feed asks for all items, up to a thousand in one response', async () => {
     const upstream = fakeUpstream('hackernews', (request) => serveStories([{ n: 1, at: SPEC_NOW }], request));
     const since = new Date('2026-03-04T11:00:00Z');
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http));
@@ -69,7 +69,7 @@ describe('the request to Hacker News', () => {
     });
   });
 
-  it('for the feed takes a page for every fifty minutes', () => {
+  it('for the feed needs one page for fifty minutes', () => {
     expect([60, 3_000, 3_600, 86_400].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       1, 1, 2, 27,
     ]);
@@ -116,7 +116,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it("a comment has its story's title, no url, and text with whole links", () => {
+  it("a comment has its story's title, no url, and a text with complete links", () => {
     const [item] = parseSearchAnswer({ hits: [commentHit(1, SPEC_NOW)] }).items;
     expect(item?.text).toBe("It's bright.\n\nSee https://lamps.example/reviews/of/2026");
     expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
@@ -152,7 +152,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toMatchObject({ score: 1 });
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const answer = parseSearchAnswer({
       hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
     });
@@ -164,7 +164,7 @@ describe('items of Hacker News', () => {
     ]);
   });
 
-  it('past the cap of one query are reported as a gap, not as nothing new', async () => {
+  it('after the first thousand of a query are reported as a gap', async () => {
     const upstream = fakeUpstream('hackernews', () => ({
       body: { hits: [], message: 'only the 1000 hits' },
     }));
@@ -176,7 +176,7 @@ describe('items of Hacker News', () => {
     });
   });
 
-  it('that fill more than a page with one second do not make the read endless', async () => {
+  it('of one second that fill more than a page do not cause an endless read', async () => {
     const posts = Array.from({ length: 1500 }, (_, n) => ({ n, at: SPEC_NOW }));
     const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
     const since = new Date('2026-03-04T11:00:00Z');

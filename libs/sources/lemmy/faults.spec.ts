@@ -31,7 +31,7 @@ describe('faults of Lemmy', () => {
       'not_found',
       'lemmy answered 404: this address does not exist; check the names and addresses in the search',
     ],
-  ])('%i %s is "%s"', async (status, error, kind, message) => {
+  ])('%i %s has the kind "%s"', async (status, error, kind, message) => {
     const reading = read({ query: 'lamp' }, { answer: () => ({ status, body: { error } }) });
     await expect(reading).rejects.toMatchObject({ kind, message, statusCode: status });
   });
@@ -44,7 +44,7 @@ describe('faults of Lemmy', () => {
     });
   });
 
-  it('that ask for a wait delay the next request, although another server answers', async () => {
+  it('with a request to wait make the lane wait, even if another server answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -58,7 +58,7 @@ describe('faults of Lemmy', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('of a server that only the search names delay only that server', async () => {
+  it('of a server that is not the configured one delay only requests to that server', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };
@@ -72,7 +72,7 @@ describe('faults of Lemmy', () => {
     ]);
   });
 
-  it('of one server among several are a warning', async () => {
+  it('of one server among several cause a warning', async () => {
     const filters = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(
       { query: 'lamp', filters },
@@ -104,7 +104,7 @@ describe('criteria on Lemmy', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('can be a community alone', () => {
+  it('can be only a community', () => {
     expect(connector.checkCriteria(criteriaOf({ filters: { community: 'lamps' } }))).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import { siteOf } from './site.js';
 describe.each([
   ['v3', '0.19.20'],
   ['v4', '1.0.0'],
-] as const)('by %s', (api, version) => {
+] as const)('Lemmy with the API %s', (api, version) => {
   describeConnector('lemmy', {
     create,
     criteria: criteriaOf({ query: 'lamp' }),
@@ -36,7 +36,7 @@ describe.each([
 });
 
 describe('the request to Lemmy', () => {
-  it('is posts and comments together, one request for each term, newest first', async () => {
+  it('asks for posts and comments together, with one request for each term, newest first', async () => {
     const { asked, requests } = await read({ terms: ['lamp', '"desk light"'] });
     expect(asked).toEqual([
       '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&limit=50&page=1',
@@ -47,12 +47,12 @@ describe('the request to Lemmy', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(4);
   });
 
-  it('stays for a quarter of an hour within the default limits of a server: sixty searches, and six a minute', () => {
+  it('stays within the default limits of a server (60 searches, and six more each minute) for a quarter of an hour', () => {
     const { requestsPerMinute } = connector.budget;
     expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
-  it('contains the longer of a query and a term, because they can be in any order', async () => {
+  it('contains only the longer of query and term, because both may occur in any order', async () => {
     const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
     expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
       'lamp+stand',
@@ -66,12 +66,12 @@ describe('the request to Lemmy', () => {
     ]);
   });
 
-  it('uses v4 with version 1.0, whose v3 is incomplete', async () => {
+  it('uses v4 for version 1.0, because its v3 is incomplete', async () => {
     const { asked } = await read({ query: 'lamp' }, { version: '1.0.0-beta.3' });
     expect(asked).toEqual(['/api/v4/search?q=lamp&type_=all&sort=new&listing_type=all&limit=50']);
   });
 
-  it.each([404, 410])('is v4 where v3 answers %i', async (status) => {
+  it.each([404, 410])('uses v4 if v3 answers %i', async (status) => {
     const upstream = fakeUpstream('lemmy', ({ at }) =>
       at.pathname.startsWith('/api/v3') ? { status } : { body: { search: [], next_page: null } },
     );
@@ -79,7 +79,7 @@ describe('the request to Lemmy', () => {
     expect(upstream.requests.map(({ at }) => at.pathname)).toEqual(['/api/v3/site', '/api/v4/search']);
   });
 
-  it('begins with the version, once in six hours for all searches', async () => {
+  it('is preceded by a request for the version, once in six hours for all searches', async () => {
     const session = new Map<string, unknown>();
     const sitesAsked = async (now = SPEC_NOW) => {
       const { requests } = await read({ query: 'lamp' }, { more: { session, now } });
@@ -89,7 +89,7 @@ describe('the request to Lemmy', () => {
     expect(await sitesAsked(new Date(SPEC_NOW.getTime() + 6 * 3_600_000 + 1))).toBe(1);
   });
 
-  it('a site that is not a Lemmy server is reported, and asked again', async () => {
+  it('to a site that is not a Lemmy server is reported, and repeated at the next read', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('lemmy', () => ({ body: { name: 'Lamps' } }));
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
@@ -102,7 +102,7 @@ describe('the request to Lemmy', () => {
     expect(upstream.requests.length).toBe(2);
   });
 
-  it('remembers at most two hundred servers, and at most all languages of each', async () => {
+  it('uses cached versions of at most two hundred servers, with at most 500 languages each', async () => {
     const session = new Map<string, unknown>();
     const all_languages = Array.from({ length: 2_000 }, (_, id) => ({
       id,
@@ -136,7 +136,7 @@ describe('the request to Lemmy', () => {
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
-  it('asks for everything new in the communities when the search has no words', async () => {
+  it('asks for all new posts and comments of the communities if the search has no words', async () => {
     const filters = { community: 'lamps@light.example' };
     const { asked } = await read({ filters });
     expect(asked.map((path) => path.split('?')[0])).toEqual(['/api/v3/post/list', '/api/v3/comment/list']);
@@ -158,7 +158,7 @@ describe('paging on Lemmy', () => {
   const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
   const since = at(60);
 
-  it('continues while either posts or comments do not reach back to the last look', async () => {
+  it('continues while either posts or comments do not reach back to the last read', async () => {
     const comments = Array.from({ length: 60 }, (_, n) => commentView(n, at(n)));
     const pages = [
       { posts: [postView(1, at(1))], comments: comments.slice(0, 50) },
@@ -174,7 +174,7 @@ describe('paging on Lemmy', () => {
     expect([fetched.items.length, fetched.gap, asked.length]).toEqual([61, false, 2]);
   });
 
-  it('is not ended by an old post that is pinned, nor by a known one', async () => {
+  it('is not ended by a pinned post, even if it is old and known', async () => {
     const pinned = postView(99, at(90_000), { post: { featured_local: true } });
     const first = [pinned, ...Array.from({ length: 50 }, (_, n) => postView(n, at(n)))];
     const pages = [
@@ -196,7 +196,7 @@ describe('paging on Lemmy', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([53, false]);
   });
 
-  it('reaches to a little before the last read, because posts from other servers arrive late', async () => {
+  it('includes posts from a little before the last read, because posts from other servers arrive late', async () => {
     const full = Array.from({ length: 50 }, (_, n) => postView(n, at(10 + n)));
     const { asked } = await read(
       { query: 'lamp' },
@@ -210,7 +210,7 @@ describe('paging on Lemmy', () => {
 });
 
 describe('the feed of Lemmy', () => {
-  it('is the newest posts and the newest comments', async () => {
+  it('consists of the newest posts and the newest comments', async () => {
     const upstream = fakeUpstream('lemmy', (request) => {
       const { pathname } = request.at;
       const site = serveSite('1.0.0', request);
@@ -231,7 +231,7 @@ describe('the feed of Lemmy', () => {
     ]);
   });
 
-  it('needs some pages for each read, and is not used if these are too many for one read', () => {
+  it('needs more pages for a longer window, and is not used if one read cannot take so many', () => {
     expect([60, 600, 900, 3_600].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       4,
       10,
@@ -244,7 +244,7 @@ describe('the feed of Lemmy', () => {
     [{ query: 'lamp' }, true],
     [{ query: 'lamp', filters: { instances: 'light.example' } }, false],
     [{ query: 'lamp', filters: { community: 'lamps' } }, false],
-  ])('serves %j: %s', (init, serves) => {
+  ])('can serve the search %j: %s', (init, serves) => {
     expect(connector.feed?.serves?.(criteriaOf(init))).toBe(serves);
   });
 });

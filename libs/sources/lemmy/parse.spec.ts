@@ -4,7 +4,7 @@ import { commentUrl, commentView, inV4, postUrl, postView, type More } from './t
 
 const ASKED: Asked = { host: 'light.example', site: { languages: new Map([[37, 'en']]) }, now: SPEC_NOW };
 
-describe('things of Lemmy', () => {
+describe('posts and comments of Lemmy', () => {
   const post = (more: More = {}) =>
     parseList({ posts: [postView(1, SPEC_NOW, more)] }, 'post', ASKED).items[0];
   const comment = (more: More = {}) =>
@@ -12,7 +12,7 @@ describe('things of Lemmy', () => {
   const bodyOf = (item: ReturnType<typeof post>) =>
     JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('a post', () => {
+  it('a post is converted to an item', () => {
     expect(post()).toMatchObject({
       itemId: postUrl(1),
       eventType: 'lemmy_post.created',
@@ -64,7 +64,7 @@ describe('things of Lemmy', () => {
     });
   });
 
-  it('a comment is in the same shape, under the title of its post', () => {
+  it('a comment has the same keys as a post, and the title of its post', () => {
     expect(comment()).toMatchObject({
       itemId: commentUrl(1),
       eventType: 'lemmy_comment.created',
@@ -80,7 +80,7 @@ describe('things of Lemmy', () => {
     expect(bodyOf(comment({ comment: { path: '0.17.18.4999' } }))['parentId']).toBe('18');
   });
 
-  it('are the same in 1.0, which arranges them differently', () => {
+  it('are the same from version 1.0, which sends another structure', () => {
     const views = [postView(1, SPEC_NOW), commentView(2, SPEC_NOW)];
     const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ASKED).items;
     const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ASKED);
@@ -92,7 +92,7 @@ describe('things of Lemmy', () => {
     expect(parseList({ items: [inV4(postView(1, SPEC_NOW))] }, 'post', ASKED).items).toEqual(old.slice(0, 1));
   });
 
-  it('in a search, people and communities are not mentions', () => {
+  it('do not include the people and communities in the results of a search', () => {
     const search = [
       { type_: 'person', person: {} },
       { type_: 'community', community: {} },
@@ -104,7 +104,7 @@ describe('things of Lemmy', () => {
     [{ url: 'https://lamps.example/', url_content_type: 'text/html' }, 'link'],
     [{ url: 'https://lamps.example/1', url_content_type: 'image/webp' }, 'image'],
     [{ url: 'https://lamps.example/1.png' }, 'image'],
-  ])('a post that links, %j', (more, type) => {
+  ])('a post with a link is converted to an item: %j', (more, type) => {
     const item = post({ post: { ...more, body: undefined, embed_title: 'Lamps', alt_text: 'A lamp' } });
     expect(item).toMatchObject({ text: '', media: [{ type, url: more.url }] });
     expect(bodyOf(item)).toMatchObject({ link: more.url, linkTitle: 'Lamps', altText: 'A lamp' });
@@ -122,15 +122,15 @@ describe('things of Lemmy', () => {
     ['2026-03-04T12:00:00+01:00', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04T12:04:00Z', '2026-03-04T12:04:00.000Z'],
     ['2031-01-01T00:00:00Z', undefined],
-  ])('a time of %s is %s', (published, publishedAt) => {
+  ])('with the time %s were published at %s', (published, publishedAt) => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 
-  it('bots are marked', () => {
+  it('of bots are marked', () => {
     expect(bodyOf(post({ creator: { bot_account: true } }))['bot']).toBe(true);
   });
 
-  it('that are deleted or removed, or cannot be read, are counted, and the others kept', () => {
+  it('that are deleted or removed, or cannot be read, are counted, and the others are kept', () => {
     const comments = [
       commentView(1, SPEC_NOW),
       commentView(2, SPEC_NOW, { comment: { deleted: true, content: '' } }),

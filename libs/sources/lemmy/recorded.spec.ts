@@ -47,7 +47,7 @@ describeRecorded(
   read,
 );
 
-// By search, or by the lists that the feed is made of.
+// Reads by search, or the lists that the feed consists of.
 async function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
   const version = file.includes('v4') ? '1.0.0' : '0.19.20';
   const list = /^(post|comment)-list/.exec(file)?.[1];
@@ -64,7 +64,7 @@ async function read({ file, status, headers, bytes }: Recorded): Promise<Fetched
   return fetched ?? { items: [], gap: false, warnings: [] };
 }
 
-it('the recorded post of 0.18, whose times name no zone, is read as UTC', () => {
+it('the times of the recorded post of 0.18, which have no time zone, are read as UTC', () => {
   const answer = recordedAnswer('lemmy', 'post-view-v3-018-1.json');
   if (!answer) return;
   const body = { posts: [JSON.parse(answer.bytes.toString())] };

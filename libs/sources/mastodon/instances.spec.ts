@@ -11,7 +11,7 @@ import { quiet, read, withToken, withoutToken } from './testing/search.js';
 describe('the instances of a search on Mastodon', () => {
   const filters = { instances: ['light.example', 'mastodon.social'] };
 
-  it('are each read, and only the configured one gets the token', async () => {
+  it('are all read, and only the configured one gets the token', async () => {
     const { fetched, requests } = await read(withToken(), { query: 'lamp', filters }, quiet);
     const seen = requests.map(({ at, headers }) => [at.host, headers?.['authorization'] !== undefined]);
     expect(seen).toContainEqual(['light.example', false]);
@@ -21,7 +21,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(withToken().requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(3);
   });
 
-  it('that show the same post return it once', async () => {
+  it('return a post only once, even if several of them show it', async () => {
     const both = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(withToken(), { query: 'lamp', filters: both }, (_, host) => ({
       body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
@@ -29,7 +29,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('one that does not answer is a warning', async () => {
+  it('cause a warning if one of them does not answer', async () => {
     const { fetched } = await read(withToken(), { query: 'lamp', filters }, (path, host) =>
       host === 'light.example' ? { status: 503 } : quiet(path),
     );
@@ -38,7 +38,7 @@ describe('the instances of a search on Mastodon', () => {
     ]);
   });
 
-  it('if the configured one asks for a wait, the lane waits; if another one asks, only that one gets no requests', async () => {
+  it('make the lane wait if the configured one asks Earshot to wait; if another one asks, only this one gets no requests', async () => {
     const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
     const session = new Map<string, unknown>();
     const searched = async (busyHost: string, query: string) => {
@@ -63,7 +63,7 @@ describe('the instances of a search on Mastodon', () => {
     );
   });
 
-  it('are remembered in limited number, like unused hashtags', async () => {
+  it('are cached up to a limited number, like unused hashtags', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);
@@ -84,7 +84,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(measured()).toBe(502);
   });
 
-  it('one that is closed to strangers is reported as such, and delays no other search', async () => {
+  it('are reported if they show posts only to their own accounts, and do not delay other searches', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

@@ -31,7 +31,7 @@ describeConnector('mastodon, with a token', {
 });
 
 describe('the request to Mastodon with a token', () => {
-  it('is the full text for each term, and their hashtags together', async () => {
+  it('searches the full text for each term, and the hashtags of all terms together', async () => {
     const { asked, requests } = await read(
       withToken(),
       { query: 'led', terms: ['Lamp', 'desk light'] },
@@ -55,12 +55,12 @@ describe('the request to Mastodon with a token', () => {
     ['contains', 'lamp', 'lamp'],
     ['contains', 'desk lamp', '"desk+lamp"'],
     ['platform', 'lamp -led', 'lamp+-led'],
-  ] as const)('in mode %s for %s is %s', async (match, query, text) => {
+  ] as const)('in mode %s for %s contains %s', async (match, query, text) => {
     const { asked } = await read(withToken(), { query }, quiet, { match });
     expect(asked[0]).toBe(`/api/v2/search?q=${text}&type=statuses&limit=40`);
   });
 
-  it('reports if full text finds nothing although the hashtag has posts', async () => {
+  it('causes a warning if the full-text search finds nothing although the hashtag has posts', async () => {
     const tagged = Array.from({ length: 10 }, (_, n) => status(n, SPEC_NOW));
     const answer = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : tagged });
     const doubt =
@@ -82,7 +82,7 @@ describe('the request to Mastodon with a token', () => {
 });
 
 describe('the request to Mastodon without a token', () => {
-  it('is hashtags, four in one request, and the check reports it', async () => {
+  it('asks for hashtags, four in one request, and the check reports this', async () => {
     const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
     const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
       body: path.includes('acmerocket') || path.includes('xray') ? [status(1, SPEC_NOW)] : [],
@@ -96,7 +96,7 @@ describe('the request to Mastodon without a token', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('in mode platform must all be hashtags of the post', async () => {
+  it('in mode platform asks for posts that have both query and term as hashtags', async () => {
     const init = { query: 'led', terms: ['lamp', 'light'] };
     const { asked } = await read(withoutToken(), init, quiet, { match: 'platform' });
     expect(asked).toEqual([
@@ -123,7 +123,7 @@ describe('the request to Mastodon without a token', () => {
     expect((await read(withoutToken(), init, answer, { session, now: later })).asked.length).toBe(2);
   });
 
-  it('pages by the Link header until a post that the instance got before the last look', async () => {
+  it('reads pages by the Link header up to a post that the instance received before the last read', async () => {
     const posts = Array.from({ length: 200 }, (_, n) => ({
       n: n + 1,
       at: new Date(SPEC_NOW.getTime() - n * 60_000),
@@ -179,7 +179,7 @@ describe('the public timeline of an instance', () => {
     return { fetched, paths, again: () => connector.search(criteriaOf({ query: 'lamp' }), context()) };
   }
 
-  it('that shows few posts is read completely, and then nothing is missing', async () => {
+  it('with few posts is read completely, without a gap or a warning', async () => {
     const { fetched, paths } = await searched(10);
     expect(paths()).toEqual(['public', 'public']);
     expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
@@ -194,7 +194,7 @@ describe('the public timeline of an instance', () => {
     expect(paths().slice(before)).not.toContain('public');
   });
 
-  it('is the feed of an installation with a token, once it is known to be small', async () => {
+  it('is the feed of an installation with a token, after it has been measured as small', async () => {
     const connector = withToken();
     expect(connector.feed?.pagesFor(300)).toBe(Infinity);
     await searched(10, connector);
@@ -249,11 +249,11 @@ describe('criteria on Mastodon', () => {
     expect(withoutToken().checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('can be a term without a hashtag if there is a token', () => {
+  it('can be a term without a possible hashtag if there is a token', () => {
     expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
   });
 
-  it('name another server by a setting, which must be one', () => {
+  it('are searched on the server of a setting, which must be the name of a server', () => {
     expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
       'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
     );

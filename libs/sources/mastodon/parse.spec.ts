@@ -9,7 +9,7 @@ describe('posts of Mastodon', () => {
   const bodyOf = (more: Record<string, unknown> = {}) =>
     JSON.parse(one(more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('are mapped', () => {
+  it('are converted to items', () => {
     expect(one()).toMatchObject({
       itemId: statusUri(1),
       eventType: 'mastodon_post.created',
@@ -59,7 +59,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('show complete links, and hashtags and mentions as people read them', () => {
+  it('contain complete links, and hashtags and mentions as text', () => {
     const content =
       '<p>See <a href="https://lamps.example/a/long/path"><span class="invisible">https://</span><span class="ellipsis">lamps.example/a/lo</span><span class="invisible">ng/path</span></a><br />' +
       '<a href="https://light.example/tags/lamps" class="mention hashtag">#<span>lamps</span></a> by ' +
@@ -67,24 +67,24 @@ describe('posts of Mastodon', () => {
     expect(one({ content })?.text).toBe('See https://lamps.example/a/long/path\n#lamps by @Grace & co');
   });
 
-  it('of the instance itself have its name after their author', () => {
+  it('of the instance itself have the name of the instance after the author', () => {
     const account = { acct: 'Grace', display_name: '', bot: true };
     expect(one({ account })).toMatchObject({ author: 'Grace@light.example' });
     expect(bodyOf({ account })).toMatchObject({ bot: true, authorName: null, authorUrl: null });
   });
 
-  it('without an address of their own are found by their id', () => {
+  it('without an address have their id as the address', () => {
     expect(one({ url: null })?.url).toBe(statusUri(1));
   });
 
-  it('that are boosts are the post that is boosted', () => {
+  it('that are boosts are read as the boosted post', () => {
     const inner = status(2, new Date('2026-03-04T11:00:00Z'));
     const boost = status(9, SPEC_NOW, { content: '', reblog: inner });
     const { items } = parseTimeline([boost, inner], asked);
     expect(items.map(({ itemId, text }) => [itemId, text])).toEqual([[statusUri(2), 'Lamp number 2']]);
   });
 
-  it('of pictures alone are posts', () => {
+  it('with only pictures are read', () => {
     const media_attachments = [
       { type: 'image', url: 'https://files.example/1.png', description: 'A lamp' },
       { type: 'gifv', url: null, remote_url: 'https://files.example/2.mp4', description: null },
@@ -109,7 +109,7 @@ describe('posts of Mastodon', () => {
     ]);
   });
 
-  it('have the warning before the text and the choices of a poll after it', () => {
+  it('have the content warning before the text and the options of a poll after it', () => {
     const poll = {
       options: [{ title: 'Desk lamp', votes_count: 3 }, { title: 'Floor lamp', votes_count: null }, {}],
       multiple: true,
@@ -132,7 +132,7 @@ describe('posts of Mastodon', () => {
     });
   });
 
-  it('contain the other facts of the instance', () => {
+  it('contain the other data that the instance sends', () => {
     const card = { url: 'https://lamps.example/', title: 'Lamps', description: 'All of them', type: 'link' };
     const more = {
       card,
@@ -167,14 +167,19 @@ describe('posts of Mastodon', () => {
     ['an old date', '2026-03-01T00:00:00.000Z', undefined, '2026-03-01T00:00:00.000Z'],
     ['a clock that is fast', '2026-03-04T12:05:00.000Z', undefined, '2026-03-04T12:00:00.000Z'],
     ['a date in the future', '2026-03-04T12:05:00.001Z', undefined, undefined],
-    ['an id of the future too', '2031-01-01T00:00:00.000Z', statusId(1, new Date('2031-01-01')), undefined],
+    [
+      'a date and an id in the future',
+      '2031-01-01T00:00:00.000Z',
+      statusId(1, new Date('2031-01-01')),
+      undefined,
+    ],
     ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
-    ['another id than Mastodon gives', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])('with %s have a date before their arrival, or none', (_, created_at, id, publishedAt) => {
+    ['an id of other software', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
+  ])('with %s have a date that is not after their arrival, or no date', (_, created_at, id, publishedAt) => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
-  it('that are not public, or cannot be read, are counted, and the others kept', () => {
+  it('that are not public, or cannot be read, are counted, and the others are kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

@@ -54,7 +54,7 @@ describeRecorded(
       first: 'https://fosstodon.org/…/114739545367952761',
       last: 'https://fosstodon.org/…/113191408914362368',
       digest: 'b58dc13e1737',
-      notPolled: 'what one account posts',
+      notPolled: 'the posts of one account',
     },
     'status-context-1.json': notPolled('a thread'),
     'status-1.json': notPolled('a lookup of one status'),
@@ -72,7 +72,7 @@ describeRecorded(
   withoutHandle,
 );
 
-// Search and timelines, signed in.
+// Reads a search, or a search and timelines, with a token.
 function read({ file, status, headers, bytes, requestUrl }: Recorded): Promise<Fetched> {
   const isSearch = file.startsWith('search') || file.startsWith('http');
   const upstream = fakeUpstream('mastodon', ({ at }) =>
@@ -97,7 +97,7 @@ it('the recorded poll is read with its options', () => {
 });
 
 it.each(['timelines-tag-1.json', 'timelines-tag-2.json', 'timelines-public-1.json'])(
-  'no address in %s is cut, and nobody is without a server',
+  'no address in %s is cut, and every author has a server',
   (file) => {
     const answer = recordedAnswer('mastodon', file);
     if (!answer) return;

@@ -9,7 +9,7 @@ describe('posts of Product Hunt', () => {
   const bodyOf = (more: Record<string, unknown> = {}) =>
     JSON.parse(one(more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('are mapped, without tracking parameters', () => {
+  it('are converted to items without tracking parameters', () => {
     expect(one()).toMatchObject({
       itemId: 'producthunt:1199999',
       eventType: 'producthunt_post.created',
@@ -56,7 +56,7 @@ describe('posts of Product Hunt', () => {
     expect([item?.author, item?.authorName, item?.authorUrl]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('of our own account have one', () => {
+  it('of our own account have an author', () => {
     const user = {
       id: '7',
       name: 'Ada B.',
@@ -70,13 +70,13 @@ describe('posts of Product Hunt', () => {
     });
   });
 
-  it('are dated by their creation, and contain the time at which they were featured', () => {
+  it('have the time of their creation, and contain the time at which they were featured', () => {
     const featuredAt = '2026-03-04T15:01:00-08:00';
     expect(one({ featuredAt })?.publishedAt).toBe('2026-03-04T12:00:00.000Z');
     expect(bodyOf({ featuredAt })['featuredAt']).toBe('2026-03-04T23:01:00.000Z');
   });
 
-  it('are identified by their number, also when their page moves', () => {
+  it('are identified by their number, even if their page moves', () => {
     const moved = one({
       url: 'https://www.producthunt.com/posts/other?ref=home',
       slug: 'other',
@@ -89,7 +89,7 @@ describe('posts of Product Hunt', () => {
     expect(one({ url: null })?.url).toBe('https://www.producthunt.com/posts/lamp-1');
   });
 
-  it('show their pictures and films', () => {
+  it('contain their pictures and videos', () => {
     const media = [
       { type: 'video', url: 'https://files.example/v.png', videoUrl: 'https://video.example/1' },
       { type: 'image', url: 'https://files.example/1.png', videoUrl: null },
@@ -101,11 +101,11 @@ describe('posts of Product Hunt', () => {
     ]);
   });
 
-  it('can lack tagline and description', () => {
+  it('may have no tagline and no description', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const { items, warnings } = page(
       post(1, SPEC_NOW),
       null,

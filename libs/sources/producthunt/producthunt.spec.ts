@@ -45,7 +45,7 @@ async function read(
 }
 
 describe('the request to Product Hunt', () => {
-  it('is the newest posts, twenty at a time, since some hours before the last look', async () => {
+  it('asks for the newest posts, twenty in one response, from some hours before the last read', async () => {
     const since = new Date('2026-03-04T11:07:00Z');
     const { requests } = await read({ query: 'lamp' }, undefined, { since });
     expect(requests).toMatchObject([
@@ -66,7 +66,7 @@ describe('the request to Product Hunt', () => {
     expect(String(request?.body)).toContain('order: NEWEST');
   });
 
-  it('at a first poll is one page of the newest', async () => {
+  it('at a first poll asks for one page of the newest posts', async () => {
     const { requests, fetched } = await read({ query: 'lamp' }, () => ({
       body: posts([post(1, SPEC_NOW)], 'MjA'),
     }));
@@ -74,13 +74,13 @@ describe('the request to Product Hunt', () => {
     expect([fetched.items.length, fetched.gap]).toEqual([1, false]);
   });
 
-  it('is each topic of the search', async () => {
+  it('is sent for each topic of the search', async () => {
     const { requests } = await read({ filters: { topic: ['Developer-Tools', 'home'] } });
     expect(requests.map((request) => variablesIn(request)['topic'])).toEqual(['developer-tools', 'home']);
     expect(connector.requestsPerSearch(criteriaOf({ filters: { topic: ['a', 'b'] } }))).toBe(2);
   });
 
-  it('is asked once for all searches of a batch', async () => {
+  it('is sent once for all searches of a batch', async () => {
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([]) }));
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, start: () => Promise<T>): Promise<T> => {
@@ -96,7 +96,7 @@ describe('the request to Product Hunt', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('is the same for the feed, which always costs less than single searches', async () => {
+  it('is the same for the feed, which always needs fewer requests than single searches', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
@@ -117,17 +117,17 @@ describe('paging on Product Hunt', () => {
   const since = new Date('2026-03-04T11:00:00Z');
   const all = (request: FakeRequest) => servePosts(made, request);
 
-  it('reads everything since the last read, known or not', async () => {
+  it('reads all posts since the last read, even if they are known', async () => {
     const { fetched, requests } = await read({ query: 'lamp' }, all, { since, known: () => true });
     expect([fetched.items.length, fetched.gap, requests.length]).toEqual([50, false, 3]);
   });
 
-  it('ends at the page cap, and that is a gap', async () => {
+  it('ends at the page cap and reports a gap', async () => {
     const { fetched, requests } = await read({ query: 'lamp' }, all, { since, pageCap: 2 });
     expect([fetched.items.length, fetched.gap, requests.length]).toEqual([40, true, 2]);
   });
 
-  it('takes a post that new ones have moved to the next page once', async () => {
+  it('returns a post only once, even if new posts have moved it to the next page', async () => {
     const pages = [
       posts([post(1, SPEC_NOW), post(2, SPEC_NOW)], 'Mg'),
       posts([post(2, SPEC_NOW), post(3, SPEC_NOW)]),
@@ -154,7 +154,7 @@ describe('signing in to Product Hunt', () => {
     };
   };
 
-  it('as an application happens once while its token is accepted', async () => {
+  it('with an application happens only once while the token is accepted', async () => {
     const session = new Map<string, unknown>();
     const answer = signedIn(() => true);
     const first = await read({ query: 'lamp' }, answer, { session }, asApplication());
@@ -168,7 +168,7 @@ describe('signing in to Product Hunt', () => {
     expect(second.requests.map(({ at }) => at.pathname)).toEqual(['/v2/api/graphql']);
   });
 
-  it('happens again, once, when the token is refused', async () => {
+  it('is repeated once if the token is refused', async () => {
     const answer = signedIn((token) => token === 'Bearer token-2');
     const { requests } = await read({ query: 'lamp' }, answer, {}, asApplication());
     expect(requests.map(({ at }) => at.pathname)).toEqual([
@@ -179,7 +179,7 @@ describe('signing in to Product Hunt', () => {
     ]);
   });
 
-  it('gives up when a fresh token is refused too', async () => {
+  it('is not repeated again if the new token is also refused', async () => {
     const reading = read(
       { query: 'lamp' },
       signedIn(() => false),
@@ -203,7 +203,7 @@ describe('signing in to Product Hunt', () => {
     expect(session.size).toBe(0);
   });
 
-  it('a developer token that is refused is reported', async () => {
+  it('reports a refused developer token', async () => {
     const body = { data: null, errors: [{ error: 'invalid_oauth_token', error_description: 'x' }] };
     for (const status of [200, 401]) {
       await expect(read({ query: 'lamp' }, () => ({ status, body }))).rejects.toMatchObject({
@@ -225,20 +225,23 @@ describe('faults of Product Hunt', () => {
       429,
       156_000,
     ],
-    ['a 200', { status: 200, body: limit({ reset_in: 7 }) }, 200, 7_000],
+    ['a response with status 200', { status: 200, body: limit({ reset_in: 7 }) }, 200, 7_000],
     [
       'headers',
       { status: 429, headers: { 'x-rate-limit-remaining': '-3', 'x-rate-limit-reset': '9' }, body: 'Wait.' },
       429,
       9_000,
     ],
-  ])('used up points, reported by %s', async (_, answer, status, retryAfterMs) => {
-    await expect(read({ query: 'lamp' }, () => answer)).rejects.toMatchObject({
-      kind: 'rate_limited',
-      message: `producthunt answered ${status}: too many requests, asked to wait ${retryAfterMs / 1000} s`,
-      retryAfterMs,
-    });
-  });
+  ])(
+    'used-up points are reported, with the time to wait from %s',
+    async (_, answer, status, retryAfterMs) => {
+      await expect(read({ query: 'lamp' }, () => answer)).rejects.toMatchObject({
+        kind: 'rate_limited',
+        message: `producthunt answered ${status}: too many requests, asked to wait ${retryAfterMs / 1000} s`,
+        retryAfterMs,
+      });
+    },
+  );
 
   it('a refusal by Cloudflare is reported as such', async () => {
     const answer = () => ({ status: 403, body: '<!DOCTYPE html><title>Just a moment...</title>' });
@@ -280,7 +283,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('with %j lack %j', (env, missingSettings) => {
+  ])('with the settings %j lack %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

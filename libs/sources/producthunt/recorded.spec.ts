@@ -11,7 +11,8 @@ import { posts } from './testing/fixtures.js';
 
 const atom: Outcome = {
   error: 'not_parsable',
-  notPolled: 'the public feed: cut short, not in order of time, and its terms forbid more than reading it',
+  notPolled:
+    'the public feed: it is incomplete and not in order of time, and its terms allow only reading it',
 };
 
 describeRecorded(
@@ -28,7 +29,7 @@ describeRecorded(
       first: 'producthunt:datatrain',
       last: 'producthunt:giftsy',
       digest: '881b193196b6',
-      notPolled: 'lookups of single posts; they are read as if they stood on a page',
+      notPolled: 'lookups of single posts; they are read as if they were on a page',
     },
     'user-redacted-1.json': { error: 'unknown_shape', notPolled: 'a lookup of one account' },
     'graphql-schema-1.json': {

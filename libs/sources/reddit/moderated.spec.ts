@@ -24,18 +24,18 @@ describe('the subreddits that a user moderates', () => {
     expect(upstream.requests[1]?.at.pathname).toBe('/user/Ada%20Byron/moderated_subreddits');
   });
 
-  it('are empty if the answer is an empty object', async () => {
+  it('are an empty list if the answer is an empty object', async () => {
     expect(await lookup({}).reading).toEqual([]);
   });
 
   it.each([[{ data: [] }], [{ kind: 'ModeratedList' }], [{ kind: 'ModeratedList', data: [{ title: 'x' }] }]])(
-    'are a fault if the shape is unknown: %j',
+    'cause a fault if the response has an unknown structure: %j',
     async (body) => {
       await expect(lookup(body).reading).rejects.toMatchObject({ kind: 'unknown_shape' });
     },
   );
 
-  it('of an unknown user are not found', async () => {
+  it('cause the fault not_found for an unknown user', async () => {
     await expect(lookup({ message: 'Not Found', error: 404 }, 404).reading).rejects.toMatchObject({
       kind: 'not_found',
     });
@@ -61,7 +61,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
   const lamps = { sr: 'lamps', title: 'All about lamps', subscribers: 12, over_18: true };
 
   it.each(['Ada_Byron', 'u/Ada_Byron', '/u/Ada_Byron', '@Ada_Byron'])(
-    'finds them by %s',
+    'finds the subreddits of %s',
     async (username) => {
       const { answer, paths } = lookUp({ [LIST]: rows([lamps]) }, username);
       expect(await answer).toEqual({
@@ -84,7 +84,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
   });
 
   it.each(['not a name', 'much_too_long_for_a_name', '', 'ada.b'])(
-    'of an impossible name, "%s", is refused without a request',
+    'for the impossible name "%s" is refused without a request',
     async (username) => {
       const { answer, paths } = lookUp({}, username);
       expect(await answer).toEqual({
@@ -104,7 +104,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     [forbidden, notThere, 'USER_NOT_FOUND', 'There is no account "Ada_Byron" on reddit'],
     [notThere, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
     [forbidden, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
-  ])('is refused for the reason that reddit gives (%j, %j)', async (list, about, code, message) => {
+  ])('is refused with the reason that reddit reports (%j, %j)', async (list, about, code, message) => {
     const { answer, paths } = lookUp({ [LIST]: list, [ABOUT]: about });
     expect(await answer).toEqual({ kind: 'refused', code, message });
     expect(paths()).toEqual([LIST, ABOUT]);
@@ -117,7 +117,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     [notThere, { status: 503 }, 'not_found'],
     [{ status: 500 }, suspended, 'server_error'],
     [{ body: { kind: 'Listing' } }, suspended, 'unknown_shape'],
-  ])('is a fault if reddit does not answer correctly (%j, %j)', async (list, about, kind) => {
+  ])('fails if reddit does not answer correctly (%j, %j)', async (list, about, kind) => {
     await expect(lookUp({ [LIST]: list, [ABOUT]: about }).answer).rejects.toMatchObject({ kind });
   });
 });

@@ -2,11 +2,11 @@ import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseListing } from './index.js';
 import { commentThing, listing, postThing } from './testing/fixtures.js';
 
-describe('things of reddit', () => {
+describe('posts and comments of reddit', () => {
   const one = (thing: object) => parseListing(listing([thing])).items[0];
   const bodyOf = (thing: object) => JSON.parse(one(thing)?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('a post', () => {
+  it('a post is converted to an item', () => {
     expect(one(postThing(1, SPEC_NOW))).toMatchObject({
       itemId: 't3_lflr',
       eventType: 'post.created',
@@ -43,7 +43,7 @@ describe('things of reddit', () => {
     });
   });
 
-  it('a comment is in the same shape, under the title of its post, with t1_ before its id', () => {
+  it('a comment has the same keys as a post, the title of its post, and t1_ before its id', () => {
     const thing = commentThing(1, SPEC_NOW);
     expect(one(thing)).toMatchObject({
       itemId: 't1_lflr',
@@ -69,13 +69,13 @@ describe('things of reddit', () => {
     );
   });
 
-  it('Markdown that is not rendered is the text', () => {
+  it('Markdown is the text if the response has no HTML', () => {
     expect(one(postThing(1, SPEC_NOW, { selftext: '&#x200B;\n\nOn.', selftext_html: null }))?.text).toBe(
       'On.',
     );
   });
 
-  it('escaped HTML (an answer without raw_json) never stays HTML', () => {
+  it('escaped HTML (from a response without raw_json) becomes text', () => {
     const html = '&lt;div class="md"&gt;&lt;p&gt;A &amp;amp; B&lt;/p&gt;&lt;/div&gt;';
     expect(one(postThing(1, SPEC_NOW, { selftext_html: html }))?.text).toBe('A & B');
   });
@@ -117,18 +117,18 @@ describe('things of reddit', () => {
         { type: 'image', url: 'https://i.redd.it/1' },
       ],
     ],
-  ])('a post with %s', (_, more, media) => {
+  ])('the media of a post with %s are read', (_, more, media) => {
     expect(one(postThing(1, SPEC_NOW, more))?.media).toMatchObject(media);
   });
 
-  it('a crosspost names the post that it shares, and is one mention', () => {
+  it('a crosspost contains the id of the shared post, and is only one mention', () => {
     const original = postThing(2, SPEC_NOW).data;
     const thing = postThing(1, SPEC_NOW, { crosspost_parent: 't3_lflq', crosspost_parent_list: [original] });
     expect(parseListing(listing([thing])).items.length).toBe(1);
     expect(bodyOf(thing)['crosspostOf']).toBe('t3_lflq');
   });
 
-  it('a post whose author left has no author', () => {
+  it('a post of a deleted account has no author', () => {
     expect(one(postThing(1, SPEC_NOW, { author: '[deleted]' }))?.author).toBeUndefined();
   });
 

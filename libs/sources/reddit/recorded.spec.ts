@@ -49,10 +49,10 @@ describeRecorded(
       first: 't1_opq3e1a',
       last: 't1_c0bhyju',
       digest: '740b890cf5fb',
-      notPolled: 'what one user wrote',
+      notPolled: 'the posts and comments of one user',
     },
-    'moderated_subreddits-1.json': lookup('a lookup with a parser of its own, below'),
-    'moderated_subreddits-2.json': lookup('a lookup with a parser of its own, below'),
+    'moderated_subreddits-1.json': lookup('a lookup with its own parser; it is read below'),
+    'moderated_subreddits-2.json': lookup('a lookup with its own parser; it is read below'),
     'listing-empty-1.json': { items: 0 },
     'http-302-1.json': { error: 'not_found' },
     'http-401-1.json': { error: 'unauthorized' },
@@ -72,7 +72,7 @@ describeRecorded(
 it.each([
   ['moderated_subreddits-1.json', 20],
   ['moderated_subreddits-2.json', 0],
-])('the recorded lookup %s gives %i subreddits', (file, count) => {
+])('the recorded lookup %s returns %i subreddits', (file, count) => {
   const answer = recordedAnswer('reddit', file);
   if (!answer) return;
   const subreddits = parseModerated(JSON.parse(answer.bytes.toString()));

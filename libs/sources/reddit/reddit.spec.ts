@@ -36,7 +36,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to reddit', () => {
-  it('is one search for all terms, and the newest comments', async () => {
+  it('is one search for all terms, and one for the newest comments', async () => {
     expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] })).toEqual([
       '/search?q=led (lamp OR "desk light")&sort=new&type=link&limit=100&raw_json=1',
       '/r/all/comments?limit=100&raw_json=1',
@@ -53,20 +53,20 @@ describe('the request to reddit', () => {
     expect(await asked({ query: 'lamp', filters: { subreddit: '/r/lamps, Lighting' } })).toEqual(expected);
   });
 
-  it('asks for everything new in the subreddits when the search has no words', async () => {
+  it('asks for all new posts and comments of the subreddits if the search has no words', async () => {
     expect(await asked({ filters: { subreddit: 'lamps' } })).toEqual([
       '/r/lamps/new?limit=100&raw_json=1',
       '/r/lamps/comments?limit=100&raw_json=1',
     ]);
   });
 
-  it('contains the unchanged words, and no comments, in mode platform', async () => {
+  it('in mode platform contains the unchanged words, and does not ask for comments', async () => {
     expect(await asked({ query: 'title:lamp NOT led' }, { match: 'platform' })).toEqual([
       '/search?q=title:lamp NOT led&sort=new&type=link&limit=100&raw_json=1',
     ]);
   });
 
-  it('is several searches if the terms do not fit into one', async () => {
+  it('is split into several searches if the terms are too long for one', async () => {
     const terms = Array.from({ length: 50 }, (_, n) => `a term of some length, number ${n}`);
     const queries = (await asked({ query: 'led', terms }))
       .slice(0, -1)
@@ -116,7 +116,7 @@ describe('the request to reddit', () => {
     ]);
   });
 
-  it('reads few pages of all comments, and reports the gap', async () => {
+  it('asks for only three pages of all comments, and the gap is reported', async () => {
     const upstream = fakeUpstream(
       'reddit',
       (request) =>
@@ -131,7 +131,7 @@ describe('the request to reddit', () => {
     expect([fetched.gap, upstream.requests.length]).toEqual([true, 1 + 1 + 3]);
   });
 
-  it('a subreddit that does not exist is reported as such', async () => {
+  it('for a subreddit that does not exist is reported as such', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { status: 302 });
     const criteria = criteriaOf({ query: 'lamp', filters: { subreddit: 'nolamps' } });
     await expect(connector.search(criteria, fakeContext(upstream.http))).rejects.toMatchObject({

@@ -29,7 +29,7 @@ describe('signing in to reddit', () => {
   const search = (upstream: ReturnType<typeof upstreamOf>, more: Partial<FetchContext> = {}) =>
     connector.search(criteria, fakeContext(upstream.http, { match: 'platform', ...more }));
 
-  it('sends the application, and then its token', async () => {
+  it('sends the credentials of the application; the search then sends the token', async () => {
     const upstream = upstreamOf(() => ({ body: listing([]) }));
     await search(upstream);
     const [signIn, request] = upstream.requests;
@@ -45,7 +45,7 @@ describe('signing in to reddit', () => {
     });
   });
 
-  it('happens once while the token lasts, and again shortly before it ends', async () => {
+  it('happens once while the token is valid, and again shortly before it expires', async () => {
     const upstream = upstreamOf(() => ({ body: listing([]) }));
     const session = new Map();
     await search(upstream, { session });
@@ -55,7 +55,7 @@ describe('signing in to reddit', () => {
     expect(upstream.requests.length).toBe(5);
   });
 
-  it('happens again, once, when the token is refused', async () => {
+  it('is repeated once if the token is refused', async () => {
     const upstream = upstreamOf((token) =>
       token === 'bearer token-1' ? { status: 401, body: { error: 401 } } : { body: listing([]) },
     );
@@ -63,7 +63,7 @@ describe('signing in to reddit', () => {
     expect(upstream.requests.length).toBe(4);
   });
 
-  it('gives up when a fresh token is refused too', async () => {
+  it('is not repeated again if the new token is also refused', async () => {
     const upstream = upstreamOf(() => ({ status: 401, body: { message: 'Unauthorized', error: 401 } }));
     await expect(search(upstream)).rejects.toMatchObject({ kind: 'unauthorized', statusCode: 401 });
     expect(upstream.requests.length).toBe(4);

@@ -20,7 +20,7 @@ describe('dates of feeds', () => {
     ['2026-03-04 12:00:00 CET', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04', '2026-03-04T00:00:00.000Z'],
     ['2026-03', '2026-03-01T00:00:00.000Z'],
-  ])('%s', (text, expected) => {
+  ])('are read: %s', (text, expected) => {
     expect(parseFeedDate(text)).toBe(expected);
   });
 

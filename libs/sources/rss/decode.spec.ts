@@ -14,58 +14,63 @@ describe('encodings of feeds', () => {
     parseFeedAnswer(bytes, { feedUrl: FEED_URL, url: FEED_URL, contentType }).items[0]?.title;
 
   it.each([
-    ['UTF-8, said by nobody', Buffer.from(feedIn(words)), undefined, words],
+    ['UTF-8 without a declaration', Buffer.from(feedIn(words)), undefined, words],
     [
-      'UTF-8, though the server says Latin-1',
+      'UTF-8, although the server declares Latin-1',
       Buffer.from(feedIn(words)),
       'text/xml; charset=iso-8859-1',
       words,
     ],
-    ['UTF-8, though the file says Latin-1', Buffer.from(feedIn(words, 'iso-8859-1')), undefined, words],
+    ['UTF-8, although the file declares Latin-1', Buffer.from(feedIn(words, 'iso-8859-1')), undefined, words],
     [
-      'windows-1251 by the server',
+      'windows-1251, declared by the server',
       iconv.encode(feedIn(russian), 'windows-1251'),
       'text/xml; charset="windows-1251"',
       russian,
     ],
     [
-      'windows-1251 by the file',
+      'windows-1251, declared by the file',
       iconv.encode(feedIn(russian, 'windows-1251'), 'windows-1251'),
       undefined,
       russian,
     ],
     [
-      'the server before the file',
+      'windows-1251 of the server, although the file declares another encoding',
       iconv.encode(feedIn(russian, 'koi8-r'), 'windows-1251'),
       'a/b; charset=windows-1251',
       russian,
     ],
     [
-      'the file, where the server says UTF-8 and is wrong',
+      'koi8-r of the file, although the server wrongly declares UTF-8',
       iconv.encode(feedIn(russian, 'koi8-r'), 'koi8-r'),
       'a/b; charset=utf-8',
       russian,
     ],
-    ['koi8-r, said by nobody', iconv.encode(feedIn(russian), 'koi8-r'), undefined, russian],
+    ['koi8-r without a declaration', iconv.encode(feedIn(russian), 'koi8-r'), undefined, russian],
     [
-      'windows-1252 where Latin-1 is said',
+      'windows-1252, declared as Latin-1',
       iconv.encode(feedIn('“Lampe” – 5 €', 'iso-8859-1'), 'windows-1252'),
       undefined,
       '“Lampe” – 5 €',
     ],
     [
-      'UTF-16 with a mark',
+      'UTF-16 with a byte order mark',
       iconv.encode(feedIn(words, 'utf-16'), 'utf-16le', { addBOM: true }),
       'text/xml; charset=utf-8',
       words,
     ],
-    ['UTF-16 without', iconv.encode(feedIn(words, 'utf-16'), 'utf-16be'), undefined, words],
-    ['an unknown name', Buffer.from(feedIn(words, 'x-lamp')), 'a/b; charset=none', words],
-  ])('%s', (_, bytes, contentType, title) => {
+    ['UTF-16 without a byte order mark', iconv.encode(feedIn(words, 'utf-16'), 'utf-16be'), undefined, words],
+    [
+      'UTF-8, declared with an unknown name',
+      Buffer.from(feedIn(words, 'x-lamp')),
+      'a/b; charset=none',
+      words,
+    ],
+  ])('are recognized: %s', (_, bytes, contentType, title) => {
     expect(titleOf(bytes, contentType)).toBe(title);
   });
 
-  it('one broken byte does not turn a long text into another encoding', () => {
+  it('of long texts are recognized despite one broken byte', () => {
     const bytes = Buffer.from(feedIn(`${russian}#${russian}`));
     bytes[bytes.indexOf('#')] = 0xff;
     expect(titleOf(bytes, undefined)).toBe(`${russian}\ufffd${russian}`);

@@ -30,7 +30,7 @@ function checks(answer: (request: FakeRequest) => FakeAnswer, feed_urls: string[
   return { check, requests: upstream.requests };
 }
 
-describe('asking for a feed', () => {
+describe('reading a feed', () => {
   it('sends the accepted formats, and follows redirects', async () => {
     const { check, requests } = checks(() => ({ body: feed }));
     await check();
@@ -49,7 +49,7 @@ describe('asking for a feed', () => {
     expect(foreign).toEqual([true]);
   });
 
-  it('asks only for what has changed, with the validators of the last answer', async () => {
+  it('sends the validators of the last response, so that the server need not send an unchanged feed again', async () => {
     const validators = { etag: 'W/"1"', 'last-modified': 'Wed, 04 Mar 2026 11:00:00 GMT' };
     const { check, requests } = checks((request) =>
       request.headers?.['if-none-match'] === 'W/"1"' ? { status: 304 } : { body: feed, headers: validators },
@@ -66,7 +66,7 @@ describe('asking for a feed', () => {
     ]);
   });
 
-  it('asks once for all searches that have seen the same version', async () => {
+  it('sends one request for all searches that have seen the same version', async () => {
     const upstream = fakeUpstream('rss', () => ({ body: feed, headers: { etag: '"2"' } }));
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {
@@ -87,7 +87,7 @@ describe('asking for a feed', () => {
     expect(states).toEqual([seen('"2"'), seen('"2"'), seen('"2"')]);
   });
 
-  it('reads a moved feed at its new address, and at the old one when the new one fails', async () => {
+  it('requests a moved feed at its new address, and at the old one if the new one fails', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
     const { check, requests } = checks((request) => {
@@ -104,7 +104,7 @@ describe('asking for a feed', () => {
     expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
   });
 
-  it('requests a feed that is gone again after a day, and not before', async () => {
+  it('requests a feed that is gone only after a day', async () => {
     const { check, requests } = checks(() => ({ status: 410 }));
     const inHours = (hours: number) => ({ now: new Date(SPEC_NOW.getTime() + hours * 3_600_000) });
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
@@ -119,7 +119,7 @@ describe('asking for a feed', () => {
     expect(requests.length).toBe(2);
   });
 
-  it('reads the other feeds when one fails, and reports which', async () => {
+  it('reads the other feeds if one fails, and reports the one that failed', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 404 } : { body: feed }),
       [FEED_URL, OTHER_URL],
@@ -131,7 +131,7 @@ describe('asking for a feed', () => {
     ]);
   });
 
-  it('reports the outage of a feed that answers again, and reads all of it', async () => {
+  it('reports the outage of a feed that answers again, and returns all its entries', async () => {
     let down = false;
     const { check, requests } = checks(
       ({ url }) => (url === OTHER_URL && down ? { status: 503 } : { body: feed, headers: { etag: '"1"' } }),
@@ -157,7 +157,7 @@ describe('asking for a feed', () => {
     expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
-  it('fails when all of them fail, and waits as long as the longest wait that one asks for', async () => {
+  it('fails if all feeds fail, with the longest wait that one of them asks for', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
       [FEED_URL, OTHER_URL],
@@ -168,12 +168,12 @@ describe('asking for a feed', () => {
     expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
   });
 
-  describe('knows each server for all searches that name it', () => {
+  describe('shares the state of servers and feeds between searches', () => {
     const HOST = 'https://shared.example';
     const [A, B, C] = [`${HOST}/a`, `${HOST}/b`, `${HOST}/c`];
     const at = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);
 
-    /** Searches of several accounts on one process. */
+    /** Searches of several accounts in one process. */
     function searches(answer: (request: FakeRequest) => FakeAnswer) {
       const upstream = fakeUpstream('rss', answer);
       const session = new Map<string, unknown>();
@@ -188,7 +188,7 @@ describe('asking for a feed', () => {
     }
     afterEach(() => void jest.useRealTimers());
 
-    it('sends no requests until Retry-After has passed, for any feed of any search', async () => {
+    it('sends a server no requests until Retry-After has passed, for any feed of any search', async () => {
       jest.useFakeTimers(fakeOnly('performance'));
       const { search, asked } = searches(({ url }) =>
         url === A ? { status: 429, headers: { 'retry-after': '10' } } : { body: feed },
@@ -228,7 +228,7 @@ describe('asking for a feed', () => {
       expect(asked().filter((url) => url === B).length).toBe(60);
     });
 
-    it('sends one server only a few requests at once', async () => {
+    it('sends one server only a few requests at the same time', async () => {
       let [underWay, most] = [0, 0];
       const urls = Array.from({ length: 20 }, (_, n) => `${HOST}/${n}`);
       const { http } = fakeUpstream('rss', () => ({ body: feed }));
@@ -252,7 +252,7 @@ describe('asking for a feed', () => {
       ['Cache-Control', { 'cache-control': 'public, max-age=300' }, feed],
       ['<ttl>', {}, feed.replace('<channel>', '<channel><ttl>5</ttl>')],
     ])(
-      'asks no more often than %s says for searches whose interval is longer, and says so',
+      'requests a feed no more often than %s allows if the search has a longer interval, and reports this',
       async (_, headers, body) => {
         const { search, requests } = searches(() => ({ body, headers }));
         const since = SPEC_NOW;
@@ -270,7 +270,7 @@ describe('asking for a feed', () => {
       },
     );
 
-    it('reads a feed again for a first poll, which counts missing items as new', async () => {
+    it('requests a feed again for a first poll, because items that are missing in it would later count as new', async () => {
       const { search, requests } = searches(() => ({
         body: feed,
         headers: { 'cache-control': 'max-age=300' },
@@ -280,7 +280,7 @@ describe('asking for a feed', () => {
       expect(requests.length).toBe(2);
     });
 
-    it('asks as often as the search needs, even if the publisher wants longer waits, and reports that', async () => {
+    it('requests a feed as often as the search needs, even if the publisher asks for longer waits, and reports this', async () => {
       const headers = { 'cache-control': 'max-age=3600' };
       const { search, requests } = searches(() => ({ body: feed, headers }));
       for (const seconds of [0, 60, 120]) {
@@ -295,12 +295,12 @@ describe('asking for a feed', () => {
     });
   });
 
-  it('keeps the query of an address, which may be a key, out of the reason', async () => {
+  it('does not show the query of an address in the error, because it may contain a key', async () => {
     const { check } = checks(() => ({ status: 403 }), [`${OTHER_URL}?key=s3cret`]);
     await expect(check()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') as string });
   });
 
-  it('reports a gap when a busy feed shows nothing of the last read', async () => {
+  it('reports a gap if a busy feed contains no entry of the last read', async () => {
     const posts = Array.from({ length: 12 }, (_, n) => ({
       n,
       at: new Date(SPEC_NOW.getTime() - n * 60_000),

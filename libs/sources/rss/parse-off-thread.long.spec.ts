@@ -7,7 +7,7 @@ import { parseOffThread } from './parse-off-thread.js';
 describe('a feed on a machine without a free processor', () => {
   let busy: ChildProcess[] = [];
   beforeAll(() => {
-    // They end by themselves, also when this process is killed.
+    // The processes end by themselves, even if this process is killed.
     const loop = 'const end = Date.now() + 60_000; while (Date.now() < end);';
     busy = Array.from({ length: availableParallelism() * 4 }, () => spawn(process.execPath, ['-e', loop]));
   });

@@ -13,8 +13,8 @@ const parse = (text: string) => parseOffThread(Buffer.from(text), origin);
 const repeated = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join('');
 
-describe('a feed that is parsed off the thread', () => {
-  it('gives the same result as on this thread', async () => {
+describe('a feed that is parsed in a separate thread', () => {
+  it('has the same result as on this thread', async () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 
@@ -29,7 +29,7 @@ describe('a feed that is parsed off the thread', () => {
   const dated = (n: number) =>
     `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
 
-  it('is read up to a limit of entries, the newest, and reports how many were left out', async () => {
+  it('is read up to a limit, newest entries first, and a warning counts the others', async () => {
     const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
     expect([items.length, items[0]?.title]).toEqual([MOST_ENTRIES, String(MOST_ENTRIES + 499)]);
     expect(warnings).toEqual([
@@ -38,7 +38,7 @@ describe('a feed that is parsed off the thread', () => {
   }, 60_000);
 
   it('fails if it takes too much time or memory, while this thread continues and other feeds are read', async () => {
-    // This many need more memory than a thread may take, also on a fast machine.
+    // This many attributes need more memory than a thread may take, even on a fast machine.
     const hostile = rss(`<item${repeated(3_000_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
@@ -52,7 +52,7 @@ describe('a feed that is parsed off the thread', () => {
     expect((await parse(good)).items.length).toBe(1);
   }, 60_000);
 
-  it('does not count as too large because its thread has read many feeds, when no file could be opened as it began', async () => {
+  it('does not count as too large because of earlier feeds of its thread, even if the first reading of the processor time failed', async () => {
     const read = fs.readFileSync;
     const stat = jest
       .fn(() => `1 (node) R ${'0 '.repeat(10)}1000000 0`)

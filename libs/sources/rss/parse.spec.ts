@@ -111,28 +111,32 @@ describe('articles', () => {
 
   it.each([
     [
-      'of its link',
+      'of their link',
       '<link>https://a.example/1</link><guid>https://a.example/2</guid>',
       'https://a.example/1',
     ],
     [
-      'of its guid, which is a permalink unless it says otherwise',
+      'of their guid, if it is a permalink (the default)',
       '<guid>https://a.example/2</guid>',
       'https://a.example/2',
     ],
     [
-      'of its enclosure',
+      'of their enclosure',
       '<guid isPermaLink="false">https://a.example/2</guid><enclosure url="/3.mp3"/>',
       'https://news.lamps.example/3.mp3',
     ],
-    ['of the site where it has none', '<guid>x</guid><title>Lamp</title>', 'https://news.lamps.example/'],
     [
-      'behind the one of Google',
+      'of the site if they have no address',
+      '<guid>x</guid><title>Lamp</title>',
+      'https://news.lamps.example/',
+    ],
+    [
+      'that an address of Google redirects to',
       '<link>https://www.google.com/url?rct=j&amp;sa=t&amp;url=https://a.example/4%3Fb%3D1&amp;ct=ga</link>',
       'https://a.example/4?b=1',
     ],
     [
-      'without a script in it',
+      'of the site if their link is a script',
       '<link>javascript:alert(1)</link><guid>x</guid>',
       'https://news.lamps.example/',
     ],
@@ -140,7 +144,7 @@ describe('articles', () => {
     expect(item(inner)?.url).toBe(url);
   });
 
-  it('have links relative to xml:base, else to Content-Location, else to the last address', () => {
+  it('have links relative to xml:base, otherwise to Content-Location, otherwise to the last address', () => {
     const entry = '<item><link>a</link></item>';
     const based =
       '<rss version="2.0" xml:base="https://base.example/x/"><channel><item xml:base="y/"><link>a</link></item></channel></rss>';
@@ -166,7 +170,7 @@ describe('articles', () => {
     ]);
   });
 
-  it('without guid are identified by link, else by title and date, else by text', () => {
+  it('without a guid are identified by link, otherwise by title and date, otherwise by text', () => {
     expect(item('<link>https://a.example/1</link><title>T</title>')?.itemId).toBe(
       idOf('https://a.example/1'),
     );
@@ -209,7 +213,7 @@ describe('feeds with faults', () => {
     ['in a CDATA section', `${rss(entry).split('</channel>')[0]}<item><title><![CD`],
     ['between entries', rss(entry).split('</channel>')[0] ?? ''],
     ['in the last tag', rss(entry).trimEnd().slice(0, -1)],
-  ])('that break off %s are read up to there', (_, feed) => {
+  ])('that end %s are read up to this point', (_, feed) => {
     const { items, warnings } = parse(feed);
     expect(items.map(({ title }) => title)).toEqual(['Lamp']);
     expect(warnings).toContain('rss: the end of the feed is missing; the entries before it were read');
@@ -250,7 +254,7 @@ describe('feeds with faults', () => {
     ).toBe(idOf('1'));
   });
 
-  it('do not expand entities, nor overflow the stack', () => {
+  it('cannot expand entities or overflow the stack', () => {
     expect(item('<guid>1</guid><title>&lol;</title>')?.title).toBe('&lol;');
     expect(faultOf(`<rss version="2.0"><channel>${'<a>'.repeat(50_000)}</rss>`)).toMatch(/^unknown_shape/);
   });

@@ -7,7 +7,7 @@ describe('text that was escaped for HTML', () => {
     ['Ada&#39;s &quot;lamp&quot; &#x1F4A1;', 'Ada\'s "lamp" 💡'],
     ['&amp;lt;b&amp;gt;', '&lt;b&gt;'],
     ['AT&T &copy; &#0; &#xd800; &', 'AT&T &copy; &#0; &#xd800; &'],
-  ])('%s is %s', (text, plain) => {
+  ])('%s becomes %s', (text, plain) => {
     expect(unescaped(text)).toBe(plain);
   });
 
@@ -16,7 +16,7 @@ describe('text that was escaped for HTML', () => {
     ['💡 &lt;3 &amp;&amp; #lamp', [19, 24], '#lamp'],
     ['#lamp &amp; light', [0, 5], '#lamp'],
     ['nothing to undo', [8, 10], 'to'],
-  ])('moves the offsets of "%s" with it', (text, offsets, expected) => {
+  ])('keeps the offsets of "%s" at the same words', (text, offsets, expected) => {
     const [start, end] = unescapedOffsets(text, offsets);
     expect([...unescaped(text)].slice(start, end).join('')).toBe(expected);
   });

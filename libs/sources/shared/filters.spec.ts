@@ -12,7 +12,7 @@ describe('filters of a search', () => {
     ],
     [7, []],
     [null, []],
-  ])('that hold texts, %j, are the list %j', (lang, texts) => {
+  ])('with the value %j are read as the list %j', (lang, texts) => {
     expect(filterTexts(criteriaOf({ filters: { lang } }), 'lang')).toEqual(texts);
   });
 
@@ -26,18 +26,18 @@ describe('filters of a search', () => {
     [[], 'must be a language'],
     ['english', 'must be a language; "english" is not'],
     [['en', 'de', 'fr'], 'at most 2'],
-  ])('of texts, %j, have the fault %j', (lang, message) => {
+  ])('with the value %j have the fault %j', (lang, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.lang', message }];
     expect(faultsOfTexts(criteriaOf({ filters: { lang } }), LANG)).toEqual(faults);
   });
 
-  it('are empty if the search has none', () => {
+  it('have no fault if they are absent', () => {
     expect(faultsOfTexts(criteriaOf({}), LANG)).toEqual([]);
   });
 });
 
 describe('the sort of a search', () => {
-  it('that the source does not have is a fault that names the ones it has', () => {
+  it('is refused if the source does not support it, with a list of the supported ones', () => {
     expect(faultsOfSort('x', criteriaOf({ sort: 'price' }), ['recency', 'relevancy'])).toEqual([
       { path: 'sort', message: 'x sorts by recency, relevancy, not by "price"' },
     ]);

@@ -2,13 +2,13 @@ import { htmlToLine, htmlToText } from './html-text.js';
 
 describe('HTML as text', () => {
   it.each([
-    ['plain words stay', 'a < b & c', 'a < b & c'],
-    ['paragraphs', 'one<p>two</p><p>three', 'one\n\ntwo\n\nthree'],
-    ['line breaks', 'one<br>two<br/>three', 'one\ntwo\nthree'],
-    ['entities, once', '&quot;&#x27;&amp;lt;&#8364;&hellip;', '"\'&lt;€…'],
-    ['markup inside words', 'Ear<b>shot</b>', 'Earshot'],
+    ['plain words are unchanged', 'a < b & c', 'a < b & c'],
+    ['paragraphs are separated by an empty line', 'one<p>two</p><p>three', 'one\n\ntwo\n\nthree'],
+    ['line breaks are kept', 'one<br>two<br/>three', 'one\ntwo\nthree'],
+    ['entities are decoded once', '&quot;&#x27;&amp;lt;&#8364;&hellip;', '"\'&lt;€…'],
+    ['markup inside words is removed', 'Ear<b>shot</b>', 'Earshot'],
     [
-      'scripts, styles and images go',
+      'scripts, styles and images are removed',
       'a<script>alert(1)</script><style>b{}</style><img src="x" alt="y">b',
       'ab',
     ],
@@ -19,18 +19,18 @@ describe('HTML as text', () => {
       'https://x.example/a/long/path',
     ],
     ['headings keep their case', '<h1>Tea at Five</h1>now', 'Tea at Five\n\nnow'],
-    ['lists', '<ul><li>one</li><li>two</li></ul>', '* one\n * two'],
-    ['cells do not run together', '<table><tr><td>a</td><td>b</td></tr></table>', 'a\nb'],
+    ['entries of lists have marks', '<ul><li>one</li><li>two</li></ul>', '* one\n * two'],
+    ['cells of a table are on separate lines', '<table><tr><td>a</td><td>b</td></tr></table>', 'a\nb'],
     ['code keeps its lines', '<pre><code>a\n  b</code></pre>', 'a\n  b'],
-    ['no more than one empty line', '<p>a</p><p></p><div></div><p>b</p>', 'a\n\nb'],
-    ['what stores refuse goes', 'a\u0000b\ud800c', 'abc'],
-    ['nothing', '', ''],
-    ['tags that never end', 'a <b', 'a'],
+    ['several empty lines become one', '<p>a</p><p></p><div></div><p>b</p>', 'a\n\nb'],
+    ['characters that stores refuse are removed', 'a\u0000b\ud800c', 'abc'],
+    ['empty text stays empty', '', ''],
+    ['tags that never end are removed', 'a <b', 'a'],
   ])('%s', (_, html, text) => {
     expect(htmlToText(html)).toBe(text);
   });
 
-  it('reads extreme nesting', () => {
+  it('is empty for extreme nesting, without an error', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 

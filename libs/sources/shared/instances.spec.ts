@@ -15,7 +15,7 @@ import { UpstreamError, type Fetched } from '../source.js';
 
 const WANTED = 'must be a list of 1 to 5 servers, for example "lamps.example"';
 
-describe('the servers of a network that a search names', () => {
+describe('the servers in a search', () => {
   it.each([
     ['lamps.example', 'lamps.example'],
     ['https://Lamps.Example/', 'lamps.example'],
@@ -34,7 +34,7 @@ describe('the servers of a network that a search names', () => {
     expect(hostOf(text)).toBe(host);
   });
 
-  it('are each read once', () => {
+  it('are listed without duplicates', () => {
     const instances = ['Lamps.example', 'https://lamps.example', 'light.example'];
     expect(instancesOf(criteriaOf({ filters: { instances } }))).toEqual(['lamps.example', 'light.example']);
     expect(instancesOf(criteriaOf({}))).toEqual([]);
@@ -43,7 +43,7 @@ describe('the servers of a network that a search names', () => {
   it.each([
     createLemmyConnector({ instance: 'own.example', token: '' }),
     createMastodonConnector({ instance: 'own.example', token: '' }),
-  ])('are named as servers of the user by $id, except the one of the settings', ({ namedServers }) => {
+  ])('are reported by $id as named servers, except the configured one', ({ namedServers }) => {
     const criteria = criteriaOf({ filters: { instances: ['own.example', 'slow.example'] } });
     expect(namedServers?.(criteria)).toEqual(namedInstances(criteria, 'own.example'));
     expect(namedServers?.(criteria)).toEqual([{ path: 'filters.instances', url: 'https://slow.example/' }]);
@@ -62,7 +62,7 @@ describe('the servers of a network that a search names', () => {
     expect(instanceFaults(criteria, 'lamps.example')).toEqual(faults);
   });
 
-  it('are the one in the setting, or the default one if it is empty', () => {
+  it('are the server in the setting, or the default server if the setting is empty', () => {
     expect(hostOfSetting('SOURCE_X', ' https://light.example/ ', 'lamps.example')).toBe('light.example');
     expect(hostOfSetting('SOURCE_X', '', 'lamps.example')).toBe('lamps.example');
     expect(() => hostOfSetting('SOURCE_X', 'http://localhost:1', 'lamps.example')).toThrow(
@@ -85,7 +85,7 @@ describe('reading several servers', () => {
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
     ).reading;
 
-  it('one that only the search names is read with lower limits than the configured one', async () => {
+  it('a server that is not the configured one is read with lower limits', async () => {
     const { http, requests } = fakeUpstream('lemmy', () => ({ body: {} }));
     const instances = { source: 'lemmy' as const, hosts: ['own.example', 'a.example'], own: 'own.example' };
     await readInstances({ ...instances, context: fakeContext(http) }, async (host, reading) => {
@@ -98,14 +98,14 @@ describe('reading several servers', () => {
     ]);
   });
 
-  it('one that fails is a warning', async () => {
+  it('a server that fails causes a warning', async () => {
     expect(await read(['a.example', 'b.example'], ['b.example'])).toEqual({
       ...nothing,
       warnings: ['lemmy on b.example: lemmy answered 500 (b)'],
     });
   });
 
-  it('all failing is a fault, with the longest wait, of this search alone', async () => {
+  it('if all servers fail, the read fails with the longest wait, and only this search waits', async () => {
     await expect(read(['a.example', 'b.example'], ['a.example', 'b.example'])).rejects.toMatchObject({
       kind: 'server_error',
       message:
@@ -115,14 +115,14 @@ describe('reading several servers', () => {
     });
   });
 
-  it('if only the configured one fails, its fault is thrown unchanged and all searches wait', async () => {
+  it('if the configured server is the only one and fails, its fault is thrown unchanged and all searches wait', async () => {
     await expect(read(['own.example'], ['own.example'])).rejects.toMatchObject({
       message: 'lemmy answered 500 (o)',
       reach: 'upstream',
     });
   });
 
-  it('errors that are not from the upstream are not hidden', async () => {
+  it('errors that are not from the upstream are thrown', async () => {
     const broken = () => Promise.reject(new TypeError('broken'));
     await expect(readOf(['a.example'], broken).reading).rejects.toThrow(TypeError);
   });
@@ -130,11 +130,11 @@ describe('reading several servers', () => {
   it.each([
     [new UpstreamError('rate_limited', 'busy', 429, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'busy', 503, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
-    // Lemmy 0.19 never names a time.
+    // Lemmy 0.19 never says how long to wait.
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
   ])(
-    'the own one that asks for a wait makes the lane wait, although another answers: %o',
+    'the lane waits if the configured server asks Earshot to wait, even if another server answers: %o',
     async (fault, waits) => {
       const hosts = ['own.example', 'a.example'];
       const { reading, heldOff } = readOf(hosts, (host) =>
@@ -149,14 +149,14 @@ describe('reading several servers', () => {
   );
 });
 
-describe('a server that only searches name', () => {
+describe('a server that is named in searches and not configured', () => {
   beforeEach(() => void jest.useFakeTimers(fakeOnly('performance')));
   afterEach(() => void jest.useRealTimers());
 
   const session = new Map<string, unknown>();
   const hosts = ['own.example', 'busy.example', 'a.example'];
 
-  /** Each read asks every server once; this server responds like this. */
+  /** Each read requests every server once. `busy.example` responds with `answer`. */
   async function read(answer: FakeAnswer) {
     const foreign: string[] = [];
     const heldOff: unknown[] = [];
@@ -200,13 +200,13 @@ describe('a server that only searches name', () => {
     expect([later.asked, later.warnings]).toEqual([hosts, []]);
   });
 
-  it('is asked again at once if it only failed', async () => {
+  it('gets the next request immediately if it failed without asking Earshot to wait', async () => {
     session.clear();
     await read({ status: 503 });
     expect((await read({})).asked).toEqual(hosts);
   });
 
-  it('is one of a limited number that are remembered', () => {
+  it('is cached together with a limited number of others', () => {
     const context = { session: new Map<string, unknown>() };
     const cache = () => sessionCache<number>(context, 'servers', 2);
     for (const host of ['a', 'b', 'c']) cache().set(host, 1);

@@ -11,7 +11,7 @@ const PARTS = {
 };
 
 describe('an item of any source', () => {
-  it('leaves out counts that the wire cannot carry, and keeps the others', () => {
+  it('leaves out counts that the wire format cannot represent, and keeps the others', () => {
     const item = buildItem('hackernews', {
       ...PARTS,
       engagement: { likes: 3, views: 3_000_000_000, score: 1.5, replies: -2 },
@@ -66,7 +66,7 @@ describe('an item of any source', () => {
     ]);
   });
 
-  it('has a short derived id if the upstream gives a very long one', () => {
+  it('has a short derived id if the upstream sends a very long one', () => {
     const idOf = (itemId: string) => buildItem('hackernews', { ...PARTS, itemId }).itemId;
     const long = `hn:${'x'.repeat(600_000)}`;
     expect(idOf(long).length).toBeLessThan(512);

@@ -1,7 +1,7 @@
 import { askWithToken, sessionToken } from './session-token.js';
 import { UpstreamError } from '../source.js';
 
-/** Tokens numbered in order; getting the first `failing` ones fails. */
+/** Makes tokens with the numbers 1, 2, 3. Making the first `failing` tokens fails. */
 function numbered(failing = 0) {
   const made: number[] = [];
   const make = () => {
@@ -14,13 +14,13 @@ function numbered(failing = 0) {
 const refusal = () => Promise.reject(new UpstreamError('unauthorized', 'it has ended', 401));
 
 describe('a token of the session', () => {
-  it('is made once for reads that start together, and for later ones', async () => {
+  it('is made once for reads that start together and for later reads', async () => {
     const { made, token } = numbered();
     expect(await Promise.all([sessionToken(token), sessionToken(token)])).toEqual([1, 1]);
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);
   });
 
-  it('is renewed once when it ends soon', async () => {
+  it('is renewed once if it expires soon', async () => {
     const { made, token } = numbered();
     const ending = { ...token, isGood: (value: number) => value > 1 };
     await sessionToken(token);
@@ -34,7 +34,7 @@ describe('a token of the session', () => {
     expect(await sessionToken(token)).toBe(2);
   });
 
-  it('is renewed only once when several requests are refused with it', async () => {
+  it('is renewed only once if several requests with it are refused', async () => {
     const { made, token } = numbered();
     const ask = (value: number) => (value === 1 ? refusal() : Promise.resolve(value));
     expect(await Promise.all([askWithToken(token, ask), askWithToken(token, ask)])).toEqual([2, 2]);
@@ -43,7 +43,7 @@ describe('a token of the session', () => {
     expect(made.length).toBe(3);
   });
 
-  it('is kept when another error occurs', async () => {
+  it('is kept if another error occurs', async () => {
     const { made, token } = numbered();
     await expect(askWithToken(token, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);

@@ -7,7 +7,7 @@ const text = fc.string({
 });
 
 describe('a text that is cut', () => {
-  it('fits, is the beginning of the text, and has a UTF-8 form', () => {
+  it('fits, is the beginning of the text, and is well-formed', () => {
     fc.assert(
       fc.property(text, fc.nat(200), (value, most) => {
         const kept = cutText(value, most);
@@ -44,7 +44,7 @@ describe('JSON that is cut', () => {
     );
   });
 
-  it('always fits', () => {
+  it('always fits into the limit', () => {
     const long = fc.nat(300_000).map((length) => '"'.repeat(length));
     const list = fc.array(fc.oneof(long, fc.constant({ a: '\u0001'.repeat(9000) })), { maxLength: 20 });
     const value = fc.record({
@@ -67,7 +67,7 @@ describe('JSON that is cut', () => {
     );
   });
 
-  it('reports a cut of a text, a title, a list, a nesting', () => {
+  it('reports that a text, a title, a list or deep nesting was cut', () => {
     expect(cutJson({ text: 'x'.repeat(70_000) })).toMatchObject({
       cut: true,
       value: { text: 'x'.repeat(65_536) },

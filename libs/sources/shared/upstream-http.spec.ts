@@ -2,7 +2,7 @@ import { OutboundError, readRateHeaders, type OutboundRequest } from '#http-out'
 import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import { createUpstreamHttp } from '../index.js';
 
-describe("a source's door", () => {
+describe("a source's HTTP client", () => {
   it('sends requests with a deadline, a limit and compression, and trusted requests only to the configured address', async () => {
     const sent: OutboundRequest[] = [];
     const http = {
@@ -32,7 +32,7 @@ describe("a source's door", () => {
     ]);
   });
 
-  it('reports every request to the budget, answered or not', async () => {
+  it('reports every request to the budget, even if there is no response', async () => {
     const log: unknown[] = [];
     const answers: FakeAnswer[] = [
       { status: 200, headers: { 'x-ratelimit-remaining': '9' }, body: {} },
@@ -68,7 +68,7 @@ describe("a source's door", () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('returns the statuses that count as an answer', async () => {
+  it('returns responses with an accepted status', async () => {
     const upstream = fakeUpstream('rss', () => ({ status: 304 }));
     expect((await upstream.http.request({ url: 'https://a.example/', accept: [304] })).status).toBe(304);
     await expect(upstream.http.request({ url: 'https://a.example/' })).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe("a source's door", () => {
     [429, {}, 'rate_limited', undefined],
     [429, { 'x-ratelimit-remaining': '12.0', 'x-ratelimit-reset': '525' }, 'rate_limited', 525_000],
     [503, { 'retry-after': '120' }, 'server_error', 120_000],
-  ])('reads %i with %j', async (status, headers, kind, retryAfterMs) => {
+  ])('throws a fault for status %i with the headers %j', async (status, headers, kind, retryAfterMs) => {
     const upstream = fakeUpstream('reddit', () => ({ status, headers: headers as Record<string, string> }));
     const fault: unknown = await upstream.http
       .request({ url: 'https://a.example/' })
@@ -133,7 +133,7 @@ describe('rate headers', () => {
     [{ 'retry-after': 'Wed, 04 Mar 2026 11:00:00 GMT' }, { retryAfterMs: 0 }],
     [{ 'retry-after': '999999999' }, { retryAfterMs: 86_400_000 }],
     [{ 'retry-after': 'soon', 'x-ratelimit-remaining': 'many' }, {}],
-  ])('%j', (headers, expected) => {
+  ])('are read: %j', (headers, expected) => {
     expect(readRateHeaders(headers as Record<string, string>, SPEC_NOW)).toEqual(expected);
   });
 });

@@ -2,14 +2,14 @@ import { createStackoverflowConnector } from './index.js';
 import { wrapped } from './testing/fixtures.js';
 import { read } from './testing/search.js';
 
-describe('the waits that Stack Exchange asks for', () => {
-  it('a pause that a successful answer asks for is observed', async () => {
+describe('waits and faults of Stack Exchange', () => {
+  it('a wait that a successful response asks for is passed to the lane', async () => {
     const answers = () => wrapped([], { backoff: 12 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked to wait 12 s' }]);
   });
 
-  it('the last request of the day ends the quota until midnight, UTC', async () => {
+  it('after the last request of the day, the quota is closed until midnight UTC', async () => {
     const answers = () => wrapped([], { quota_remaining: 0 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([
@@ -92,11 +92,14 @@ describe('the waits that Stack Exchange asks for', () => {
       'stackoverflow answered 400: the request was not understood',
       undefined,
     ],
-  ])('%s, "%s", is "%s"', async (error_name, error_message, kind, message, retryAfterMs) => {
-    const answers = () => ({ status: 400, body: { error_id: 1, error_name, error_message } });
-    const reading = read({ query: 'lamp' }, { answers });
-    await expect(reading).rejects.toMatchObject({ kind, message, retryAfterMs, statusCode: 400 });
-  });
+  ])(
+    'the error %s with the message "%s" has the kind "%s"',
+    async (error_name, error_message, kind, message, retryAfterMs) => {
+      const answers = () => ({ status: 400, body: { error_id: 1, error_name, error_message } });
+      const reading = read({ query: 'lamp' }, { answers });
+      await expect(reading).rejects.toMatchObject({ kind, message, retryAfterMs, statusCode: 400 });
+    },
+  );
 
   it('a key that is refused is reported, with the setting to check', async () => {
     const answers = () => ({

@@ -2,7 +2,7 @@ import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseAnswers, parseQuestions } from './index.js';
 import { answer, question } from './testing/fixtures.js';
 
-describe('things of Stack Exchange', () => {
+describe('questions and answers of Stack Exchange', () => {
   const asked = (more: Record<string, unknown> = {}) =>
     parseQuestions({ items: [question(1, SPEC_NOW, more)] }, 'stackoverflow').items[0];
   const answered = (more: Record<string, unknown> = {}) =>
@@ -10,7 +10,7 @@ describe('things of Stack Exchange', () => {
   const bodyOf = (item: ReturnType<typeof asked>) =>
     JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
-  it('a question', () => {
+  it('a question is converted to an item', () => {
     expect(asked()).toMatchObject({
       itemId: 'stackoverflow:question:8999999',
       eventType: 'stackoverflow_question.created',
@@ -56,7 +56,7 @@ describe('things of Stack Exchange', () => {
     });
   });
 
-  it('an answer is in the same shape, under the title of its question', () => {
+  it('an answer has the same keys as a question, and the title of its question', () => {
     expect(answered()).toMatchObject({
       itemId: 'stackoverflow:answer:7999999',
       eventType: 'stackoverflow_answer.created',
@@ -78,7 +78,7 @@ describe('things of Stack Exchange', () => {
     });
   });
 
-  it('an answer without title and link is found by its number', () => {
+  it('an answer without title and link has an address with its number', () => {
     const item = answered({ title: undefined, link: undefined });
     expect([item?.title, item?.url]).toEqual(['', 'https://stackoverflow.com/a/7999999']);
   });
@@ -88,7 +88,7 @@ describe('things of Stack Exchange', () => {
     ['askubuntu', 'https://askubuntu.com/a/7999999'],
     ['unix', 'https://unix.stackexchange.com/a/7999999'],
     ['unix.meta', 'https://unix.meta.stackexchange.com/a/7999999'],
-  ])('on %s has the address %s', (site, url) => {
+  ])('on %s have the address %s', (site, url) => {
     const [item] = parseAnswers({ items: [answer(1, SPEC_NOW, { link: undefined })] }, site).items;
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);
   });
@@ -104,14 +104,14 @@ describe('things of Stack Exchange', () => {
     expect(asked({ body })?.text).toBe('Try\n\nif (a < b) {\n  lamp();\n}');
   });
 
-  it('of 2013 had no licence, body and owner', () => {
+  it('of 2013 are read without licence, body and owner', () => {
     const item = asked({ content_license: undefined, body: undefined, owner: undefined });
     expect(item).toMatchObject({ text: '' });
     expect(item?.author).toBeUndefined();
     expect(bodyOf(item)).toMatchObject({ license: null, author: null, authorReputation: null });
   });
 
-  it('that are closed or have a bounty say so', () => {
+  it('contain the time and reason of their closing, and their bounty', () => {
     const more = {
       closed_date: 1772625600,
       closed_reason: 'Duplicate',
@@ -134,7 +134,7 @@ describe('things of Stack Exchange', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const { items, warnings } = parseQuestions(
       { items: [question(1, SPEC_NOW), {}, question(2, SPEC_NOW, { creation_date: 'soon' })] },
       'stackoverflow',

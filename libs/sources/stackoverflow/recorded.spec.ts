@@ -54,7 +54,7 @@ describeRecorded(
       first: 'stackoverflow:question:17479135',
       last: 'stackoverflow:question:2497757',
       digest: 'f91e292514b8',
-      notPolled: 'what is like one question',
+      notPolled: 'the questions similar to one question',
     },
     'search-advanced-1.json': {
       items: 50,
@@ -69,7 +69,7 @@ describeRecorded(
       digest: '40f4a5de9e76',
     },
     'comments-1.json': notPolled(
-      'comments: they name no question, and one request gives a hundred of the whole site',
+      'comments: they do not contain their question, and one request returns a hundred of the whole site',
     ),
     'http-400-1.json': { error: 'unexpected_status' },
     'http-400-access-denied-1.json': { error: 'forbidden' },
@@ -83,7 +83,8 @@ describeRecorded(
   },
 );
 
-// One page as the newest of its kind, although some promise more; the other kind has nothing new.
+// Reads one page as the newest questions or answers; there are none of the other kind. Some pages announce further
+// pages, which are not read.
 async function read({ file, status, headers, bytes }: Recorded) {
   const isAnswers = file.startsWith('answers');
   const upstream = fakeUpstream('stackoverflow', (request): FakeAnswer => {
@@ -101,13 +102,13 @@ async function read({ file, status, headers, bytes }: Recorded) {
   return { fetched: await reading, heldOff: upstream.heldOff };
 }
 
-// One recording is wrapped by the library that made it.
+// The library that made one of the recordings has wrapped it in an object.
 function unwrapped(bytes: Buffer): object {
   const body = JSON.parse(bytes.toString()) as { stackapi_results?: object };
   return body.stackapi_results ?? body;
 }
 
-it('the recorded pause is kept', async () => {
+it('the recorded request to wait is passed to the lane', async () => {
   const recorded = recordedAnswer('stackoverflow', 'comments-1.json');
   if (!recorded) return;
   const body = { ...(JSON.parse(recorded.bytes.toString()) as object), items: [] };

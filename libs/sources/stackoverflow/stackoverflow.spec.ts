@@ -27,7 +27,7 @@ describe('the request to Stack Exchange', () => {
   // 11:02, rounded to ten minutes, so that searches that are due together share a request.
   const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
 
-  it('is one search of questions for each term, and the newest answers', async () => {
+  it('asks for the questions with each term, and for the newest answers', async () => {
     const { asked } = await read({ query: 'led', terms: ['lamp', 'desk light'] }, { more: { since } });
     expect(asked).toEqual([
       `/2.3/search/advanced?q=led+lamp&order=desc&sort=creation&fromdate=${from}&site=stackoverflow&filter=withbody&pagesize=100&page=1`,
@@ -38,7 +38,7 @@ describe('the request to Stack Exchange', () => {
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
   });
 
-  it('in mode platform asks for questions only', async () => {
+  it('in mode platform asks only for questions', async () => {
     const { asked } = await read({ query: 'lamp' }, { more: { match: 'platform' } });
     expect(asked.length).toBe(1);
   });
@@ -81,14 +81,14 @@ describe('the request to Stack Exchange', () => {
     expect(fetched.warnings).toEqual([]);
   });
 
-  it('the filter of answers is made once for the life of a lane', async () => {
+  it('creates the filter of answers once for the life of a lane', async () => {
     const session = new Map<string, unknown>();
     await read({ query: 'lamp' }, { more: { session } });
     const { asked } = await read({ query: 'light' }, { more: { session } });
     expect(asked.filter((path) => path.includes('filters')).length).toBe(0);
   });
 
-  it('a filter that cannot be made is tried again', async () => {
+  it('creates the filter at the next read if the creation failed', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('stackoverflow', ({ at }) =>
       at.pathname.endsWith('/filters/create') ? wrapped([{}]) : wrapped([]),
@@ -110,7 +110,7 @@ describe('the request to Stack Exchange', () => {
     );
   });
 
-  it('answers are read once for all searches of a batch', async () => {
+  it('for answers is sent once for all searches of a batch', async () => {
     const upstream = fakeUpstream('stackoverflow', (request) => serveFilter(request) ?? wrapped([]));
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, start: () => Promise<T>): Promise<T> => {
@@ -136,7 +136,7 @@ describe('the request to Stack Exchange', () => {
 });
 
 describe('the feed of Stack Overflow', () => {
-  it('is the newest questions and answers', async () => {
+  it('consists of the newest questions and answers', async () => {
     const upstream = fakeUpstream('stackoverflow', (request) => {
       const path = request.at.pathname;
       return (
@@ -155,7 +155,7 @@ describe('the feed of Stack Overflow', () => {
     expect(upstream.requests[0]?.at.searchParams.get('fromdate')).toBe('1772622000');
   });
 
-  it('takes a page of each for an hour', () => {
+  it('needs one page of questions and one page of answers for up to an hour', () => {
     expect([60, 3_000, 36_000].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([2, 2, 19]);
   });
 
@@ -164,7 +164,7 @@ describe('the feed of Stack Overflow', () => {
     [{ query: 'lamp', filters: { site: 'stackoverflow.com' } }, true],
     [{ query: 'lamp', filters: { site: 'unix' } }, false],
     [{ query: 'lamp', filters: { tagged: 'led' } }, false],
-  ])('serves %j: %s', (init, serves) => {
+  ])('can serve the search %j: %s', (init, serves) => {
     expect(connector.feed?.serves?.(criteriaOf(init))).toBe(serves);
   });
 });

@@ -19,20 +19,20 @@ export interface ContractCase {
   match?: MatchMode;
   /** The source's response to one request if these are all its posts (newest first), paged like the source. */
   serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
-  /** The response to a sign-in request; undefined for every other. */
+  /** The response to a sign-in request; undefined for every other request. */
   signIn?(request: FakeRequest): FakeAnswer | undefined;
   /** The response to requests for details of a page's items; undefined for every other request. */
   detail?(request: FakeRequest): FakeAnswer | undefined;
   /** Posts on one page; absent for a source that has no pages. */
   pageSize?: number;
   itemIdOf(n: number): string;
-  /** True: the source has no dates, so items have no `publishedAt` and are in its order. */
+  /** True if the source has no dates. Then items have no `publishedAt` and keep the order of the source. */
   undated?: true;
-  /** True: the source answers every question, so there is no empty response. */
+  /** True if the source answers every question, so that there is no empty response. */
   neverEmpty?: true;
   /** Valid JSON that is not a response of the source. */
   changedShapes: readonly (object | string)[];
-  /** The fault if every request fails in this way. Default: that of the UpstreamError. */
+  /** The kind of fault if every request fails in this way. Default: the kind of the UpstreamError. */
   kinds?: Partial<Record<string, string>>;
 }
 
@@ -56,7 +56,7 @@ export function describeConnector(name: string, source: ContractCase): void {
   };
   const faultOf = (answer: FakeAnswer) => faultOfRead(read(() => answer));
 
-  describe(`${name} keeps the contract of every source`, () => {
+  describe(`${name} fulfils the contract of every source`, () => {
     describeFaults(source, faultOf);
     describeItems(source, read);
     if (source.pageSize !== undefined) describePaging(source, source.pageSize, read);
@@ -78,13 +78,13 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
     [418, 'unexpected_status'],
     [500, 'server_error'],
     [503, 'server_error'],
-  ])('an answer of %i is the fault "%s", with the source and the status', async (status, kind) => {
+  ])('an answer with status %i is the fault "%s", with the source and the status', async (status, kind) => {
     const fault = await faultOf({ status, body: { error: status } });
     expect([fault.kind, fault.statusCode]).toEqual([kind, status]);
     expect(fault.message).toContain(`${source.create().id} answered ${status}`);
   });
 
-  it('an answer of 429 contains the time to wait, in seconds or as a date', async () => {
+  it('the fault of a 429 contains the time to wait, read from seconds or from a date', async () => {
     const inSeconds = await faultOf({ status: 429, headers: { 'retry-after': '7' } });
     expect(inSeconds.retryAfterMs).toBe(7_000);
     const date = new Date(SPEC_NOW.getTime() + 90_000).toUTCString();
@@ -101,7 +101,7 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
     expect((await faultOf({ body: '' })).kind).toBe('not_parsable');
   });
 
-  it('an answer that breaks off is a fault', async () => {
+  it('an incomplete answer is a fault', async () => {
     const whole = bodyText(source.serve(postsOf(3), requestOf()));
     expect((await faultOf({ body: whole.slice(0, whole.length / 4) })).kind).toBe('truncated');
   });
@@ -114,7 +114,7 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
   );
 
   it.each(['timeout', 'network', 'blocked', 'too_large'] as const)(
-    'a %s of the network is reported',
+    'the network fault %s is reported',
     async (kind) => {
       const fault = await faultOf(new OutboundError(kind, 'example.org did what it did'));
       expect(fault.kind).toBe(kind);
@@ -124,12 +124,12 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
 }
 
 function describeItems(source: ContractCase, read: Read): void {
-  (source.neverEmpty ? it.skip : it)('an empty answer is no fault and no item', async () => {
+  (source.neverEmpty ? it.skip : it)('an empty answer is not a fault and has no items', async () => {
     const { fetched } = await read((request) => source.serve([], request));
     expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
   });
 
-  it('items have the fields of every source, newest first, each once', async () => {
+  it('items have the fields that all sources have, the newest is first, and each occurs once', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     expect(fetched.items.map((item) => item.itemId)).toEqual([1, 2, 3].map(source.itemIdOf));
     expect(fetched.items.map((item) => item.publishedAt)).toEqual(
@@ -151,7 +151,7 @@ function describeItems(source: ContractCase, read: Read): void {
     }
   });
 
-  it('the same answer gives the same items', async () => {
+  it('the same answer results in the same items', async () => {
     const first = await read((request) => source.serve(postsOf(3), request));
     const second = await read((request) => source.serve(postsOf(3), request));
     expect(second.fetched).toEqual(first.fetched);
@@ -162,19 +162,19 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
   const posts = postsOf(pageSize * 4);
   const serve = (request: FakeRequest) => source.serve(posts, request);
 
-  it('a first poll reads one page, and that is no gap', async () => {
+  it('a first poll reads one page and reports no gap', async () => {
     const { fetched, asked } = await read(serve, { since: undefined });
     expect([fetched.items.length, fetched.gap, asked.length]).toEqual([pageSize, false, 1]);
   });
 
-  it('a later poll pages until it finds an item that is known', async () => {
+  it('a later poll reads pages until it finds a known item', async () => {
     const knownId = source.itemIdOf(pageSize + 5);
     const { fetched, asked } = await read(serve, { known: (itemId) => itemId === knownId });
     expect([fetched.gap, asked.length]).toEqual([false, 2]);
     expect(fetched.items.map((item) => item.itemId)).toContain(knownId);
   });
 
-  it('a later poll pages until `since`', async () => {
+  it('a later poll reads pages until `since`', async () => {
     const since = posts[pageSize + Math.floor(pageSize / 2)]?.at;
     const { fetched, asked } = await read(serve, { since });
     expect([fetched.gap, asked.length]).toEqual([false, 2]);
@@ -182,13 +182,13 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect(fetched.items.map((item) => item.itemId)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('the page cap ends a read before both, and the gap is reported', async () => {
+  it('a read that reaches the page cap before both ends and reports a gap', async () => {
     const { fetched, asked } = await read(serve, { pageCap: 3 });
     expect([fetched.gap, asked.length]).toEqual([true, 3]);
     expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);
   });
 
-  it('a read that reaches the last page is no gap', async () => {
+  it('a read that reaches the last page reports no gap', async () => {
     const { fetched } = await read(serve, { pageCap: 9 });
     expect([fetched.items.length, fetched.gap]).toEqual([posts.length, false]);
   });
@@ -203,7 +203,7 @@ function postsOf(count: number): InventedPost[] {
 
 async function faultOfRead(reading: Promise<unknown>): Promise<UpstreamError> {
   const fault: unknown = await reading.then(
-    (result) => new Error(`it was a success: ${JSON.stringify(result)}`),
+    (result) => new Error(`the read succeeded: ${JSON.stringify(result)}`),
     (error: unknown) => error,
   );
   if (!(fault instanceof UpstreamError)) throw fault;

@@ -4,7 +4,7 @@ import { OutboundError, type OutboundHttp, type OutboundRequest } from '#http-ou
 import type { FetchContext, UpstreamHttp } from '../source.js';
 import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream-http.js';
 
-// Only for specs: an upstream that a function plays, below the real HTTP client of a source.
+// Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source for it.
 
 /** The response of the fake upstream: by default status 200 and JSON, or a network error. */
 export type FakeAnswer =

@@ -23,7 +23,7 @@ export type Outcome = (
   | ((Nothing | All | Many) & { warnings?: string[]; gap?: true })
   | { error: string; reason?: string; retryAfterMs?: number }
 ) & {
-  /** Why the service never requests such a response; it is read anyway. */
+  /** Why Earshot never requests such a response. The spec reads it anyway. */
   notPolled?: string;
 };
 
@@ -31,13 +31,13 @@ interface Nothing {
   items: 0;
 }
 
-/** For few items, all ids in order. */
+/** The outcome with few items: all ids in order. */
 interface All {
   items: number;
   ids: readonly string[];
 }
 
-/** For many items, the first, the last, and a digest of all: see `digestOf`. */
+/** The outcome with many items: the first id, the last id, and a digest of all ids (see `digestOf`). */
 interface Many {
   items: number;
   first: string;
@@ -49,9 +49,9 @@ interface Many {
 export type Reading = Pick<Fetched, 'items' | 'warnings'> & Partial<Fetched>;
 
 /**
- * Reads every recorded answer of a source and compares the outcome exactly; a file that the table does not name
- * fails. `read` may return or throw what a connector would.
- * @param shownId how the table spells an id, where it is better not shown whole; digests are of the ids themselves
+ * Reads every recorded answer of a source and compares the outcome exactly. The spec fails if a file is missing in the
+ * table. `read` returns or throws the same as a connector.
+ * @param shownId shortens the ids in the table, if they should not be shown completely; digests use the complete ids
  */
 export function describeRecorded(
   source: SourceId,
@@ -67,7 +67,7 @@ export function describeRecorded(
     return;
   }
   describe(`recorded answers of ${source}`, () => {
-    it('are all named here', () => {
+    it('are all in the table', () => {
       const files = readdirSync(folder).filter((file) => !NOT_AN_ANSWER.has(file));
       expect(Object.keys(table).sort()).toEqual(files.sort());
     });
@@ -151,7 +151,8 @@ interface Wrapper {
   bodyText: string;
 }
 
-// Bodies that are not JSON are kept in an object of three keys. One of them is also a field of GitHub's.
+// Bodies that are not JSON are stored in an object with three keys. In responses of GitHub, `bodyText` is only a nested
+// key.
 function wrapperOf(bytes: Buffer): Wrapper | undefined {
   const text = bytes.toString('utf8');
   if (!text.trimStart().startsWith('{') || !text.includes('"bodyText"')) return undefined;

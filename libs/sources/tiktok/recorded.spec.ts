@@ -44,7 +44,7 @@ function search({ status, headers, bytes }: Recorded) {
   return connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
 }
 
-it('recorded ids are the digits that were sent', async () => {
+it('ids from a recording have exactly the recorded digits', async () => {
   const recorded = recordedAnswer('tiktok', 'research-video-query-1.json');
   if (!recorded) return;
   const sent = [...recorded.bytes.toString().matchAll(/"id":(\d+)/g)].map(([, id]) => id);
@@ -52,7 +52,7 @@ it('recorded ids are the digits that were sent', async () => {
   expect(items.map(({ itemId }) => itemId).sort()).toEqual(sent.sort());
 });
 
-it('a recorded name that is filled up with U+0000 has none of it', async () => {
+it('a recorded name that is padded with U+0000 is read without it', async () => {
   const recorded = recordedAnswer('tiktok', 'research-video-query-3.json');
   if (!recorded) return;
   const { items } = await search(recorded);

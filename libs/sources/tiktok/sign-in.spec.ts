@@ -28,7 +28,7 @@ const search = (upstream: ReturnType<typeof fakeUpstream>, more: Partial<FetchCo
   connector.search(criteria, fakeContext(upstream.http, more));
 
 describe('signing in to TikTok', () => {
-  it('sends the project’s key and secret, and then the token', async () => {
+  it('sends the project’s key and secret; the search then sends the token', async () => {
     const upstream = upstreamOf(() => ({ body: answerJson([]) }));
     await search(upstream);
     expect(upstream.requests[0]).toMatchObject({
@@ -40,7 +40,7 @@ describe('signing in to TikTok', () => {
     expect(upstream.requests[1]?.headers).toMatchObject({ authorization: 'Bearer clt.1' });
   });
 
-  it('happens once while the token lasts, and again some minutes before it ends', async () => {
+  it('happens once while the token is valid, and again some minutes before it expires', async () => {
     const upstream = upstreamOf(() => ({ body: answerJson([]) }));
     const session = new Map();
     await Promise.all([search(upstream, { session }), search(upstream, { session })]);
@@ -49,7 +49,7 @@ describe('signing in to TikTok', () => {
     expect(upstream.requests.length).toBe(5);
   });
 
-  it('happens again, once, when the token is refused', async () => {
+  it('is repeated once if the token is refused', async () => {
     const upstream = upstreamOf((token) =>
       token === 'Bearer clt.1'
         ? { status: 401, body: problem('access_token_invalid') }
@@ -66,7 +66,7 @@ describe('signing in to TikTok', () => {
     expect(never.requests.length).toBe(4);
   });
 
-  it('does not help a project that has not been approved', async () => {
+  it('is not repeated for a project that TikTok has not approved', async () => {
     const upstream = upstreamOf(() => ({ status: 401, body: problem('scope_not_authorized') }));
     await expect(search(upstream)).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -96,7 +96,7 @@ describe('signing in to TikTok', () => {
 });
 
 describe('the quota of TikTok', () => {
-  it('is a thousand requests a day until 00:00 UTC, and counts each one', async () => {
+  it('is a thousand requests a day until 00:00 UTC, and each request counts', async () => {
     const { quotas } = connector.budget;
     expect(Object.entries(quotas ?? {}).map(([name, { points }]) => [name, points])).toEqual([
       ['requests', 1_000],
@@ -113,7 +113,7 @@ describe('the quota of TikTok', () => {
     expect(spent).toEqual([undefined, { quota: 'requests', points: 1 }]);
   });
 
-  it('allows no request until 00:00 UTC when it is used up', async () => {
+  it('allows no request until 00:00 UTC if it is used up', async () => {
     const upstream = upstreamOf(() => ({ status: 429, body: problem('daily_quota_limit_exceeded') }));
     const waitMs = 12 * 3_600_000;
     const reason =
@@ -134,7 +134,7 @@ describe('the quota of TikTok', () => {
     [{ body: problem('internal_error') }, 'server_error', 200],
     [{ body: problem('timeout') }, 'server_error', 200],
     [{ body: problem('something_else') }, 'unexpected_status', 200],
-  ])('is reported when it is refused: %j', async (answer, kind, statusCode) => {
+  ])('is not closed by other errors, which are reported: %j', async (answer, kind, statusCode) => {
     const upstream = upstreamOf(() => answer);
     const fault: unknown = await search(upstream).catch((error: unknown) => error);
     expect(fault).toMatchObject({ kind, statusCode });

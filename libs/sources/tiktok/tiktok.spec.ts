@@ -37,7 +37,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to TikTok', () => {
-  it('is a query of the Research API, signed in, with a deadline of a minute', async () => {
+  it('is a query of the Research API, with a token and a deadline of a minute', async () => {
     const [request] = (await asked({ query: 'lamp' })).requests;
     expect(request).toMatchObject({
       method: 'POST',
@@ -78,7 +78,7 @@ describe('the request to TikTok', () => {
         ],
       },
     ],
-  ])('of %j is one query', async (init, query) => {
+  ])('for the search %j is one query', async (init, query) => {
     const { requests } = await asked(init);
     expect(requests.map(askedOf)).toMatchObject([{ query }]);
     expect(connector.requestsPerSearch(criteriaOf(init))).toBe(1);
@@ -119,11 +119,11 @@ describe('the days of a request to TikTok', () => {
     };
   };
 
-  it('begin three days before the last look: videos reach its search late', async () => {
+  it('begin three days before the last read, because videos enter its search late', async () => {
     expect(await days(ago(1))).toEqual({ days: '20260228-20260304', gap: false, warnings: [] });
   });
 
-  it('are thirty at most, and an earlier period is reported as a gap', async () => {
+  it('are at most thirty, and an earlier period is reported as a gap', async () => {
     expect(await days(ago(29))).toMatchObject({ days: '20260202-20260304', gap: false });
     expect(await days(ago(40))).toEqual({
       days: '20260202-20260304',
@@ -158,7 +158,7 @@ describe('reading TikTok', () => {
       return [cursor, search_id];
     });
 
-  it('follows has_more, however short or empty the pages are', async () => {
+  it('continues while has_more is true, even if pages are short or empty', async () => {
     const upstream = serving([page([1], 100), page([], 200), page([2])]);
     const { items, gap } = await read(upstream);
     expect([items.map(({ itemId }) => itemId), gap]).toEqual([[videoId(1), videoId(2)], false]);
@@ -169,7 +169,7 @@ describe('reading TikTok', () => {
     ]);
   });
 
-  it('reads a search id that is a large number exactly', async () => {
+  it('keeps all digits of a search id that is a large number', async () => {
     const more = { cursor: '100', has_more: 'true', search_id: '7354367454467855403' };
     const upstream = serving([answerJson([videoJson(1, SPEC_NOW)], more), page([2])]);
     await read(upstream);
@@ -180,14 +180,14 @@ describe('reading TikTok', () => {
     status: 400,
     body: { error: { code: 'invalid_params', message: 'Search Id 72013885 is invalid or expired' } },
   };
-  it('starts again once if TikTok has lost the search', async () => {
+  it('begins again once if TikTok has lost the search', async () => {
     const upstream = serving([page([1], 100), lost, page([1], 100), page([2])]);
     const { items } = await read(upstream);
     expect(items.map(({ itemId }) => itemId)).toEqual([videoId(1), videoId(2)]);
     expect(places(upstream).map(([cursor]) => cursor)).toEqual([undefined, 100, undefined, 100]);
   });
 
-  it('gives up if TikTok loses the search again, or does not understand the first request', async () => {
+  it('fails if TikTok loses the search again, or does not understand the first request', async () => {
     const again = serving([page([1], 100), lost, page([1], 100), lost]);
     await expect(read(again)).rejects.toMatchObject({ kind: 'unexpected_status', statusCode: 400 });
     const first = serving([lost]);
@@ -204,7 +204,7 @@ describe('reading TikTok', () => {
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
   });
 
-  it('reads all of the days every six hours, past known videos, because late ones are among them', async () => {
+  it('reads all pages of the days every six hours, because late videos are on pages with known ones', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);
@@ -218,17 +218,18 @@ describe('reading TikTok', () => {
     expect(due).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('begins to count those hours at the first poll', async () => {
+  it('begins the six hours at the first poll', async () => {
     const state = {};
     await read(serving([]), { since: undefined, state });
     expect(state).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('continues to count them when a slower watch reads too, for which only the history is kept', async () => {
+  it('continues the six hours if a watch with a longer interval also reads the search', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];
-    // One watch looks every two hours and another every four: then everything except the history is removed.
+    // One watch reads every two hours, and another every four hours. When the second one reads, everything except the
+    // history is removed.
     for (let hours = 0; hours <= 12; hours += 2) {
       const { history } = state;
       if (hours % 4 === 0) state = history === undefined ? {} : { history };
@@ -240,7 +241,7 @@ describe('reading TikTok', () => {
     expect(found).toEqual([1, 1, 1, 3, 1, 1, 3]);
   });
 
-  it('that ends at the page cap among late videos is no gap, because new ones were read', async () => {
+  it('reports no gap if it ends at the page cap after reading all new videos', async () => {
     const state = { history: { allReadAt: '2026-03-01T00:00:00.000Z' } };
     const { gap, warnings } = await read(serving([page([1], 100), page([2], 200)]), {
       state,

@@ -12,7 +12,7 @@ const bodyOf = (more: Record<string, string> = {}) =>
 const URL_1 = `https://www.tiktok.com/@ada.lamps/video/${videoId(1)}`;
 
 describe('videos of TikTok', () => {
-  it('are mapped', () => {
+  it('are converted to items', () => {
     const item = one();
     expect(item).toMatchObject({
       itemId: '7399999999999999999',
@@ -48,7 +48,7 @@ describe('videos of TikTok', () => {
     });
   });
 
-  it('have distinct ids with more digits than a double can represent', () => {
+  it('have distinct ids, although JavaScript cannot represent their numbers exactly', () => {
     const { items } = read([1, 2, 3].map((n) => videoJson(n, SPEC_NOW)));
     expect(items.map(({ itemId }) => itemId)).toEqual([
       '7399999999999999999',
@@ -57,13 +57,13 @@ describe('videos of TikTok', () => {
     ]);
   });
 
-  it('can name their id as the documentation does, and can have small ids', () => {
+  it('may have their id in the field of the documentation, as a small number, or as a text', () => {
     expect(one({ id: 'null', video_id: '702874395068494965' })?.itemId).toBe('702874395068494965');
     expect(one({ id: '12345' })?.itemId).toBe('12345');
     expect(one({ id: '"7399999999999999999"' })?.itemId).toBe('7399999999999999999');
   });
 
-  it('lose the U+0000 that names are filled up with', () => {
+  it('are read without the U+0000 that pads some names', () => {
     const item = one({ username: '"лампа\\u0000\\u0000\\u00004"' });
     expect([item?.author, item?.authorUrl]).toEqual([
       'лампа4',
@@ -89,7 +89,7 @@ describe('videos of TikTok', () => {
     });
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const { items, warnings } = read([
       videoJson(1, SPEC_NOW),
       videoJson(2, SPEC_NOW, { id: 'true' }),
@@ -104,8 +104,8 @@ describe('videos of TikTok', () => {
   });
 });
 
-describe('numbers of an answer', () => {
-  it('that fit a double are numbers, longer whole ones their digits', () => {
+describe('the numbers of an answer', () => {
+  it('become numbers if JavaScript can represent them exactly, and otherwise texts of digits', () => {
     const text =
       '{"a":7399999999999999999,"b":9007199254740991,"c":-1.5,"d":1e3,"e":"7399999999999999999","f":9007199254740993}';
     expect(parseBigNumbers(text, 200)).toEqual({
@@ -123,7 +123,7 @@ describe('numbers of an answer', () => {
     ['', 'not_parsable'],
     ['{"a":73999999', 'truncated'],
     ['{"a":1,"a":2}', 'not_parsable'],
-  ])('in an invalid answer, %j, are a fault', (text, kind) => {
+  ])('cause a fault if the answer is invalid: %j', (text, kind) => {
     expect(() => parseBigNumbers(text, 200)).toThrow(expect.objectContaining({ kind }));
   });
 });

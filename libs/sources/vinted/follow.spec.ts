@@ -13,7 +13,7 @@ import {
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
-  it('contains all listings as created, and reports none', async () => {
+  it('contains all listings as created, but reports none as new', async () => {
     const following = await followed('b', 'a');
     expect(following.all).toEqual(['created b', 'created a']);
     expect(following.report(0)).toEqual([]);
@@ -21,7 +21,7 @@ describe('the first scan', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('reads a number of pages, and the next scan ends where it meets them', async () => {
+  it('reads the minimum number of pages, and the next scan continues until it reaches them', async () => {
     const site = new Site(ids(40));
     const first = await site.scan(undefined);
     expect([first.pages, first.whole, first.complete]).toEqual([2, false, true]);
@@ -33,7 +33,7 @@ describe('the first scan', () => {
 });
 
 describe('a new listing', () => {
-  it('is created', async () => {
+  it('is reported as created', async () => {
     const following = await followed('b', 'a');
     following.site.put('c');
     expect(await following.scan()).toEqual(['created c']);
@@ -42,20 +42,20 @@ describe('a new listing', () => {
     expect(following.all).toEqual(['created c', 'created b', 'created a']);
   });
 
-  it('can be the first of all', async () => {
+  it('can be the first listing of the list', async () => {
     const following = await followed();
     following.site.put('a');
     expect(await following.scan()).toEqual(['created a']);
     expect(following.last?.gap).toBe(false);
   });
 
-  it('is also one between known ones, which has begun to match', async () => {
+  it('can appear between known listings, if it has begun to match', async () => {
     const following = await followed(...ids(40));
     following.site.offers.splice(3, 0, { id: 'x', cents: 500 });
     expect(await following.scan()).toEqual(['created x']);
   });
 
-  it('is not an old one that moved up because others are gone', async () => {
+  it('is distinguished from an old listing that moved up because another one is gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old0');
     expect(await following.scan()).toEqual([]);
@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is every listing if none of the last scan is left, and that is a gap', async () => {
+  it('is each listing of a scan without any known listing, and this is a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -72,7 +72,7 @@ describe('a new listing', () => {
     expect(following.last?.history.missedUntil).toBe(START + TEN_MINUTES);
   });
 
-  it('causes no gap where the list ends', async () => {
+  it('causes no gap if the scan reached the end of the list', async () => {
     const following = await followed('a');
     following.site.offers = [];
     following.site.put('b');
@@ -81,7 +81,7 @@ describe('a new listing', () => {
   });
 });
 
-describe('a listing that somebody pays for', () => {
+describe('a promoted listing', () => {
   const promote = (following: Follow, id: string) => {
     following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
   };
@@ -91,13 +91,13 @@ describe('a listing that somebody pays for', () => {
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();
     following.site.put(...ids(20, 'new'));
-    // The promoted ones are on the first page again, in their old order.
+    // The promoted listings are on the first page again, in their old order.
     const scan = await following.site.scan(following.history);
     expect([scan.pages, scan.complete]).toEqual([8, true]);
     expect((await following.scan()).length).toBe(20);
   });
 
-  it('is followed, and created only when it is among the new ones', async () => {
+  it('is followed, and is reported as created only if it is among the new listings', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     expect(await following.scan()).toEqual([]);
@@ -107,7 +107,7 @@ describe('a listing that somebody pays for', () => {
     expect(await following.scan()).toEqual(['created paid']);
   });
 
-  it('that is old and not paid for any more is not created', async () => {
+  it('that is old and no longer promoted is not reported as created', async () => {
     const following = await followed(...ids(40));
     promote(following, 'old30');
     following.site.offers = following.site.offers.filter(
@@ -120,7 +120,7 @@ describe('a listing that somebody pays for', () => {
     expect(following.all).toContain('created old30');
   });
 
-  it('that is not shown any more does not count as gone', async () => {
+  it('that is no longer shown does not count as gone', async () => {
     const following = await followed(...ids(40));
     promote(following, 'paid');
     await following.scan();
@@ -143,8 +143,8 @@ describe('a listing that somebody pays for', () => {
   });
 });
 
-describe('a price', () => {
-  it('that changes is reported with the previous one, with a new id each time', async () => {
+describe('the price of a listing', () => {
+  it('is reported with the previous price if it changes, with a new id each time', async () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1_500);
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:1']);
@@ -157,7 +157,7 @@ describe('a price', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:3']);
   });
 
-  it('that is in another currency has not changed', async () => {
+  it('has not changed if the currency is another one', async () => {
     const following = await followed('a');
     following.site.price('a', 8_600, 'PLN');
     expect([await following.scan(), following.observed]).toEqual([[], []]);
@@ -166,7 +166,7 @@ describe('a price', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:80.00:1']);
   });
 
-  it('is reported completely', async () => {
+  it('is reported with currency, previous price and time', async () => {
     const following = await followed('a');
     following.site.price('a', 1_550);
     await following.scan();
@@ -199,13 +199,13 @@ describe('a listing that is gone', () => {
     expect(following.all).not.toContain('created old2');
   });
 
-  it('is reported at once if its own page confirms it', async () => {
+  it('is reported immediately if its own page confirms it', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     expect(await following.scan(undefined, new Set(['old2', 'old3']))).toEqual(['delisted old2:delisted:1']);
   });
 
-  it('was not gone when the second scan sees it again', async () => {
+  it('is not reported if the second scan sees it again', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     await following.scan();
@@ -216,7 +216,7 @@ describe('a listing that is gone', () => {
     expect(await following.scan()).toEqual(['delisted old2:delisted:1']);
   });
 
-  it('is not reported for one that was only pushed out of the scanned part', async () => {
+  it('is distinguished from a listing that was only pushed out of the scanned part', async () => {
     const following = await followed(...ids(40));
     following.site.put(...ids(5, 'new'));
     for (let n = 0; n < 5; n += 1) expect((await following.scan()).join()).not.toContain('delisted');
@@ -233,7 +233,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('is not reported for one below those that moved up', async () => {
+  it('is distinguished from a listing below others that moved up', async () => {
     const following = await followed(...ids(8), ...ids(40, 'older'));
     for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
     following.site.put(...ids(4, 'new'));
@@ -242,7 +242,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('that returns is created again, by another id', async () => {
+  it('is reported as created with another id if it returns', async () => {
     const following = await followed('b', 'a');
     following.site.take('a');
     await following.scan();
@@ -270,7 +270,7 @@ describe('a listing of several phrases', () => {
     return follow({ before, scans, now: new Date(START) });
   };
 
-  it('is one listing, and gone only when it has left them all', async () => {
+  it('is one listing, and is gone only if it has left all their lists', async () => {
     const first = await both(['x', 'y'], ['x', 'z']);
     expect([...first.history.followed.keys()]).toEqual(['x', 'y', 'z']);
     const second = await both(['y'], ['x', 'z'], first.history);
@@ -281,7 +281,7 @@ describe('a listing of several phrases', () => {
     expect(fourth.history.followed.get('x')?.happenings.map(({ kind }) => kind)).toEqual(['delisted']);
   });
 
-  it('is not new when it matches one phrase more', async () => {
+  it('is not new if it matches an additional phrase', async () => {
     const first = await both(['x'], ['y']);
     const second = await both(['x', 'y'], ['y'], first.history);
     expect([...second.history.followed.values()].flatMap(({ happenings }) => happenings)).toEqual([]);

@@ -5,7 +5,7 @@ import { catalogItem, listingId, serveVisit } from './testing/fixtures.js';
 import { news, search, vinted } from './testing/search.js';
 
 describe('following listings of Vinted', () => {
-  it('begins with current listings, and continues with new ones', async () => {
+  it('first reports the current listings, and then new ones', async () => {
     const { site, read } = search(2, 1);
     expect(news(await read(0))).toEqual([`listing.created ${vinted(2)}`, `listing.created ${vinted(1)}`]);
     site.entries.unshift(catalogItem(3));
@@ -17,7 +17,7 @@ describe('following listings of Vinted', () => {
     ]);
   });
 
-  it('reports what happened since the last read of a watch, independent of other watches', async () => {
+  it('reports all changes since the last read of a watch, independent of other watches', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries[0] = catalogItem(2, { price: { amount: '15.0', currency_code: 'EUR' } });
@@ -38,7 +38,7 @@ describe('following listings of Vinted', () => {
     expect(news(await read(40, 30))).toEqual([`listing.price_changed ${vinted(2)}:price:12.50:2`]);
   });
 
-  it('is one list for the watches that have a past and for those that begin', async () => {
+  it('reads the list only once for a watch that was read before and a new watch', async () => {
     const { site, read, paths } = search(2, 1);
     await read(0);
     site.entries.unshift(catalogItem(3));
@@ -57,7 +57,7 @@ describe('following listings of Vinted', () => {
     expect(paths()).toEqual(['/api/v2/catalog/items']);
   });
 
-  it('does not report a changed exchange rate as a change of price', async () => {
+  it('does not report a changed exchange rate as a price change', async () => {
     const converted = (amount: string, sellerPrice: string, sellerCurrency = 'PLN') =>
       catalogItem(1, {
         price: { amount, currency_code: 'EUR' },
@@ -79,7 +79,7 @@ describe('following listings of Vinted', () => {
     });
   });
 
-  it('does not report another currency as a change of price, with and without a conversion', async () => {
+  it('does not report another currency as a price change, with or without a conversion', async () => {
     const conversion = { seller_price: '20.0', seller_currency: 'PLN' };
     const euros = { amount: '4.71', currency_code: 'EUR' };
     const { site, read } = search();
@@ -96,7 +96,7 @@ describe('following listings of Vinted', () => {
     expect([news(fetched), fetched.observations]).toEqual([[], undefined]);
   });
 
-  it('is no new listing when it is edited', async () => {
+  it('does not report an edited listing as new', async () => {
     const { site, read } = search(1);
     await read(0);
     site.entries = [catalogItem(1, { title: 'A better lamp', favourite_count: 9 })];
@@ -107,7 +107,7 @@ describe('following listings of Vinted', () => {
 });
 
 describe('a listing that is missing', () => {
-  it('is requested on its own page, and gone if there is none', async () => {
+  it('is requested on its own page, and is gone if the page does not exist', async () => {
     const { site, read, paths } = search(3, 2, 1);
     await read(0);
     paths();
@@ -125,7 +125,7 @@ describe('a listing that is missing', () => {
 
   it.each<[string, FakeAnswer]>([
     ['is there', { status: 200, body: '<html>Sold</html>' }],
-    ['has moved to its title', { status: 301, headers: { location: '/items/1-lamp' } }],
+    ['redirects to the address with its title', { status: 301, headers: { location: '/items/1-lamp' } }],
     ['is refused', { status: 403 }],
     ['does not answer', new OutboundError('timeout', 'too late')],
   ])('is gone after the second scan if its page %s', async (_, page) => {
@@ -149,32 +149,32 @@ describe('a listing that is missing', () => {
   });
 });
 
-describe('what a search of Vinted remembers', () => {
-  it('is in the history alone, which every reader has', async () => {
+describe('the stored state of a search of Vinted', () => {
+  it('consists only of the history, which all watches share', async () => {
     const { site, read } = search(1);
     await read(0);
     expect(Object.keys(site.state)).toEqual(['history']);
   });
 
-  it('is replaced by items that watches have seen if it was lost', async () => {
+  it('is replaced by items that watches have seen, if it was lost', async () => {
     const entries = Array.from({ length: 400 }, (_, n) => 400 - n);
     const { read } = search(...entries);
     const known = (itemId: string) => Number(itemId.split(':')[2]) <= 7_000_000_390;
     const fetched = await read(0, -60, { known });
     expect(news(fetched)).toEqual(Array.from({ length: 10 }, (_, n) => `listing.created ${vinted(400 - n)}`));
     expect(fetched.gap).toBe(false);
-    // A watch that looks less often may have missed something in the history that was lost.
+    // A watch with a longer interval may have missed changes that were in the lost history.
     expect((await read(10, -60)).gap).toBe(true);
     expect((await read(20, 10)).gap).toBe(false);
   });
 
-  it('reports everything, and a gap, if it was lost and nothing of the list was seen before', async () => {
+  it('causes a report of all listings and a gap, if it was lost and no listing was seen before', async () => {
     const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
     const fetched = await read(0, -60);
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);
   });
 
-  it('reports a gap that another watch has met to a slower watch', async () => {
+  it('contains the gap of an earlier read, and reports it to a watch with a longer interval', async () => {
     const { site, read } = search(...Array.from({ length: 20 }, (_, n) => n));
     await read(0);
     site.entries = Array.from({ length: 1_000 }, (_, n) => catalogItem(5_000 - n));
@@ -183,7 +183,7 @@ describe('what a search of Vinted remembers', () => {
     expect((await read(30, 0)).gap).toBe(true);
   });
 
-  it('is unchanged when a page fails', async () => {
+  it('is unchanged if a page fails', async () => {
     const { site, read } = search(1);
     await read(0);
     const before = structuredClone(site.state);

@@ -2,8 +2,8 @@ import { readHistory, writeHistory } from './history.js';
 import { catalogItem, catalogPage, lamps, reading } from './testing/fixtures.js';
 import { FR, START, TEN_MINUTES, followed, ids, stored } from './testing/site.js';
 
-describe('a sighting', () => {
-  it('is noted once in each UTC day', async () => {
+describe('a sighting of a listing', () => {
+  it('is recorded once on each UTC day', async () => {
     const following = await followed('b', 'a');
     following.at = Date.parse('2026-03-04T23:50:00Z');
     await following.scan();
@@ -17,7 +17,7 @@ describe('a sighting', () => {
 });
 
 describe('the history', () => {
-  it('forgets after 31 days, and records the period that it no longer covers', async () => {
+  it('drops changes after 31 days, and records the period that it no longer covers', async () => {
     const following = await followed('b', 'a');
     following.site.take('a');
     await following.scan();
@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
   });
 
-  it('keeps at most 3,000 listings, and forgets those that are gone first', async () => {
+  it('keeps at most 3,000 listings, and first removes those that are gone', async () => {
     const following = await followed(...ids(500));
     for (let n = 0; n < 12; n += 1) {
       following.site.offers = following.site.offers.slice(0, 200);
@@ -59,13 +59,13 @@ describe('the history', () => {
   });
 
   it.each([[undefined], [{}], [{ v: 0, at: 1, lists: {}, items: {} }], [{ v: 2, lists: {} }], ['x']])(
-    'that cannot be read is none: %j',
+    'is undefined if it cannot be read: %j',
     (value) => {
       expect(readHistory(value, FR)).toBeUndefined();
     },
   );
 
-  it('survives being stored', async () => {
+  it('is the same after it was stored and read', async () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1);
     following.site.take('b');
@@ -84,7 +84,7 @@ describe('the history', () => {
     ['https://www.vinted.fr/items/7', ''],
     ['https://www.vinted.fr/items/7http', 'https://www.vinted.fr/items/7http'],
     ['https://lamps.example/7', 'https://lamps.example/7'],
-  ])('keeps the part of the address %s that does not follow from the id', async (url, kept) => {
+  ])('keeps the part of the address %s that cannot be derived from the id', async (url, kept) => {
     const { history } = (await followed('7')).last!;
     const one = history.followed.get('7')!;
     const moved = { ...history, followed: new Map([['7', { ...one, listing: { ...one.listing, url } }]]) };

@@ -3,7 +3,7 @@ import { START, followed, observed as observedOf } from './testing/site.js';
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { observed, search } from './testing/search.js';
 
-/** The observations of a read, in short: kind, listing, minute, price. */
+/** The observations of a read in short form: kind, listing, minute, price. */
 const rows = (fetched: Fetched) =>
   observed(fetched)
     .map(({ event, listingId: id, observedAt = '', price }) => {
@@ -26,15 +26,15 @@ describe('the observations of listings', () => {
     site.entries.splice(2, 1);
     site.page = { status: 404 };
     const told = ['created 4 04T12:10 20.00', 'delisted 2 04T12:30 20.00', 'price_changed 3 04T12:20 15.00'];
-    // A window begins a little before the last look.
+    // A window begins a little before the last read.
     expect(rows(await read(30, 26))).toEqual(['delisted 2 04T12:30 20.00']);
     expect(rows(await read(40, 0))).toEqual(told);
-    // Its check was lost: it reads again, and gets the same.
+    // The check of this watch was lost. It reads again, and gets the same observations.
     expect(rows(await read(41, 0))).toEqual(told);
     expect(rows(await read(60, 50))).toEqual([]);
   });
 
-  it('contain the previous price if the price has changed, at its own instant', async () => {
+  it('contain the previous price and the time of the change, if the price has changed', async () => {
     const { site, read } = search(1);
     await read(0);
     site.entries = [catalogItem(1, euros('15.0'))];
@@ -46,7 +46,7 @@ describe('the observations of listings', () => {
     ]);
   });
 
-  it('are at first all current listings, also if another watch began the day', async () => {
+  it('of a first read contain all current listings, even if another watch has read them on this day', async () => {
     const { site, read } = search(2, 1);
     expect(rows(await read(0))).toEqual(['seen 1 04T12:00 20.00', 'seen 2 04T12:00 20.00']);
     site.entries[0] = catalogItem(2, euros('15.0'));
@@ -57,7 +57,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('are returned again on another day: once, and the same to all watches, with the price at that time', async () => {
+  it('are returned again on another day, but only once, the same to all watches, with the price at that time', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);
@@ -69,7 +69,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(DAY + 10, DAY))).toEqual([]);
   });
 
-  it('contain listings that appeared since, and listings that disappeared later', async () => {
+  it('contain listings that entered the scanned part, even if they left it later', async () => {
     const entries = Array.from({ length: 300 }, (_, n) => 300 - n);
     const { site, read } = search(...entries);
     await read(0);

@@ -1,10 +1,10 @@
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { news, search, vinted } from './testing/search.js';
 
-describe('an answer without a single listing', () => {
+describe('a response without listings', () => {
   const empty = 'vinted answered an empty list although it had 4 listings before; this answer is not used';
 
-  it('is not believed if there were several, and changes nothing', async () => {
+  it('is refused if there were several listings before, and changes nothing', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     const { state, entries } = site;
@@ -18,7 +18,7 @@ describe('an answer without a single listing', () => {
     expect(news(await read(30, 0))).toEqual([]);
   });
 
-  it('is not believed if only one of the two requested listings is gone', async () => {
+  it('is refused if only one of the two requested listings is gone', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];
@@ -26,7 +26,7 @@ describe('an answer without a single listing', () => {
     await expect(read(10, 0)).rejects.toThrow(empty);
   });
 
-  it('is believed if the listings’ own pages confirm that they are gone', async () => {
+  it('is accepted if the listings’ own pages confirm that they are gone', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];
@@ -40,7 +40,7 @@ describe('an answer without a single listing', () => {
     expect(paths()).toEqual(['/api/v2/catalog/items']);
   });
 
-  it('is believed if there were only two', async () => {
+  it('is accepted if there were only two listings before', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries = [];
@@ -48,7 +48,7 @@ describe('an answer without a single listing', () => {
     expect(news(await read(20, 10)).length).toBe(2);
   });
 
-  it('is believed after two days', async () => {
+  it('is accepted after two days', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];
@@ -65,7 +65,7 @@ describe("a listing's own page", () => {
     [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
     [503, 'vinted answered 503: the upstream failed; Earshot tries again later'],
   ])(
-    'that answers %i and asks for a wait is the last request, and the lane waits',
+    'that answers %i with a request to wait is the last requested page, and the lane waits',
     async (status, reason) => {
       const { site, read, paths, heldOff } = search(4, 3, 2, 1);
       await read(0);
@@ -80,7 +80,7 @@ describe("a listing's own page", () => {
     },
   );
 
-  it('that answers 429 without a time is the last request too', async () => {
+  it('that answers 429 without a time is also the last requested page', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];

@@ -6,7 +6,7 @@ const fr = marketOf('fr')!;
 const one = (more: Record<string, unknown> = {}) =>
   parseCatalog({ items: [catalogItem(1, more)] }, fr).listings[0];
 
-describe('markets', () => {
+describe('the market of a text', () => {
   it.each([
     ['fr', 'fr', 'https://www.vinted.fr', 'EUR'],
     [' PL ', 'pl', 'https://www.vinted.pl', 'PLN'],
@@ -18,7 +18,7 @@ describe('markets', () => {
     expect(marketOf(text)).toEqual({ code, origin, currency });
   });
 
-  it.each([undefined, '', 'jp', 'worldwide', 'constructor', '__proto__'])('%j is none', (text) => {
+  it.each([undefined, '', 'jp', 'worldwide', 'constructor', '__proto__'])('%j is no market', (text) => {
     expect(marketOf(text)).toBeUndefined();
   });
 });
@@ -28,7 +28,7 @@ describe('prices', () => {
     ['of 2025 on', { price: { amount: '20.0', currency_code: 'PLN' } }, '20.00', 'PLN'],
     ['of 2023', { price: '35.0', currency: 'EUR' }, '35.00', 'EUR'],
     ['of 2021', { price: '4,00 €', price_numeric: '4.0', currency: 'EUR' }, '4.00', 'EUR'],
-    ['as shown alone', { price: '1.234,50 zł', currency: 'PLN' }, '1234.50', 'PLN'],
+    ['only as shown', { price: '1.234,50 zł', currency: 'PLN' }, '1234.50', 'PLN'],
     ['a number without a currency', { price: 7 }, '7.00', 'EUR'],
   ])('%s are read', (_, entry, amount, currency) => {
     expect(priceOf(entry, 'EUR')).toEqual({ amount, currency });
@@ -45,12 +45,12 @@ describe('prices', () => {
     ['1,234 €', '1234.00'],
     [12.5, '12.50'],
     [0, '0.00'],
-  ])('%j is %s, to the last digit', (value, decimal) => {
+  ])('%j is %s, with all digits', (value, decimal) => {
     expect(decimalOf(value)).toBe(decimal);
   });
 
   it.each([['free'], [''], [null], [undefined], [Number.NaN], [-3], [1e21], [{}], ['3 to 4']])(
-    '%j is none',
+    '%j is not a price',
     (value) => {
       expect(decimalOf(value)).toBeUndefined();
     },
@@ -63,7 +63,7 @@ describe('prices', () => {
     expect(isSamePrice(euros('20'), { amount: '20.00', currency: 'PLN' })).toBe(false);
   });
 
-  it("of a converted listing are the seller's, with what the market shows beside", () => {
+  it("of a converted listing are the seller's price, and the price that the market shows", () => {
     const conversion = { seller_price: '20.0', seller_currency: 'EUR', fx_rounded_rate: '4.31' };
     const entry = { price: { amount: '86.28', currency_code: 'PLN' }, conversion };
     expect(sellersPriceOf(entry)).toEqual({ amount: '20.00', currency: 'EUR' });
@@ -109,7 +109,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('can lack photo, seller, size and brand', () => {
+  it('may have no photo, seller, size and brand', () => {
     expect(one({ photo: null, user: null, size_title: '', brand_title: '' })).toMatchObject({
       photos: [],
       photoUploadedAt: undefined,
@@ -119,7 +119,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('contain one photo, or since 2026 a list of photos', () => {
+  it('contain one photo or, since 2026, a list of photos', () => {
     const photos = [
       { url: 'https://images.lamps.example/a', high_resolution: { timestamp: 1_772_000_000 } },
       { url: 'https://images.lamps.example/b' },
@@ -139,25 +139,25 @@ describe('entries of the catalogue', () => {
   });
 
   it.each([[{ promoted: true }], [{ content_source: 'search_promoted_items' }]])(
-    'that somebody pays for are marked: %j',
+    'that are promoted are marked: %j',
     (more) => {
       expect(one(more)?.isPromoted).toBe(true);
     },
   );
 
-  it('without an address have the one of their path, or of their id', () => {
+  it('without an address have an address from their path or their id', () => {
     expect(one({ url: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001-lamp-number-1');
     expect(one({ url: 'javascript:1', path: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001');
   });
 
-  it.each(['https://', 'https://[lamp', 'http://a b/'])('may have an address that is none: %j', (url) => {
+  it.each(['https://', 'https://[lamp', 'http://a b/'])('may have an invalid address: %j', (url) => {
     expect(one({ url, path: '//[', photo: { url } })).toMatchObject({
       url: 'https://www.vinted.fr//[',
       photos: [],
     });
   });
 
-  it('that cannot be read are counted, and the others kept; each once', () => {
+  it('that cannot be read are counted; the others are returned once', () => {
     const items = [
       catalogItem(1),
       catalogItem(1),
@@ -192,16 +192,16 @@ describe('pages of the catalogue', () => {
     ['the first of three', 96, of(1, 3, 200), { isLast: false, isEnd: false, time: 5 }],
     ['the last of three', 8, of(3, 3, 200), { isLast: true, isEnd: true, time: 5 }],
     [
-      'the last that Vinted gives of a longer list',
+      'the last that Vinted returns of a longer list',
       96,
       of(10, 10, 960),
       { isLast: true, isEnd: false, time: 5 },
     ],
     ['none at all', 0, of(1, 0, 0), { isLast: true, isEnd: true, time: 5 }],
-    ['empty where listings should be', 0, of(2, 3, 200), { isLast: true, isEnd: false, time: 5 }],
-    ['a full one that does not say', 96, undefined, { isLast: false, isEnd: false, time: undefined }],
-    ['a short one that does not say', 95, undefined, { isLast: true, isEnd: true, time: undefined }],
-  ])('say whether the list ends with them: %s', (_, count, pagination, expected) => {
+    ['empty although listings should be there', 0, of(2, 3, 200), { isLast: true, isEnd: false, time: 5 }],
+    ['a full one without pagination', 96, undefined, { isLast: false, isEnd: false, time: undefined }],
+    ['a short one without pagination', 95, undefined, { isLast: true, isEnd: true, time: undefined }],
+  ])('show whether the list ends with them: %s', (_, count, pagination, expected) => {
     expect(page(count, pagination)).toEqual(expected);
   });
 });

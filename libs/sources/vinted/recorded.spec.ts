@@ -4,8 +4,8 @@ import { recordOf } from '../shared/shape.js';
 import { createVintedConnector } from './index.js';
 import { serveVisit } from './testing/fixtures.js';
 
-const single = 'one entry of a page, read as a page of its own';
-const details = 'what one listing is like, from a part of the interface that is closed by now';
+const single = 'one entry of a page; it is read as a whole page';
+const details = 'the details of one listing, from a part of the interface that is now closed';
 
 describeRecorded(
   'vinted',
@@ -22,7 +22,7 @@ describeRecorded(
     'catalog-embedded-2021-1.json': {
       items: 3,
       ids: ['vinted:pl:1122074341', 'vinted:pl:1123689042', 'vinted:pl:1101845357'],
-      notPolled: 'taken out of a page of 2021, where entries stood by their id',
+      notPolled: 'taken from a page of 2021 with entries by id',
     },
     'item-details-anonymised-1.json': { items: 1, ids: ['vinted:pl:6854891835'], notPolled: details },
     'item-page-embedded-1.json': { items: 1, ids: ['vinted:pl:6554254787'], notPolled: details },
@@ -33,13 +33,13 @@ describeRecorded(
     const upstream = fakeUpstream('vinted', (request) => serveVisit(request) ?? answer);
     return createVintedConnector().search(
       criteriaOf({ market: 'pl', query: 'nike' }),
-      // The recorded page says that there are ten.
+      // According to the recorded page there are ten pages.
       fakeContext(upstream.http, { pageCap: 1 }),
     );
   },
 );
 
-/** A page of the catalogue; for another kind of response, a page of the entries in it. */
+/** A page of the catalogue. Another kind of response is converted to a page with its entries. */
 function pageOf({ file, bytes }: Recorded): Uint8Array | object {
   if (/^(catalog-items|error)/.test(file)) return bytes;
   const body = recordOf(JSON.parse(bytes.toString('utf8'))) ?? {};

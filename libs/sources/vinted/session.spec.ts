@@ -1,11 +1,11 @@
 import { fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import { catalogItem, catalogPage, connector, lamps, reading } from './testing/fixtures.js';
 
-describe('a visit to Vinted', () => {
+describe('a session on Vinted', () => {
   const denied = { status: 401, body: { code: 100, message_code: 'invalid_authentication_token' } };
   const page = { body: catalogPage([catalogItem(1)]) };
 
-  it('begins at the first page of the market, once for all searches, and sends the cookies', async () => {
+  it('begins at the home page of the market, once for all searches, and the searches send its cookies', async () => {
     const session = new Map<string, unknown>();
     const first = reading(lamps, () => page, { session });
     const second = reading(lamps, () => page, { session });
@@ -28,7 +28,7 @@ describe('a visit to Vinted', () => {
   it.each([
     ['401', denied],
     ['200 with the code 100', { body: { code: 100, message: 'Jeton invalide' } }],
-  ])('that has ended (%s) begins again once', async (_, ended) => {
+  ])('that has ended (%s) is renewed once', async (_, ended) => {
     let answers = 0;
     const { read, requests } = reading(lamps, () => (++answers === 1 ? ended : page));
     expect((await read).items.length).toBe(1);
@@ -40,7 +40,7 @@ describe('a visit to Vinted', () => {
     ]);
   });
 
-  it('that ends at once is reported', async () => {
+  it('that ends immediately is reported', async () => {
     const { read, requests } = reading(lamps, () => denied);
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -50,7 +50,7 @@ describe('a visit to Vinted', () => {
     expect(requests.length).toBe(4);
   });
 
-  it('without a cookie is reported, and retried the next time', async () => {
+  it('without a cookie is reported, and the next read tries again', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('vinted', () => ({ body: '<html></html>', setCookies: ['anon_id=a1'] }));
     await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({
@@ -67,13 +67,13 @@ describe('a visit to Vinted', () => {
     [104, 'not_found'],
     [106, 'forbidden'],
     [7, 'unexpected_status'],
-  ])('can be refused with status 200: the code %i is the fault %s', async (code, kind) => {
+  ])('can be refused with status 200: the code %i has the kind of fault %s', async (code, kind) => {
     const { read } = reading(lamps, () => ({ body: { code, message: 'Nein' } }));
     await expect(read).rejects.toMatchObject({ kind, statusCode: 200 });
     await expect(read).rejects.toThrow(`vinted answered 200 with the code ${code}: `);
   });
 
-  it('fails for a market that no longer exists', async () => {
+  it('is impossible for a market that no longer exists, which is reported', async () => {
     await expect(reading({ market: 'xx', query: 'lamp' }, () => page).read).rejects.toThrow(
       'vinted has no market "xx"',
     );

@@ -59,7 +59,7 @@ describe('the request to Vinted', () => {
     );
   });
 
-  it('is three pages at first, with the time of the first page', async () => {
+  it('asks for three pages at a first poll, with the time of the first page', async () => {
     const entries = Array.from({ length: 500 }, (_, n) => catalogItem(n));
     const { read, requests } = reading(lamps, (request) => ({ body: catalogPage(entries, request) }));
     expect((await read).items.length).toBe(288);
@@ -72,7 +72,7 @@ describe('the request to Vinted', () => {
     ]);
   });
 
-  it('is fewer pages for each of many terms', () => {
+  it('asks for fewer pages for each term if there are many terms', () => {
     const requests = (count: number) =>
       connector.requestsPerSearch(
         criteriaOf({ terms: Array.from({ length: count }, (_, n) => `lamp ${n}`) }),
@@ -141,7 +141,7 @@ describe('criteria of a search on Vinted', () => {
 
   const message = 'must be a list of numeric ids, or a text of ids with commas between them';
   it.each(['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'])(
-    'are refused where filters.%s is neither a list of numbers nor a text of ids [errors.vinted-filters]',
+    'are refused if filters.%s is neither a list of numbers nor a text of ids [errors.vinted-filters]',
     (key) => {
       for (const value of [
         7,
@@ -169,7 +169,7 @@ describe('listings of Vinted', () => {
     return { item: items[0], body: JSON.parse(items[0]?.bodyJson ?? '{}') as Record<string, unknown> };
   };
 
-  it('are mapped', async () => {
+  it('are converted to items', async () => {
     const { item, body } = await itemOf();
     expect(item).toMatchObject({
       itemId: 'vinted:fr:7000000001',
@@ -239,7 +239,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it("that are converted carry the seller's price, and what the market shows beside it", async () => {
+  it("with a converted price contain the seller's price and the price that the market shows", async () => {
     const conversion = { seller_price: '20.0', seller_currency: 'PLN', buyer_currency: 'EUR' };
     const { body } = await itemOf({ price: { amount: '4.71', currency_code: 'EUR' }, conversion });
     expect(body).toMatchObject({
@@ -250,7 +250,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('have a seller at the site of the market, whatever address they give of themselves', async () => {
+  it('have the address of the seller on the site of the market, even if their own address is invalid', async () => {
     const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
     expect([item?.url, item?.authorUrl]).toEqual([
       'https://www.vinted.fr/items/7000000001',
@@ -258,15 +258,15 @@ describe('listings of Vinted', () => {
     ]);
   });
 
-  it('contain the text of the seller if there is one', async () => {
+  it('contain the description of the seller if there is one', async () => {
     expect((await itemOf({ description: 'Works.\nMostly.' })).item?.text).toBe(
       'Byron · M · Très bon état\nWorks.\nMostly.',
     );
   });
 });
 
-describe('what is seen of listings', () => {
-  it('is noted with the brands and catalogues that the search asks for', async () => {
+describe('the observations of listings on Vinted', () => {
+  it('contain the brands and catalogues that the search asks for', async () => {
     const filters = { brand_ids: [53], catalog_ids: '5,6' };
     const { read } = reading({ market: 'fr', filters }, () => ({ body: catalogPage([catalogItem(1)]) }));
     expect((await read).observations).toEqual([

@@ -12,7 +12,7 @@ type Change =
   | { do: 'take' | 'bump' | 'return'; at: number }
   | { do: 'price'; at: number; cents: number; currency: string };
 
-/** One step of a world: its changes, and whether and how deep it is read then. */
+/** One step of a world: its changes, and the read after them. */
 interface Step {
   changes: Change[];
   read: 'whole' | 'short' | 'fails';
@@ -33,7 +33,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
-  // At most one is bumped between two reads. No scan could detect that five are bumped in exactly their order.
+  // At most one listing is bumped between two reads. No scan could detect that five are bumped in exactly their order.
   changes: fc
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
@@ -51,7 +51,7 @@ interface Read {
   scan: Scan;
   before: History | undefined;
   followup: Followup;
-  /** Ids of all listings, scanned or not. */
+  /** Ids of all listings on the site, even if they were not scanned. */
   there: ReadonlySet<string>;
 }
 
@@ -116,7 +116,7 @@ const always = (holds: (reads: Read[]) => void) =>
   );
 
 describe('for any changes of listings between reads', () => {
-  it('each change of a price that two reads in a row have seen is reported once, with the previous price', async () => {
+  it('each price change between two consecutive reads that have seen the listing is reported once, with the previous price', async () => {
     await always((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -136,7 +136,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('no listing is reported as gone that is still there, or that two complete scans have not passed', async () => {
+  it('a listing is reported as gone only if it is gone and two complete scans have passed its place', async () => {
     await always((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {
@@ -152,7 +152,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a listing that is gone is reported when the list has been read to its end twice', async () => {
+  it('a listing that is gone is reported after two reads of the list to its end', async () => {
     await always((reads) => {
       const [last, previous] = [...reads].reverse();
       if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
@@ -163,7 +163,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a new listing is created once, and an earlier one never', async () => {
+  it('a new listing is reported as created once, and an old listing never', async () => {
     await always((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
@@ -228,7 +228,7 @@ describe('for any changes of listings between reads', () => {
         }
         const next = reads[index + 1];
         if (!next || rows.length === 0) return;
-        // Unless it is another day, it was not there, or something happened to it.
+        // The row is the same, unless it is another day, the listing was not there, or it has changed.
         const told = new Set(observed(next.followup, time).map(({ listingId }) => listingId));
         const before = new Set(rowsOf({ followup }));
         for (const row of observed(next.followup)) {

@@ -1,7 +1,7 @@
 import { bodyOf, one } from './testing/tweet.js';
 
-describe('tweets of X with something attached', () => {
-  it('show a link by the card that its page gives', () => {
+describe('tweets of X with attachments', () => {
+  it('contain a card of a link, with the title of its page', () => {
     const urls = [
       { url: 'https://t.co/aaaaaaaaa1', expanded_url: 'https://x.com/Ada_Lamps/status/1/photo/1' },
       {
@@ -25,7 +25,7 @@ describe('tweets of X with something attached', () => {
     });
   });
 
-  it('carry pictures and videos; a video is its best file', () => {
+  it('contain pictures and videos; the address of a video is its best file', () => {
     const media = [
       { media_key: '3_1', type: 'photo', url: 'https://pbs.example/1.jpg', width: 800, height: 600 },
       {
@@ -71,7 +71,7 @@ describe('tweets of X with something attached', () => {
     ]);
   });
 
-  it('of a video without files show its picture', () => {
+  it('contain the preview picture of a video without files', () => {
     const media = [{ media_key: '7_2', type: 'video', preview_image_url: 'https://pbs.example/2.jpg' }];
     const item = one({ attachments: { media_keys: ['7_2'] } }, { media });
     expect(item?.media).toMatchObject([{ type: 'image', url: 'https://pbs.example/2.jpg' }]);
@@ -80,7 +80,7 @@ describe('tweets of X with something attached', () => {
   it.each([
     ['open', false],
     ['closed', true],
-  ])('carry their poll; of one that is %s the counts are final: %s', (voting_status, countsAreFinal) => {
+  ])('contain their poll; if it is %s, its counts are final: %s', (voting_status, countsAreFinal) => {
     const polls = [
       {
         id: '9',

@@ -25,7 +25,7 @@ describe('the lists of an account', () => {
       session,
     );
 
-  it('contain its tweets and retweets, page by page', async () => {
+  it('contain its tweets and retweets, on several pages', async () => {
     const retweet = tweetRecord(2, SPEC_NOW, { referenced_tweets: [{ type: 'retweeted', id: tweetId(9) }] });
     const list = {
       ...page([tweetRecord(1, SPEC_NOW), retweet], 'p2'),
@@ -74,7 +74,7 @@ describe('the lists of an account', () => {
     });
   });
 
-  it('look up the id of a username, and remember it for an hour', async () => {
+  it('request the id of a username, and cache it for an hour', async () => {
     const session = new Map<string, unknown>();
     const { lookUp, paths } = serving(page([]), session);
     await lookUp('followers', { ref: 'Ada_Lamps' });

@@ -38,12 +38,12 @@ it('there are lookups of tweets, of accounts, and of the lists of an account', (
   ]);
 });
 
-it('lookups have limits separate from those of searches, and eight of a kind may be sent at once', () => {
+it('lookups have limits separate from those of searches, and eight of a kind may be sent at the same time', () => {
   expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
 });
 
 describe('a lookup of tweets', () => {
-  it('returns found ones in the requested order, and for each other one the reason', async () => {
+  it('returns the found tweets in the requested order, and a reason for each other id', async () => {
     const found = [tweetRecord(2, SPEC_NOW), tweetRecord(1, SPEC_NOW)];
     const errors = [
       errorOf('31', MISSING),
@@ -74,7 +74,7 @@ describe('a lookup of tweets', () => {
     });
   });
 
-  it('carries every field of the interface, the client under `source`', async () => {
+  it('returns every field of the interface, with the client as `source`', async () => {
     const { lookUp } = always(answerOf([tweetRecord(1, SPEC_NOW, { source: 'Lamp Writer' })]));
     const answer = await lookUp('tweets', { ids: [tweetId(1)] });
     const [tweet] = (answer?.kind === 'found' ? answer.body['data'] : []) as JsonObject[];
@@ -102,7 +102,7 @@ describe('a lookup of tweets', () => {
     });
   });
 
-  it('that finds none returns only errors', async () => {
+  it('returns only errors if it finds no tweet', async () => {
     const { lookUp } = always({ errors: [errorOf('31', MISSING)] });
     expect(await lookUp('tweets', { ids: ['31'] })).toEqual({
       kind: 'found',
@@ -125,7 +125,7 @@ describe('a lookup of tweets', () => {
   });
 
   it.each([[{}], [{ data: {} }], [{ meta: {} }], [{ data: [{ id: '1' }] }]])(
-    'is a fault where the shape is unknown: %j',
+    'fails if the response has an unknown structure: %j',
     async (body) => {
       await expect(always(body).lookUp('tweets', { ids: ['1'] })).rejects.toMatchObject({
         kind: 'unknown_shape',
@@ -133,7 +133,7 @@ describe('a lookup of tweets', () => {
     },
   );
 
-  it('is a fault if X does not answer', async () => {
+  it('fails if X does not answer correctly', async () => {
     await expect(always({}, 503).lookUp('tweets', { ids: ['1'] })).rejects.toMatchObject({
       kind: 'server_error',
     });
@@ -149,7 +149,7 @@ describe('a lookup of an account', () => {
     ['@Ada_Lamps', '/2/users/by/username/Ada_Lamps'],
     ['71001', '/2/users/71001'],
     ['@71001', '/2/users/by/username/71001'],
-  ])('by %s asks %s', async (ref, path) => {
+  ])('by %s requests %s', async (ref, path) => {
     const { lookUp, paths } = always({ data: userRecord() });
     expect(await lookUp('user', { ref })).toEqual({
       kind: 'found',
@@ -175,7 +175,7 @@ describe('a lookup of an account', () => {
     expect(paths()).toEqual([path]);
   });
 
-  it('with few fields has nulls', async () => {
+  it('contains null for each field that X does not send', async () => {
     const { lookUp } = always({ data: { id: '7', username: 'GraceH' } });
     expect(await lookUp('user', { ref: 'GraceH' })).toMatchObject({
       body: {
@@ -192,13 +192,13 @@ describe('a lookup of an account', () => {
     });
   });
 
-  it('that is protected is found: its profile is open', async () => {
+  it('finds a protected account, because its profile is public', async () => {
     const { lookUp } = always({ data: userRecord({ protected: true }) });
     expect(await lookUp('user', { ref: 'Ada_Lamps' })).toMatchObject({ body: { user: { protected: true } } });
   });
 
   it.each(['not a name', 'much_too_long_a_name', 'grace.h', '', '@', '12345678901234567890'])(
-    'that nobody can have, "%s", is refused without a request',
+    'with the impossible name "%s" is refused without a request',
     async (ref) => {
       const { lookUp, paths } = always({});
       expect(await lookUp('user', { ref })).toEqual({
@@ -222,14 +222,14 @@ describe('a lookup of an account', () => {
       'The account "GraceH" is protected: only its followers see it',
     ],
   ];
-  it.each(refusals)('X does not show is refused: %j', async (body, code, message) => {
+  it.each(refusals)('is refused if X does not show the account: %j', async (body, code, message) => {
     for (const operation of ['user', 'userTweets', 'followers', 'following']) {
       const { lookUp } = always(body);
       expect(await lookUp(operation, { ref: 'GraceH' })).toEqual({ kind: 'refused', code, message });
     }
   });
 
-  it('for which X answers 404 is refused', async () => {
+  it('is refused if X answers 404', async () => {
     expect(await always({ title: 'Not Found' }, 404).lookUp('user', { ref: 'GraceH' })).toMatchObject({
       kind: 'refused',
       code: 'USER_NOT_FOUND',
@@ -237,7 +237,7 @@ describe('a lookup of an account', () => {
   });
 
   it.each([[{}], [{ data: [] }], [{ data: { id: '7' } }], [{ errors: [{ title: 'Odd' }] }]])(
-    'is a fault where the shape is unknown: %j',
+    'fails if the response has an unknown structure: %j',
     async (body) => {
       await expect(always(body).lookUp('user', { ref: 'GraceH' })).rejects.toMatchObject({
         kind: 'unknown_shape',

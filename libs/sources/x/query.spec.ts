@@ -15,7 +15,7 @@ async function queries(init: Parameters<typeof criteriaOf>[0], more: Partial<Fet
 }
 
 describe('the request to X', () => {
-  it('is its recent search, as our application, with all fields of a tweet', async () => {
+  it('is a search of recent tweets with the token of our application, for all fields of a tweet', async () => {
     const { requests } = await asked({ query: 'lamp' });
     const [request] = requests;
     expect(request).toMatchObject({ method: 'GET', headers: { authorization: 'Bearer t0ken' } });
@@ -39,7 +39,7 @@ describe('the request to X', () => {
     [{ terms: ['lamp', 'Lamp', ' light '] }, '(lamp OR light) -is:retweet'],
     [{ query: 'led', terms: ['lamp'] }, 'led lamp -is:retweet'],
     [{ terms: ['#LEDlamp', '@Ada_Lamps', '$LED'] }, '(#LEDlamp OR @Ada_Lamps OR "$LED") -is:retweet'],
-  ])('%j is %s', async (init, query) => {
+  ])('for %j contains %s', async (init, query) => {
     expect(await queries(init)).toEqual([query]);
   });
 
@@ -55,7 +55,7 @@ describe('the request to X', () => {
     ['desk lamp\\', '"desk lamp"'],
     ['@ada lovelace', '"@ada lovelace"'],
     ['#1', '"#1"'],
-  ])('the term %s is text and no operator', async (term, written) => {
+  ])('contains the term %s as text, and not as an operator', async (term, written) => {
     expect(await queries({ query: term })).toEqual([`${written} -is:retweet`]);
     expect(await queries({ terms: [term, 'led'] })).toEqual([`(${written} OR led) -is:retweet`]);
   });
@@ -67,7 +67,7 @@ describe('the request to X', () => {
       { query: 'lamp OR light', terms: ['url:lamps.example', 'led'] },
       '(lamp OR light) (url:lamps.example OR led) -is:retweet',
     ],
-  ])('%j is unchanged in mode platform', async (init, query) => {
+  ])('contains the words of %j unchanged in mode platform', async (init, query) => {
     expect(await queries(init, { match: 'platform' })).toEqual([query]);
   });
 
@@ -92,7 +92,7 @@ describe('the request to X', () => {
     ]);
   });
 
-  it('is several searches if the terms do not fit into one', async () => {
+  it('is split into several searches if the terms are too long for one', async () => {
     const terms = Array.from({ length: 50 }, (_, n) => `a term of some length, number ${n}`);
     const init = { query: 'led', terms, filters: { lang: 'en' } };
     const found = await queries(init);
@@ -103,7 +103,7 @@ describe('the request to X', () => {
     expect(connector.requestsPerSearch(criteriaOf(init))).toBe(5);
   });
 
-  it('is the most relevant if the search asks for it', async () => {
+  it('asks for the most relevant tweets if the search is sorted by relevancy', async () => {
     const { requests } = await asked({ query: 'lamp', sort: 'relevancy' });
     expect(requests[0]?.at.searchParams.get('sort_order')).toBe('relevancy');
   });

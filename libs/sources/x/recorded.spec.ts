@@ -10,11 +10,14 @@ import type { LookupAnswer } from '../source.js';
 import { createXConnector } from './index.js';
 
 const connector = createXConnector({ token: 't0ken' });
-const lookedUp: Outcome = { error: 'unknown_shape', notPolled: 'a lookup, read as one below' };
-const counts: Outcome = { error: 'unknown_shape', notPolled: 'counts how many there are, and names none' };
+const lookedUp: Outcome = { error: 'unknown_shape', notPolled: 'a lookup; it is read as a lookup below' };
+const counts: Outcome = {
+  error: 'unknown_shape',
+  notPolled: 'only the number of tweets, without the tweets',
+};
 const batch: Outcome = {
   error: 'unknown_shape',
-  notPolled: 'a lookup of several accounts; one is asked at a time',
+  notPolled: 'a lookup of several accounts; Earshot requests only one at a time',
 };
 const web: Outcome = {
   error: 'unknown_shape',
@@ -52,7 +55,8 @@ describeRecorded(
       last: '1574185923922771968',
       digest: 'e57eccdc45e7',
       warnings: retweets(105, 150),
-      notPolled: 'the archive; the search of the last seven days answers in the same shape',
+      notPolled:
+        'a search of the archive; the search of the last seven days has responses with the same structure',
     },
     'search-recent-empty-1.json': { items: 0 },
     'user-tweets-1.json': {
@@ -61,7 +65,7 @@ describeRecorded(
       last: '1250097009513705472',
       digest: '836372bc3616',
       warnings: retweets(34, 100),
-      notPolled: 'a lookup, read as one below',
+      notPolled: 'a lookup; it is read as a lookup below',
     },
     'tweets-lookup-1.json': lookedUp,
     'tweets-lookup-2.json': lookedUp,
@@ -87,7 +91,8 @@ describeRecorded(
     'error-401-1.json': { error: 'unauthorized' },
     'error-402-1.json': { error: 'quota_spent', retryAfterMs: 3_600_000 },
     'error-403-1.json': { error: 'forbidden' },
-    // Too many connections, and not the window: its reset is years before the current time of the spec.
+    // The cause is too many connections, and not a used-up window. The reset is years before the current time of the
+    // spec.
     'error-429-stream-1.json': { error: 'rate_limited', retryAfterMs: 0 },
     'error-503-1.json': { error: 'server_error' },
   },
@@ -116,7 +121,7 @@ describe('recorded answers of x to lookups', () => {
     ['tweets-lookup-5.json', undefined],
     ['tweets-lookup-6.json', '1603823063690199040'],
     ['tweets-lookup-7.json', '1558553189766631429'],
-  ])('%s is one tweet', async (file, id) => {
+  ])('%s contains one tweet', async (file, id) => {
     const recorded = recordedAnswer('x', file);
     if (!recorded) return;
     const asked =
@@ -126,7 +131,7 @@ describe('recorded answers of x to lookups', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an edited tweet has its versions, for any type of a count', async () => {
+  it('an edited tweet contains its versions, even if a count is a text', async () => {
     const { data } = found(await lookUp('tweets', { ids: ['1576994789110992896'] }, 'tweets-lookup-1.json'));
     if (!data) return;
     expect(data).toMatchObject([
@@ -141,7 +146,7 @@ describe('recorded answers of x to lookups', () => {
     ]);
   });
 
-  it('a quote contains the quoted tweet, a link its card, a video its files, an author the check mark', async () => {
+  it('a quote contains the quoted tweet, a link has its card, a video its files, and an author the verification', async () => {
     const quote = found(await lookUp('tweets', { ids: ['1576995594388000768'] }, 'tweets-lookup-2.json'));
     if (!quote['data']) return;
     expect(quote['data']).toMatchObject([
@@ -170,7 +175,7 @@ describe('recorded answers of x to lookups', () => {
   it.each([
     ['tweets-lookup-partial-1.json', ['20', '1276230436478386177'], ['20']],
     ['tweet-deleted-1.json', ['1276230436478386177'], []],
-  ])('%s names the tweet that is gone', async (file, ids, there) => {
+  ])('%s reports the tweet that is gone', async (file, ids, there) => {
     const answer = await lookUp('tweets', { ids }, file);
     if (!answer) return;
     expect(answer).toMatchObject({
@@ -188,7 +193,7 @@ describe('recorded answers of x to lookups', () => {
     ['user', 'user-suspended-1.json', 'USER_SUSPENDED'],
     ['userTweets', 'user-protected-1.json', 'USER_PROTECTED'],
     ['followers', 'user-suspended-1.json', 'USER_SUSPENDED'],
-  ])('%s: %s is the refusal %s', async (operation, file, code) => {
+  ])('%s: %s is refused with %s', async (operation, file, code) => {
     const answer = await lookUp(operation, { ref: '783214' }, file);
     if (answer) expect(answer).toMatchObject({ kind: 'refused', code });
   });
@@ -199,14 +204,14 @@ describe('recorded answers of x to lookups', () => {
     ['userTweets', 'user-tweets-1.json', 100, '7140dibdnow9c7btw3t3bne6afapt2a6nif3ncl044raq'],
     ['followers', 'users-lookup-1.json', 96, undefined],
     ['followers', 'users-by-partial-1.json', 8, undefined],
-  ])('%s: %s is a page of %i', async (operation, file, count, nextCursor) => {
+  ])('%s: %s contains %i entries', async (operation, file, count, nextCursor) => {
     const answer = await lookUp(operation, { ref: '783214' }, file);
     if (!answer) return;
     expect(answer).toMatchObject({ kind: 'found', found: count });
     expect(found(answer)['nextCursor']).toBe(nextCursor);
   });
 
-  it('every retweet of a timeline contains the repeated tweet, unless that is gone', async () => {
+  it('every retweet of a timeline contains the retweeted tweet', async () => {
     const { data } = found(await lookUp('userTweets', { ref: '2351222345' }, 'user-tweets-1.json'));
     if (!data) return;
     const tweets = data as { text: string; retweetedTweet: object | null }[];

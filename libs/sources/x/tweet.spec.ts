@@ -14,7 +14,7 @@ const AUTHOR = {
 };
 
 describe('tweets of X', () => {
-  it('are mapped', () => {
+  it('are converted to items', () => {
     expect(one()).toMatchObject({
       itemId: tweetId(1),
       eventType: 'tweet.created',
@@ -69,7 +69,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('with few fields have nulls, and no counts', () => {
+  it('contain null for each field that X does not send, and have no counts', () => {
     const { public_metrics: _, lang: __, possibly_sensitive: ___, ...little } = tweetRecord(1, SPEC_NOW);
     const item = parseSearchAnswer(answerOf([little], { includes: undefined })).items[0];
     expect(item?.url).toBe(`https://x.com/i/status/${tweetId(1)}`);
@@ -86,14 +86,14 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that are old have neither views nor bookmarks', () => {
+  it('from old responses have neither views nor bookmarks', () => {
     const public_metrics = { retweet_count: 1, reply_count: 0, like_count: 0, quote_count: 0 };
     expect(bodyOf({ public_metrics })).toMatchObject({
       metrics: { likes: 0, replies: 0, retweets: 1, quotes: 0, views: null, bookmarks: null },
     });
   });
 
-  it.each(['und', 'zxx', 'qme', 'qst'])('in the language "%s" are in none', (lang) => {
+  it.each(['und', 'zxx', 'qme', 'qst'])('with the language code "%s" have no language', (lang) => {
     expect(one({ lang })?.lang).toBeUndefined();
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
@@ -147,7 +147,7 @@ describe('tweets of X', () => {
     expect([...String(body['text'])].slice(5, 12).join('')).toBe('@GraceH');
   });
 
-  it('that are long are whole, with the entities of the long text', () => {
+  it('with a long text contain all of it, with its entities', () => {
     const note_tweet = {
       text: `${'A long text. '.repeat(30)}&amp; https://t.co/bbbbbbbbb2`,
       entities: {
@@ -168,7 +168,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that answer another tweet contain its author', () => {
+  it('that reply to another tweet contain its author', () => {
     const more = {
       in_reply_to_user_id: '71002',
       referenced_tweets: [{ type: 'replied_to', id: tweetId(8) }],
@@ -181,7 +181,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that quote another contain it, with its author and client, or null if it is gone', () => {
+  it('that quote another tweet contain it, with its author and client, or null if it is gone', () => {
     const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(8) }] };
     const quoted = tweetRecord(8, SPEC_NOW, { author_id: '71002', source: 'Lamp Writer', text: 'A &amp; B' });
     expect(one(more, { tweets: [quoted] })?.kind).toBe('quote');

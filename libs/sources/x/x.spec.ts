@@ -29,7 +29,7 @@ describeConnector('x', {
     { errors: [{ title: 'Not Found Error', value: '1' }] },
     answerOf([{ id: '1', title: 'Lamp' }]),
     answerOf([{ ...tweetRecord(1, SPEC_NOW), created_at: undefined }]),
-    // The same in the format of post.fields, in which retweets would not be recognised.
+    // A tweet in the format of post.fields. Earshot would not recognize retweets in it.
     answerOf([{ ...tweetRecord(1, SPEC_NOW), edit_history_post_ids: ['1'] }]),
   ],
 });
@@ -44,7 +44,7 @@ async function queries(init: Parameters<typeof criteriaOf>[0], more: Partial<Fet
   return (await asked(init, more)).requests.map(({ at }) => at.searchParams.get('query'));
 }
 
-describe('where a search of X begins', () => {
+describe('the start of a search of X', () => {
   const startOf = async (more: Partial<FetchContext>) => {
     const { fetched, requests } = await asked({ query: 'lamp' }, more);
     const { searchParams } = requests[0]?.at ?? new URL('https://none.example');
@@ -57,7 +57,7 @@ describe('where a search of X begins', () => {
   const ago = (ms: number) => new Date(SPEC_NOW.getTime() - ms);
   const remembered = (id: string) => ({ newestIds: { 'lamp -is:retweet': id } });
 
-  it('is not set at a first poll: the newest tweets are enough', async () => {
+  it('is absent at a first poll, because the newest tweets are enough', async () => {
     expect(await startOf({ since: undefined })).toEqual({});
   });
 
@@ -66,7 +66,7 @@ describe('where a search of X begins', () => {
     expect(await startOf({ since: ago(3_600_000), state: remembered(id) })).toEqual({ sinceId: id });
   });
 
-  it('is the time of the last read if no tweet is stored, or only one of another search', async () => {
+  it('is the time of the last read if no tweet of this search is stored', async () => {
     const since = new Date('2026-03-04T10:00:00.500Z');
     const startTime = '2026-03-04T10:00:00Z';
     expect(await startOf({ since })).toEqual({ startTime });
@@ -76,7 +76,7 @@ describe('where a search of X begins', () => {
     expect(await startOf({ since, state: { newestIds: 'broken' } })).toEqual({ startTime });
   });
 
-  it('is a time where the newest tweet is older than seven days: X answers 400 to its id', async () => {
+  it('is a time if the newest tweet is older than seven days, because X answers 400 to its id', async () => {
     const state = remembered(tweetIdAt(ago(7 * DAY_MS)));
     const since = ago(2 * DAY_MS);
     expect(await startOf({ since, state })).toEqual({ startTime: '2026-03-02T12:00:00Z' });
@@ -89,11 +89,11 @@ describe('where a search of X begins', () => {
     });
   });
 
-  it('is not too recent for X', async () => {
+  it('is never too recent for X', async () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
-  it('is stored from the first page of each query, and kept if nothing is found', async () => {
+  it('is read from the first page of each query, and stays the same if nothing is found', async () => {
     const terms = Array.from({ length: 20 }, (_, n) => `a term of some length, number ${n}`);
     const [first = '', second = ''] = (await queries({ terms })).map((query) => query ?? '');
     const state: Record<string, unknown> = { newestIds: { [second]: tweetIdAt(ago(DAY_MS)), gone: '1' } };
@@ -109,7 +109,7 @@ describe('where a search of X begins', () => {
   });
 });
 
-describe('reading on', () => {
+describe('reading further pages of X', () => {
   const pages = (answers: object[]) => {
     let n = 0;
     return fakeUpstream('x', () => ({ body: answers[n++] ?? { meta: { result_count: 0 } } }));
@@ -120,7 +120,7 @@ describe('reading on', () => {
     meta: { ...answer.meta, next_token: token },
   });
 
-  it('continues past an edit of a known tweet, which is among newer ones', async () => {
+  it('continues after an edit of a known tweet, because this is among newer tweets', async () => {
     const edit = tweetRecord(1, SPEC_NOW, { edit_history_tweet_ids: [tweetId(9), tweetId(1)] });
     const upstream = pages([more(answerOf([edit]), 'b'), answerOf([tweetRecord(2, SPEC_NOW)])]);
     const known = (itemId: string) => itemId === tweetId(9);
@@ -131,7 +131,7 @@ describe('reading on', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(9), tweetId(2)]);
   });
 
-  it('continues past a page without tweets that has a next one, and past known ones by relevancy', async () => {
+  it('continues after an empty page with a token, and after known tweets in the order by relevancy', async () => {
     const empty = more(answerOf([]), 'b');
     const upstream = pages([empty, more(answerOf([tweetRecord(1, SPEC_NOW)]), 'c'), answerOf([])]);
     const criteria = criteriaOf({ query: 'lamp', sort: 'relevancy' });
@@ -143,7 +143,7 @@ describe('reading on', () => {
     expect(gap).toBe(false);
   });
 
-  it('ends where the next page is the same one again', async () => {
+  it('ends if a page has its own token as the next one', async () => {
     const again = () => more(answerOf([tweetRecord(1, SPEC_NOW)]), 'b');
     const upstream = pages([again(), again(), again()]);
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { since }));
@@ -151,7 +151,7 @@ describe('reading on', () => {
   });
 });
 
-describe('what X refuses', () => {
+describe('a request that X refuses', () => {
   async function refused(answer: FakeAnswer) {
     const upstream = fakeUpstream('x', () => answer, { settings: connector.requiredSettings.flat() });
     const fault: unknown = await connector
@@ -161,7 +161,7 @@ describe('what X refuses', () => {
   }
   const problem = (type: string) => ({ title: 'Problem', type: `https://api.x.com/2/problems/${type}` });
 
-  it('without credits: nothing is asked for an hour', async () => {
+  it('because of missing credits is followed by no request for an hour', async () => {
     const { fault, heldOff } = await refused({ status: 402, body: problem('credits') });
     const reason =
       "x answered 402: the account of SOURCE_X_TOKEN has no credits left; buy some in X's developer console";
@@ -173,7 +173,7 @@ describe('what X refuses', () => {
     [{}, DAY_MS],
     [{ 'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 600) }, 600_000],
   ])(
-    'a month that is used up: nothing is asked until the reset, or for a day (%j)',
+    'because the tweets of the month are used up is followed by no request until the reset, or for a day (%j)',
     async (headers, waitMs) => {
       const { fault, heldOff } = await refused({ status: 429, headers, body: problem('usage-capped') });
       const reason =
@@ -183,7 +183,7 @@ describe('what X refuses', () => {
     },
   );
 
-  it('too many requests in a window, reported in plain text', async () => {
+  it('because the window is used up is reported, even if the answer is plain text', async () => {
     const headers = {
       'x-rate-limit-remaining': '0',
       'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 90),
@@ -193,7 +193,7 @@ describe('what X refuses', () => {
     expect(heldOff).toEqual([]);
   });
 
-  it('a request that it does not understand is reported with the parameters, without the text of X', async () => {
+  it('because X does not understand it is reported with the parameters, without the text of X', async () => {
     const errors = [{ parameters: { query: ['lamp <b>'] }, message: 'There were errors <b>' }];
     const { fault } = await refused({ status: 400, body: { errors, ...problem('invalid-request') } });
     expect(fault).toMatchObject({
@@ -207,7 +207,7 @@ describe('what X refuses', () => {
     });
   });
 
-  it('an application that is not enrolled, or a wrong token', async () => {
+  it('because of an application without access or a wrong token is reported with advice', async () => {
     expect((await refused({ status: 403, body: problem('client-forbidden') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
@@ -219,7 +219,7 @@ describe('what X refuses', () => {
     });
   });
 
-  it('does not matter if it concerns an account that a tweet mentions', async () => {
+  it('is distinguished from an error about an account that a tweet mentions', async () => {
     const errors = [{ parameter: 'entities.mentions.username', value: 'GraceH', title: 'Forbidden' }];
     const upstream = fakeUpstream('x', () => ({ body: answerOf([tweetRecord(1, SPEC_NOW)], { errors }) }));
     const fetched = await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));

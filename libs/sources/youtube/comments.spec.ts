@@ -12,7 +12,7 @@ function lookUp(answer: FakeAnswer, question: JsonObject = { videoId: videoId(1)
 }
 
 describe('the comments of a video', () => {
-  it('are those that are no replies, newest first, page by page', async () => {
+  it('are returned without replies, newest first, on several pages', async () => {
     const items = [thread(1, SPEC_NOW, {}, 3), thread(2, SPEC_NOW)];
     const { reading, upstream } = lookUp(
       { body: { items, nextPageToken: 'p3' } },
@@ -59,7 +59,7 @@ describe('the comments of a video', () => {
     });
   });
 
-  it('of others have only a displayed text, and no channel if the author is gone', async () => {
+  it('may have only a displayed text, and have no channel if the account of the author is deleted', async () => {
     const items = [thread(1, SPEC_NOW, { textOriginal: undefined, authorChannelId: undefined })];
     expect(await lookUp({ body: { items } }).reading).toMatchObject({
       body: { comments: [{ text: 'Nice <3', authorChannelId: null }] },
@@ -70,12 +70,12 @@ describe('the comments of a video', () => {
     [404, 'videoNotFound', `There is no video "${videoId(1)}" on youtube`],
     [403, 'commentsDisabled', 'Comments are turned off for this video'],
     [403, 'forbidden', 'The comments of this video are not public'],
-  ])('are refused after a %i %s', async (status, reason, message) => {
+  ])('are refused if YouTube answers %i %s', async (status, reason, message) => {
     const { reading } = lookUp({ status, body: problem(status, reason) });
     expect(await reading).toEqual({ kind: 'refused', code: 'NOT_FOUND', message });
   });
 
-  it('are refused for a cursor that YouTube does not know any more', async () => {
+  it('are refused for a cursor that YouTube no longer knows', async () => {
     const answer = { status: 400, body: problem(400, 'invalidPageToken') };
     expect(await lookUp(answer, { videoId: videoId(1), cursor: 'old' }).reading).toEqual({
       kind: 'refused',
@@ -85,7 +85,7 @@ describe('the comments of a video', () => {
     await expect(lookUp(answer).reading).rejects.toMatchObject({ kind: 'unexpected_status' });
   });
 
-  it('cannot be read when the units of the day are used up', async () => {
+  it('cannot be read if the units of the day are used up', async () => {
     const { reading, upstream } = lookUp({ status: 403, body: problem(403, 'quotaExceeded') });
     await expect(reading).rejects.toMatchObject({
       kind: 'quota_spent',
@@ -95,7 +95,7 @@ describe('the comments of a video', () => {
     expect(upstream.heldOff).toMatchObject([{ quota: 'units', waitMs: 20 * 3_600_000 }]);
   });
 
-  it('are a fault if YouTube does not answer', async () => {
+  it('cause a fault if YouTube does not answer correctly', async () => {
     await expect(lookUp({ status: 500 }).reading).rejects.toMatchObject({ kind: 'server_error' });
     await expect(
       lookUp({ status: 403, body: problem(403, 'SERVICE_UNAVAILABLE') }).reading,
@@ -107,7 +107,7 @@ describe('the comments of a video', () => {
     [{ items: {} }],
     [{ items: [{ id: 'Ug1' }] }],
     [{ items: [thread(1, SPEC_NOW, { textOriginal: 7 })] }],
-  ])('are a fault if the shape is unknown: %j', async (body) => {
+  ])('cause a fault if the response has an unknown structure: %j', async (body) => {
     await expect(lookUp({ body }).reading).rejects.toMatchObject({ kind: 'unknown_shape' });
   });
 });

@@ -11,7 +11,7 @@ import { problem, searchResult } from './testing/fixtures.js';
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 
 describe('requests to YouTube', () => {
-  it('follow a quota of calls and units a day, until midnight in California', () => {
+  it('have daily quotas of searches and units, until midnight in California', () => {
     const { quotas } = connector.budget;
     expect(Object.entries(quotas ?? {}).map(([name, { points }]) => [name, points])).toEqual([
       ['search', 100],
@@ -23,7 +23,7 @@ describe('requests to YouTube', () => {
     );
   });
 
-  it('use the quota call by call', async () => {
+  it('each spend one point of their quota', async () => {
     const spent: unknown[] = [];
     const upstream = fakeUpstream(
       'youtube',
@@ -60,7 +60,7 @@ describe('requests to YouTube', () => {
     [{ status: 403, body: problem(403, 'quotaExceeded') }, 403],
     [{ status: 403, body: problem(403, 'dailyLimitExceeded') }, 403],
     [{ status: 429, body: problem(429, 'rateLimitExceeded', perDay) }, 429],
-  ])('are not sent until midnight in California when the quota is used up (%j)', async (answer, status) => {
+  ])('are not sent until midnight in California if the quota is used up (%j)', async (answer, status) => {
     const { fault, heldOff } = await refused(answer);
     const waitMs = 20 * 3_600_000;
     const reason = `youtube answered ${status}: the day's searches of the key are used up; new ones are allowed from midnight in California`;
@@ -73,7 +73,7 @@ describe('requests to YouTube', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('are still sent for searches when other requests have used up the units', async () => {
+  it('are still sent for searches if other requests have used up the units', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }
@@ -84,7 +84,7 @@ describe('requests to YouTube', () => {
   });
 
   it.each(['rateLimitExceeded', 'userRateLimitExceeded'])(
-    'are sent again soon after a limit of a minute (%s)',
+    'do not close the quota if only the limit of a minute is reached (%s)',
     async (reason) => {
       const { fault, heldOff } = await refused({ status: 403, body: problem(403, reason) });
       expect(fault).toMatchObject({
@@ -99,14 +99,14 @@ describe('requests to YouTube', () => {
   it.each([
     [problem(400, 'keyInvalid')],
     [problem(400, 'badRequest', { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] })],
-  ])('are unauthorized with a wrong key, and the error names the setting (%j)', async (body) => {
+  ])('with a wrong key are unauthorized, and the error names the setting (%j)', async (body) => {
     expect((await refused({ status: 400, body })).fault).toMatchObject({
       kind: 'unauthorized',
       message: 'youtube answered 400: the API key was not accepted; check SOURCE_YOUTUBE_TOKEN',
     });
   });
 
-  it('are forbidden if the interface is not turned on', async () => {
+  it('are forbidden if the API is not enabled', async () => {
     expect((await refused({ status: 403, body: problem(403, 'accessNotConfigured') })).fault).toMatchObject({
       kind: 'forbidden',
       message:
@@ -114,7 +114,7 @@ describe('requests to YouTube', () => {
     });
   });
 
-  it('are an error if YouTube does not understand them', async () => {
+  it('cause an error if YouTube does not understand them', async () => {
     expect((await refused({ status: 400, body: problem(400, 'invalidSearchFilter') })).fault).toMatchObject({
       kind: 'unexpected_status',
       message: 'youtube answered 400: the request was not understood',

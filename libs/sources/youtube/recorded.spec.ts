@@ -10,8 +10,8 @@ import { serveNoDetails } from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
-const beside = notPolled('asked beside a search, read below');
-const lookedUp = notPolled('a lookup, read as one below');
+const beside = notPolled('requested in addition to a search; it is read below');
+const lookedUp = notPolled('a lookup; it is read as a lookup below');
 const replies = notPolled('replies to one comment');
 const web = notPolled('the web page’s own interface, which YouTube does not offer');
 
@@ -40,7 +40,7 @@ describeRecorded(
     'error-403-permission-1.json': { error: 'forbidden' },
     'error-403-commentsdisabled-1.json': {
       error: 'forbidden',
-      notPolled: 'an answer to a lookup, read below',
+      notPolled: 'a response to a lookup; it is read below',
     },
     'error-403-quota-1.json': { error: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
   },
@@ -51,11 +51,11 @@ function upstreamOf({ status, headers, bytes }: Recorded) {
   return fakeUpstream('youtube', (request) => serveNoDetails(request) ?? { status, headers, body: bytes });
 }
 
-describe('recorded answers of youtube beside the search', () => {
+describe('other recorded answers of youtube', () => {
   it.each([
     ['videos-list-1.json', 5],
     ['videos-list-2.json', 2],
-  ])('%s describes %i videos; it was recorded without counts', (file, count) => {
+  ])('%s contains %i videos, without counts', (file, count) => {
     const recorded = recordedAnswer('youtube', file);
     if (!recorded) return;
     const details = parseVideos(JSON.parse(recorded.bytes.toString()));
@@ -73,7 +73,7 @@ describe('recorded answers of youtube beside the search', () => {
     ['commentthreads-list-1.json', 5, true],
     ['commentthreads-list-2.json', 5, false],
     ['commentthreads-list-3.json', 4, false],
-  ])('%s is a page of %i comments', async (file, count, more) => {
+  ])('%s contains %i comments', async (file, count, more) => {
     const answer = await lookUp(file);
     if (answer?.kind !== 'found') return expect(answer).toBeUndefined();
     const comments = answer.body['comments'] as { text: string; publishedAt: string }[];
@@ -82,7 +82,7 @@ describe('recorded answers of youtube beside the search', () => {
     expect(comments.every(({ publishedAt }) => /^2019-.*Z$/.test(publishedAt))).toBe(true);
   });
 
-  it('error-403-commentsdisabled-1.json is a definitive no', async () => {
+  it('error-403-commentsdisabled-1.json is a definite refusal', async () => {
     const answer = await lookUp('error-403-commentsdisabled-1.json');
     if (answer)
       expect(answer).toMatchObject({ kind: 'refused', message: 'Comments are turned off for this video' });

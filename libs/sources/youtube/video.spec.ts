@@ -4,7 +4,7 @@ import { CHANNEL_ID, searchResult, videoId, videoResource } from './testing/fixt
 
 type More = Record<string, unknown>;
 
-/** Video 1 in the search, and its details from `videos.list`, if any. */
+/** The item of video 1 in a search. `details` are its details from `videos.list`, if any. */
 function one(snippet: More = {}, details: readonly object[] = []) {
   const answer = { items: [searchResult(1, SPEC_NOW, snippet)] };
   return parseSearchAnswer(answer, parseVideos({ items: details })).items[0];
@@ -16,7 +16,7 @@ const bodyOf = (...args: Parameters<typeof one>) =>
 const URL_1 = `https://www.youtube.com/watch?v=${videoId(1)}`;
 
 describe('videos of YouTube', () => {
-  it('are mapped, from the search and from the details', () => {
+  it('are converted to items, from the search and the details', () => {
     const item = one({}, whole());
     expect(item).toMatchObject({
       itemId: videoId(1),
@@ -60,7 +60,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('that are gone when their details are requested keep the data of the search, with the title unescaped', () => {
+  it('that are gone when their details are requested have only the data of the search, with the title unescaped', () => {
     expect(one()).toMatchObject({
       title: "Lamp number 1 & Ada's light",
       text: 'All about lamps ...',
@@ -78,7 +78,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('are unescaped only in search results: other titles are unchanged', () => {
+  it('have unescaped titles from the search, and unchanged titles from the details', () => {
     const snippet = { ...whole()[0]?.snippet, title: 'How to write &amp;' };
     expect(one({ title: 'How to write &amp;amp;' })?.title).toBe('How to write &amp;');
     expect(one({ title: 'How to write &amp;amp;' }, whole({ snippet }))?.title).toBe('How to write &amp;');
@@ -89,7 +89,7 @@ describe('videos of YouTube', () => {
     ['2026-03-04T12:00:00Z', '2026-03-04T12:00:00.000Z'],
     [undefined, undefined],
     ['1 day ago', undefined],
-  ])('dated %j were published at %j', (publishedAt, expected) => {
+  ])('with the date %j were published at %j', (publishedAt, expected) => {
     expect(one({ publishedAt })?.publishedAt).toBe(expected);
     expect(bodyOf({ publishedAt })['publishedAt']).toBe(expected ?? null);
   });
@@ -102,11 +102,11 @@ describe('videos of YouTube', () => {
     ['P0D', null],
     ['four minutes', null],
     [undefined, null],
-  ])('of %j last %j seconds', (duration, seconds) => {
+  ])('with the duration %j last %j seconds', (duration, seconds) => {
     expect(bodyOf({}, whole({ contentDetails: { duration } }))['durationSeconds']).toBe(seconds);
   });
 
-  it('with hidden counts have none', () => {
+  it('contain null for hidden counts', () => {
     const statistics = { viewCount: '12', likeCount: undefined, commentCount: 'many' };
     expect(bodyOf({}, whole({ statistics }))).toMatchObject({ views: 12, likes: null, comments: null });
     expect(one({}, whole({ statistics }))?.engagement).toMatchObject({ views: 12 });
@@ -128,7 +128,7 @@ describe('videos of YouTube', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the others kept', () => {
+  it('that cannot be read are counted, and the others are kept', () => {
     const channel = { id: { kind: 'youtube#channel', channelId: CHANNEL_ID }, snippet: { title: 'Lamps' } };
     const { items, warnings } = parseSearchAnswer(
       { items: [searchResult(1, SPEC_NOW), channel, searchResult(2, SPEC_NOW, { title: 7 })] },
@@ -142,7 +142,7 @@ describe('videos of YouTube', () => {
   });
 
   it.each([[{}], [{ items: {} }], [{ items: [{ id: { videoId: 'abc' } }] }]])(
-    'are a fault if their details have an unknown shape: %j',
+    'cause a fault if their details have an unknown structure: %j',
     (answer) => {
       expect(() => parseVideos(answer)).toThrow(expect.objectContaining({ kind: 'unknown_shape' }));
     },

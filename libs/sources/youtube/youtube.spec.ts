@@ -39,7 +39,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to YouTube', () => {
-  it('is its search for videos, newest first, with the key', async () => {
+  it('is a search for videos with the key, newest first', async () => {
     const upstream = fakeUpstream('youtube', () => ({ body: EMPTY }));
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
     const [request] = upstream.requests;
@@ -51,7 +51,7 @@ describe('the request to YouTube', () => {
     ]);
   });
 
-  it('begins some hours before the last read, because new videos are found late', async () => {
+  it('asks for videos from some hours before the last read, because the search finds new videos late', async () => {
     const since = new Date('2026-03-04T11:00:00.500Z');
     expect(await asked({ query: 'lamp' }, { since })).toMatchObject([
       { publishedAfter: '2026-03-04T05:00:00Z' },
@@ -63,7 +63,7 @@ describe('the request to YouTube', () => {
     [{ query: 'led', terms: ['lamp', 'desk light'] }, 'led lamp|"desk light"'],
     [{ query: 'led strip' }, '"led strip"'],
     [{ query: '-lamp', terms: ['a|b', 'c'] }, '"-lamp" "a|b"|c'],
-  ])('%j is %s', async (init, q) => {
+  ])('for %j contains %s', async (init, q) => {
     expect(await asked(init)).toMatchObject([{ q }]);
   });
 
@@ -88,12 +88,12 @@ describe('the request to YouTube', () => {
     );
   });
 
-  it('is everything of a channel where the search names no words', async () => {
+  it('asks for all videos of a channel if the search has no words', async () => {
     const [query] = await asked({ filters: { channel_id: CHANNEL_ID } });
     expect([query?.['channelId'], query && 'q' in query]).toEqual([CHANNEL_ID, false]);
   });
 
-  it('is several searches where the terms make an address too long', async () => {
+  it('is split into several searches if the terms make an address too long', async () => {
     const terms = Array.from({ length: 50 }, (_, n) => `灯 光 ${n} ${'灯'.repeat(50)}`);
     const queries = (await asked({ query: 'led', terms })).map(({ q }) => q ?? '');
     expect(queries.length).toBe(7);
@@ -158,7 +158,7 @@ describe('reading YouTube', () => {
     expect(items.map(({ text }) => text.split('\n').length)).toEqual([3, 1, 3]);
   });
 
-  it('asks nothing about videos that are known', async () => {
+  it('does not request the details of known videos', async () => {
     const upstream = serving([page([searchResult(1, SPEC_NOW)])]);
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { known: () => true }));
     expect(paths(upstream)).toEqual(['search']);
@@ -173,7 +173,7 @@ describe('reading YouTube', () => {
     ).rejects.toMatchObject({ kind: 'server_error' });
   });
 
-  it('continues past one page without videos, and not past two', async () => {
+  it('continues after one page without videos, but not after two', async () => {
     const upstream = serving([
       page([], 'b'),
       page([searchResult(1, SPEC_NOW)], 'c'),
@@ -189,7 +189,7 @@ describe('reading YouTube', () => {
     expect(paths(upstream)).toEqual(['search', 'search', 'videos', 'search', 'search']);
   });
 
-  it('returns a video once that is on two pages', async () => {
+  it('returns a video on two pages only once', async () => {
     const upstream = serving([page([searchResult(1, SPEC_NOW)], 'b'), page([searchResult(1, SPEC_NOW)])]);
     const { items } = await connector.search(
       criteriaOf({ query: 'lamp' }),
@@ -198,7 +198,7 @@ describe('reading YouTube', () => {
     expect(items.length).toBe(1);
   });
 
-  it('reads five pages of one search at most: there are a hundred a day', async () => {
+  it('reads at most five pages of one search, because a hundred searches a day are allowed', async () => {
     const upstream = serving(
       Array.from({ length: 9 }, (_, n) => page([searchResult(n, SPEC_NOW)], `token-${n}`)),
     );

@@ -11,7 +11,7 @@ import { UpstreamError, type FetchContext } from '../../source.js';
 import type { Engine } from '../answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from '../index.js';
 
-// Only for specs: responses in the format of each engine, a server that plays all of them, and reads.
+// Only for specs: responses in the format of each engine, a server that imitates all engines, and reads of searches.
 
 /** Three of the four engines. */
 export const settings = aiAnswersSettings({
@@ -22,7 +22,7 @@ export const settings = aiAnswersSettings({
   AI_PERPLEXITY_MODEL: 'sonar-pro',
 });
 
-/** The connector with these. */
+/** The connector with these settings. */
 export const connector = createAiAnswersConnector(settings);
 
 /** A search; `more` replaces its filters. */
@@ -41,7 +41,7 @@ export function reading(
   return { read: connector.search(criteria, fakeContext(upstream.http, more)), ...upstream };
 }
 
-/** For several reads one after another: an upstream, and a lane that keeps waits in quotas. */
+/** An upstream and a lane that remembers the waits of quotas, for several consecutive reads. */
 export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
   const lane = { now: SPEC_NOW };
   const until = new Map<string, number>();

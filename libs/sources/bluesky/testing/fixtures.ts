@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: post views in the current format, and a server that pages by an offset like Bluesky.
+// Only for specs: post views in the current format, and a server with pages like Bluesky.
 
 const DID = 'did:plc:ada000000000000000000000';
 

@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: things in the current format, and a search that pages by number.
+// Only for specs: entries in the current format, and a search with numbered pages.
 
 /** An issue. */
 export function issue(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { FakeRequest } from '../../testing/fake-upstream.js';
 import type { InventedPost } from '../../testing/connector-contract.js';
 
-// Only for specs: hits in the current format, and a server that slices like Algolia.
+// Only for specs: hits in the current format, and a server that limits its results like Algolia.
 
 /** A story hit. */
 export function storyHit(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {

@@ -29,7 +29,7 @@ export function postView(n: number, at: Date, more: More = {}): Record<string, u
       deleted: false,
       locked: false,
       nsfw: false,
-      // Microseconds, and a zone.
+      // Lemmy sends microseconds and a time zone.
       published: at.toISOString().replace('Z', '123Z'),
       ap_id: postUrl(n),
       language_id: 37,

@@ -43,7 +43,7 @@ export function variablesIn({ body }: FakeRequest): Record<string, string | numb
   return (JSON.parse(body) as { variables?: Record<string, string | number | null> }).variables ?? {};
 }
 
-/** The response to a request for the newest posts, if these are all posts. */
+/** The response to a request for the newest of these posts. */
 export function servePosts(all: readonly InventedPost[], request: FakeRequest): FakeAnswer {
   const { after, postedAfter, first } = variablesIn(request);
   const made = all.filter(({ at }) => typeof postedAfter !== 'string' || at.toISOString() > postedAfter);

@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: things in the current format, and a server that pages by `after`.
+// Only for specs: posts and comments in the current format, and a server with pages by `after`.
 
 /** A text post. */
 export function postThing(n: number, at: Date, more: Record<string, unknown> = {}) {

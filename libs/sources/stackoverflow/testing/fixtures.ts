@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: questions and answers in the current format, and an API that pages by number.
+// Only for specs: questions and answers in the current format, and an API with numbered pages.
 
 /** A question, as returned with the filter `withbody`. */
 export function question(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -55,12 +55,12 @@ export function questionId(n: number): number {
   return 9_000_000 - n;
 }
 
-/** An answer of the API around these things. */
+/** A response of the API with these entries. */
 export function wrapped(items: readonly unknown[], more: Record<string, unknown> = {}): FakeAnswer {
   return { body: { items, has_more: false, quota_max: 300, quota_remaining: 299, ...more } };
 }
 
-/** The answer to a search among these questions; nobody has answered any. */
+/** The response to a search among these questions, which have no answers. */
 export function serveQuestions(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   if (pathname.endsWith('/answers')) return wrapped([]);

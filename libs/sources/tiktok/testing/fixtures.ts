@@ -1,12 +1,13 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: responses in the current format of the Research API, and a server that pages by an offset.
+// Only for specs: responses in the current format of the Research API, and a server with offsets as cursors.
 
 const FIRST_ID = 7_400_000_000_000_000_000n;
 
 /**
- * A video, as JSON, because its ids are numbers that JavaScript cannot represent. `more` replaces fields, also as JSON.
+ * A video as JSON text, because its ids are numbers that JavaScript cannot represent. `more` replaces fields; its
+ * values are also JSON.
  */
 export function videoJson(n: number, at: Date, more: Record<string, string> = {}): string {
   const fields: Record<string, string> = {
@@ -47,7 +48,7 @@ export function problem(code: string) {
   return { error: { code, message: 'It was refused, <b>why</b> is a secret', log_id: '2026' } };
 }
 
-/** The id of invented video n: the higher n, the older. */
+/** The id of invented video n. A higher n is an older video. */
 export function videoId(n: number): string {
   return String(FIRST_ID - BigInt(n));
 }

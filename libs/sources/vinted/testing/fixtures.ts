@@ -9,7 +9,7 @@ import {
 import type { FetchContext } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 
-// Only for specs: catalogue entries in the current format, and a site that pages like Vinted.
+// Only for specs: catalogue entries in the current format, and a site with pages like Vinted.
 
 /** A catalogue entry of listing n. */
 export function catalogItem(n: number, more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -82,7 +82,7 @@ export function serveCatalog(posts: readonly InventedPost[], request: FakeReques
   };
 }
 
-/** The answer to a first visit, which sets the cookies; undefined for every other request. */
+/** The response of the home page, which sets the cookies; undefined for every other request. */
 export function serveVisit(request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/') return undefined;
   return {
@@ -101,7 +101,7 @@ export const connector = createVintedConnector();
 /** A search. */
 export const lamps = criteriaOf({ market: 'fr', query: 'lamp' });
 
-/** One read and its requests; visits are accepted. */
+/** One read and its requests. The home page always sets the cookies. */
 export function reading(
   init: Parameters<typeof criteriaOf>[0],
   answer: (request: FakeRequest) => FakeAnswer,

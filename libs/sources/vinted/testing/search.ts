@@ -9,14 +9,14 @@ import type { FetchContext, Fetched } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 import { catalogItem, catalogPage, listingId, serveVisit } from './fixtures.js';
 
-// Only for specs: one search on an invented site, read like in polling.
+// Only for specs: one search on an invented site, which is read like in polling.
 
 const connector = createVintedConnector();
 const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
 /** The time this many minutes after the first read. */
 export const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
 
-/** A site whose list can change, and one search that is read from time to time. */
+/** A site whose list can change, and one search that can be read several times. */
 export function search(...first: number[]) {
   const site = {
     entries: first.map((n) => catalogItem(n)),
@@ -34,7 +34,7 @@ export function search(...first: number[]) {
     return { body: catalogPage(site.entries, request) };
   });
   const session = new Map<string, unknown>();
-  /** A read like in polling: the state passes through JSON, and is kept if the read succeeds. */
+  /** A read like in polling: its state is converted to JSON and back, and is stored if the read succeeds. */
   const read = async (
     minutes: number,
     since?: number,
@@ -57,7 +57,7 @@ export function search(...first: number[]) {
   return { site, read, paths, heldOff: upstream.heldOff };
 }
 
-/** The items of a read, in short. */
+/** The items of a read in short form. */
 export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
 /** Our id of listing n. */
 export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;

@@ -7,10 +7,9 @@ import type { CatalogPage, Listing } from '../parse.js';
 import { reportOfAll, reportSince, type Reported } from '../report.js';
 import { scan, type Scan, type ScanDepth } from '../scan.js';
 
-// Only for specs: a list of listings that appear, move, change and vanish, shown in small pages, and code that follows
-// it.
+// Only for specs: a list on small pages, whose listings appear, move, change and disappear, and code that follows it.
 
-/** Listings of one page. */
+/** Number of listings on one page. */
 const SITE_PAGE = 4;
 
 /** A listing on the site. */
@@ -77,14 +76,14 @@ function listingOf({ id, cents, currency = 'EUR', isPromoted = false }: Offer): 
 
 /** The market of the site. */
 export const FR = marketOf('fr')!;
-/** When each list is scanned first. */
+/** The time of the first scan of each list. */
 export const START = Date.parse('2026-03-04T12:00:00.000Z');
-/** Between two scans. */
+/** The time between two scans. */
 export const TEN_MINUTES = 600_000;
-/** So many ids. */
+/** `count` different ids. */
 export const ids = (count: number, name = 'old') => Array.from({ length: count }, (_, n) => `${name}${n}`);
 
-/** Follows a site from scan to scan like the connector; the state passes through JSON. */
+/** Follows a site from scan to scan like the connector. Between scans the state is converted to JSON and back. */
 export class Follow {
   history: History | undefined;
   at = START;
@@ -123,12 +122,12 @@ export class Follow {
   }
 }
 
-/** The results of a scan in its reports; the history has passed through JSON. */
+/** The input of the report of a scan. The history has been converted to JSON and back. */
 export function reportedOf({ history, present }: Followup): Reported {
   return { market: FR, history: stored(history), present, shown: new Map() };
 }
 
-/** The observations of a window; without one, those of a first poll. */
+/** The observations since `since`, or those of a first poll if it is absent. */
 export function observed(followup: Followup, since?: number) {
   const window = since === undefined ? undefined : { happened: new Date(since), seen: new Date(since) };
   return observationsOf(criteriaOf({}), reportedOf(followup), window).flatMap(({ kind }) =>

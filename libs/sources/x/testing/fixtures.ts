@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import { SPEC_NOW, type FakeAnswer, type FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: tweets in the current format, and a server that pages by an offset.
+// Only for specs: tweets in the current format, and a server with offsets as tokens.
 
 /** An author in `includes.users`. */
 export const ADA = {
@@ -68,7 +68,7 @@ export function tweetRecord(
   };
 }
 
-/** The id of invented tweet n: the higher n, the older. */
+/** The id of invented tweet n. A higher n is an older tweet. */
 export function tweetId(n: number): string {
   return String(BigInt(tweetIdAt(SPEC_NOW)) - BigInt(n));
 }

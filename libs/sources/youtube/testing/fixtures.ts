@@ -1,12 +1,12 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: responses in the current format of the Data API, and a server that pages by an offset.
+// Only for specs: responses in the current format of the Data API, and a server with offsets as tokens.
 
 /** The channel of every invented video. */
 export const CHANNEL_ID = 'UClampsAndLights00000000';
 
-/** One entry of a search: the title escaped, the description shortened. */
+/** One entry of a search. Its title is escaped, and its description is shortened. */
 export function searchResult(n: number, at: Date, snippet: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#searchResult',
