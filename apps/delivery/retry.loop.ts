@@ -42,7 +42,7 @@ interface Lane {
 
 /**
  * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. All mails go to one server,
- * which accepts few at once, so only as many mails are claimed as it accepts in a short time.
+ * which accepts few mails at the same time, so only as many mails are claimed as it accepts in a short time.
  */
 @Injectable()
 export class RetryLoop implements Loop {
@@ -50,7 +50,7 @@ export class RetryLoop implements Loop {
   private readonly underWay = new Set<Promise<void>>();
   private readonly lanes: readonly Lane[] = [
     { byMail: false, most: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
-    // Twice the number of mails that are sent to the mail server at once.
+    // Twice the number of mails that are sent to the mail server at the same time.
     { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];
@@ -93,7 +93,7 @@ export class RetryLoop implements Loop {
     await Promise.all(this.lanes.map((lane) => this.returnUnattempted(lane)));
   }
 
-  /** @returns true if there may be more to claim at once */
+  /** @returns true if more deliveries may be due now */
   private async pass(lane: Lane): Promise<boolean> {
     await this.returnUnattempted(lane);
     const { queue, byMail, most, after } = lane;

@@ -78,7 +78,7 @@ export interface DeliveryUnderTest {
   watch(endpoint: string, mode?: 'all' | 'rules'): Promise<string>;
   /** Appends an event of the watch. @returns its id and the bytes of its envelope */
   event(watchId: string, push?: boolean, ruleWebhook?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
-  /** Appends an event of the watch for each `traceparent`, all at once. @returns their ids */
+  /** Appends an event of the watch for each `traceparent`, all at the same time. @returns their ids */
   events(watchId: string, causes: readonly string[]): Promise<string[]>;
   pending(eventId: string): Promise<Pending | undefined>;
   /** Waits until the event waits for another attempt after this number of attempts. */

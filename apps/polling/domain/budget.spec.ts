@@ -82,7 +82,7 @@ describe('a token bucket', () => {
     });
   }
 
-  it('never allows more in a time window than its burst and its rate', () => {
+  it('never allows more requests in a time window than its burst and its rate', () => {
     fc.assert(
       fc.property(rate, burst, gaps, (perMinute, size, between) => {
         const sent = sentAt(perMinute, size, between);

@@ -12,7 +12,7 @@ function readQuietly(watch: FeedWatch, from: number, ms: number, stepMs: number)
 }
 
 describe('a feed of newest items', () => {
-  it('counts as frozen when it was read without a new item for longer than its source ever has none', () => {
+  it('counts as frozen when it was read without a new item for longer than is normal for its source', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     readQuietly(watch, 0, HOUR, MINUTE);

@@ -15,7 +15,7 @@ const LONGEST_STEP = 0.1;
 
 /**
  * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown no new item for longer than
- * its source ever has none. Otherwise users would take the silence for "no mentions".
+ * is normal for its source. Without this state, users would believe that there are no mentions.
  */
 export class FeedWatch {
   constructor(

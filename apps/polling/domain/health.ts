@@ -37,7 +37,7 @@ export class Health {
     return this.current;
   }
 
-  /** @returns true if it was unhealthy before */
+  /** @returns true if the upstream was unhealthy before */
   succeeded(at: Date): boolean {
     const recovered = this.current.failures > 0 || this.current.trouble !== '';
     this.suspects.clear();

@@ -5,8 +5,8 @@ import type { Database } from '#postgres';
 const TOGETHER_MS = 5;
 
 /**
- * Returns whether lanes of this process have due searches. One statement serves all lanes, because each lane asks
- * several times a second, and usually nothing is due.
+ * Finds which lanes of this process have due searches. One statement serves all lanes, because each lane asks several
+ * times a second, and usually nothing is due.
  */
 export class DueLanes {
   private look: Look | undefined;

@@ -203,8 +203,8 @@ export async function postpone(
 
 /**
  * Releases searches that the transaction has locked, and sets the time of each to the time of its next watch. If
- * another replica has claimed a search meanwhile, it keeps the claim, because its read is running and must not be
- * repeated.
+ * another replica has claimed a search meanwhile, that replica keeps the claim, because its read is running and must
+ * not be repeated.
  */
 export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promise<void> {
   await tx.query(

@@ -10,7 +10,7 @@ const asked = {
 };
 
 describe('the question of an Explore to a source', () => {
-  it('is its text, its only term or any of its terms; the prompt of ai_answers; the feeds of rss', () => {
+  it('becomes a query, a search for any of the terms, the prompt of ai_answers, or the feeds of rss', () => {
     const criteria = (more: object) => exploreCriteria({ source: 'hackernews', ...asked, ...more });
     expect(criteria({ terms: [] })).toMatchObject({ query: 'teapots', terms: [] });
     expect(criteria({ terms: ['silver pot'] })).toMatchObject({ query: 'silver pot', terms: [] });

@@ -25,7 +25,7 @@ export class ExploresHandler {
 
   /**
    * Reserves the price of all sources, then stores the request. @throws Refusal `not-covered` without the credits,
-   * `conflict` if too many run
+   * `conflict` if too many Explores run
    */
   @CommandPattern(COMMANDS.startExplore)
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {

@@ -81,7 +81,7 @@ describe('the leases of lanes', () => {
     expect(await silent.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
   });
 
-  it('move at once from a replica that stops', async () => {
+  it('move immediately from a replica that stops', async () => {
     const leaving = await replica();
     await leaving.renew(SOURCES);
     const heir = await replica();

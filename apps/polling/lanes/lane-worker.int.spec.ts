@@ -96,7 +96,7 @@ describe('the work on a lane', () => {
     );
     for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
     await settled(...ids);
-    // The upstream is not read again at once, and not again at the next tick.
+    // The upstream is not read again immediately, and not at the next tick.
     expect(scene.upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });

@@ -228,8 +228,8 @@ export class LaneWorker {
   }
 
   /**
-   * Searches that are due while the lane waits get a failed check without a request. Otherwise users would take the
-   * silence for "no mentions".
+   * Searches that are due while the lane waits get a failed check without a request. Without it, users would believe
+   * that there are no mentions.
    */
   private failDueSearches(): Promise<number> {
     return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {

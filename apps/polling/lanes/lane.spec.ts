@@ -51,7 +51,7 @@ describe('a lane whose searches fail', () => {
     expect(lane.isProbing).toBe(false);
   });
 
-  it('waits immediately after an outage, and never because something that is searched does not exist', async () => {
+  it('waits after a single outage, and never because the subject of a search does not exist', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])
       expect(await lane.failed(faultOf('not_found'), key)).toBeUndefined();
@@ -215,7 +215,7 @@ describe('a lane whose feed is frozen', () => {
 });
 
 describe('the health of a lane', () => {
-  it('is bad from a changed response until a successful read, and has the reason', async () => {
+  it('is bad after a changed response until a successful read, and contains the reason', async () => {
     const learned: LaneMemory[] = [];
     const lane = laneOn(new Upstream(), { remember: async (memory) => void learned.push(memory) });
     await lane.failed(new UpstreamError('unknown_shape', 'its answer has changed'), 'a');

@@ -92,7 +92,7 @@ export class Lane {
     return this.health.state.failures > 0;
   }
 
-  /** True while the feed responds but has shown no new item for longer than its source ever has none. */
+  /** True while the feed responds but has shown no new item for longer than is normal for its source. */
   get isFrozen(): boolean {
     return this.feed.frozenForMs !== undefined;
   }

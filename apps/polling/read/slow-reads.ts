@@ -5,8 +5,8 @@ import type { ReservedRead } from './reservation.js';
 /** A read that takes longer is a slow read: other reads do not wait for it. */
 const SLOW_MS = 250;
 /**
- * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of the account
- * begins.
+ * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of such servers
+ * begins for this account.
  */
 const MOST_OF_ACCOUNT = 16;
 /**

@@ -9,7 +9,7 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 export interface CheckMessages {
   parts: Check[];
   messages: { data: Uint8Array; msgId: string }[];
-  /** Present if the parts describe a failed check; `notBefore` says when the search is read again. */
+  /** Present if the parts describe a failed check; `retryAt` is then the time of the next read of the search. */
   fault?: UpstreamError;
   retryAt?: Date;
 }

@@ -14,11 +14,11 @@ export interface Progress {
   nextDueAt: number;
   /** True if the search itself must wait until `nextDueAt`, whatever the interval. */
   waits: boolean;
-  /** Another process stored the checks. */
+  /** True if another process stored the checks. */
   adopted?: boolean;
   /** The result could not be stored; the check has this reason, and fails. */
   fault?: UpstreamError;
-  /** The stream no longer contains what the tables remember, so `seq` can be behind the tables. */
+  /** True if the stream no longer contains what the tables remember, so that `seq` can be behind the tables. */
   forgotten?: boolean;
 }
 
@@ -30,9 +30,9 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 }
 
 /**
- * Keeps the reservations of stored checks until billing charges them, however late. If another process had stored the
- * check before, the charge may have come before this reservation; or nothing needs the reservation, because that check
- * failed or had another id.
+ * Keeps the reservations of stored checks until billing charges them, however late. A check that another process stored
+ * may already be charged, so its reservation is made again only if it is not. A reservation is released if the stored
+ * check failed or has another id.
  */
 async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
@@ -100,8 +100,8 @@ function isWhole(check: Check, stored: readonly Check[]): boolean {
 }
 
 /**
- * Never moves a watch back, because a newer check can have been recorded meanwhile. If its interval was changed during
- * the check, the next tick uses the new interval.
+ * Never moves a watch back, because a newer check can have been recorded meanwhile. If the watch's interval was changed
+ * during the check, the next tick uses the new interval.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {

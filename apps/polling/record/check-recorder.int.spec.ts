@@ -180,7 +180,7 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).covered_until?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
   });
 
-  it('stays a first check when a crash has lost parts of it', async () => {
+  it('makes another first check when a crash has lost parts of the first one', async () => {
     const id = await stores.watch({ backfill: true });
     await appendAndDie(checkOf(await claim(id), { 'hn:1': large, 'hn:2': large }), 1);
     await recorder.record([checkOf(await claim(id), { 'hn:1': large, 'hn:2': large })], [], true);
@@ -219,7 +219,7 @@ describe('recording checks', () => {
   it.each([
     ['is larger than any message', (check: Check) => ({ ...check, warnings: [large, large, large, large] })],
     ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
-  ])('stores one failed check in place of one that %s, and continues', async (_, spoil) => {
+  ])('stores one failed check in place of a check that %s, and continues', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];
     const holds = { ...(await stores.holds()) };
     const claimed = await claim(bad);

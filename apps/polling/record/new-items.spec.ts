@@ -101,7 +101,7 @@ describe('the check of one watch', () => {
     expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
   });
 
-  it('remembers the archive of a feed that responds to a watch for the first time, and reports what is new', () => {
+  it('remembers the archive of a feed that responds to a watch for the first time, and reports its new items', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;
     const outages = new Map(
       ['rss:old', 'rss:undated', 'rss:new'].map((id) => [

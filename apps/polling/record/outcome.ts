@@ -35,7 +35,7 @@ interface Work {
 }
 
 /**
- * Turns the results of a read into the checks of the watches. A search without a request has no check.
+ * Turns the results of a read into the checks of the watches. A search whose request was not sent gets no check.
  * @param prices the reserved price of each watch's check, by watch id
  */
 export async function outcomeOf(

@@ -29,7 +29,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       let answer = () => {};
       scene.upstream.gate = new Promise((resolve) => (answer = resolve));
-      // The checks have used up the requests that they may send at once.
+      // The checks have used up the burst of requests that they may send.
       const checks = Array.from({ length: 20 }, () =>
         scene.lane.http.request({ url: 'https://upstream.example.org/' }),
       );

@@ -181,7 +181,7 @@ export class Upstream {
   requestsPerMinute = 600_000;
   /** Duration of a response. */
   answerMs = 0;
-  /** Whether it has a feed, which always responds at once. */
+  /** Whether it has a feed, which always responds immediately. */
   hasFeed = false;
   /** Number of requests of a read of the feed. */
   feedPages = 0;
@@ -189,7 +189,9 @@ export class Upstream {
   quietSeconds = 3_600;
   /** False: only whole words are matched. */
   hasSearch = true;
-  /** If set, searches name servers. Those of queries that begin with `slow` respond when it resolves. */
+  /**
+   * If set, searches name servers. Searches whose query begins with `slow` get a response when the promise resolves.
+   */
   slowServers: Promise<void> | undefined;
   /** The maximum units of a check, called for each pricing. If it is set, every result states nine units. */
   unitsPerCheck: (() => number) | undefined;
