@@ -161,7 +161,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
         mail.attachments.map(({ contentId }) => contentId),
       );
       expect(mail.html).not.toContain('<svg');
-      expect(mail.text).toContain('+50 % against the week before (20)');
+      expect(mail.text).toContain('+50 % compared with the week before (20)');
       expect(mail.text).toContain('Sources: Reddit 20 (67 %), X 10 (33 %)');
       expect(mail.html).not.toMatch(/<script|javascript:|<b>eve/);
 

@@ -17,7 +17,7 @@ import { addressKey, Targets, type Address, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
 export const DISABLED =
-  'not sent: the endpoint is disabled; to enable it, use POST /v1/endpoints/enable or name it again in a keyword or watch';
+  'not sent: the endpoint is disabled; to enable it, use POST /v1/endpoints/enable or set its URL again in a keyword or watch';
 
 /** Claimed deliveries, grouped by what happens to them. */
 export interface Claims {

@@ -147,7 +147,7 @@ function chartsOf({ volume, sentiment }: WeeklyReport): Chart[] {
 export function changeText({ count, previous }: { count: number; previous: number }): string {
   if (previous === 0) return 'none the week before';
   const percent = Math.round(((count - previous) / previous) * 100);
-  return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % against the week before (${previous.toLocaleString('en')})`;
+  return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % compared with the week before (${previous.toLocaleString('en')})`;
 }
 
 function percentOf(count: number, all: number): string {
