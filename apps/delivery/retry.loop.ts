@@ -139,7 +139,7 @@ export class RetryLoop implements Loop {
           this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
         );
     }
-    // This runs in the same synchronous step as the last check, so that no result is lost.
+    // Reset in the same synchronous step as the last look at `ended`, so that no result is lost.
     this.recording = undefined;
   }
 

@@ -60,7 +60,7 @@ describe('groups of mentions', () => {
 });
 
 describe('classes of mentions', () => {
-  it('are those whose label is nearest in meaning', () => {
+  it('are the classes whose label is nearest in meaning to the mention', () => {
     const found = classify([mention('a', 10), mention('b', 80)], ['x', 'y'], [at(0), at(90)]);
     expect(found.map((one) => [one.mentionId, one.class])).toEqual([
       ['a', 'x'],

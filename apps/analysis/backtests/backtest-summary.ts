@@ -29,7 +29,7 @@ export class BacktestSummary {
     this.fired.set(ruleId, days);
   }
 
-  /** The counts as the interface returns them: each enabled rule in order, also those that never fire. */
+  /** The counts as the interface returns them: each enabled rule in order, also rules that never fire. */
   view({ rules }: KeywordDefinition, alerts: readonly TestedAlert[]) {
     for (const { ruleId, at } of alerts) if (ruleId !== null) this.countFired(ruleId, at.slice(0, 10));
     return {

@@ -22,7 +22,7 @@ export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
 const NO_TEXT = '';
 const NO_NUMBER = -1;
 
-/** The events of the command. Values that are already set give no event. */
+/** Returns the events of the command. A value that is already set causes no event. */
 export function decide(command: ChangeMention, state: LabelState): LabelEvent[] {
   const { labels, sentiment, intent, relevance } = command;
   const events: LabelEvent[] = [];

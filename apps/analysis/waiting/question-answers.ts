@@ -40,7 +40,7 @@ export class QuestionAnswers {
 
   /**
    * Appends the final event of each question, unless another replica was first or the keyword was purged.
-   * @throws the error of an event that could not be made, after the others were appended
+   * @throws the error of an event that could not be made, after the other events were appended
    */
   async append(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;

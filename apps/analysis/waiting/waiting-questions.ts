@@ -109,7 +109,9 @@ export function claimOverdue(database: Database): Promise<Claimed[]> {
   );
 }
 
-/** Claims due questions that need not wait for the model: all of them, or those without an agent step. */
+/**
+ * Claims due questions that need not wait for the model: all due questions, or only questions without an agent step.
+ */
 export function claimWithoutModel(database: Database, evenSteps: boolean): Promise<Claimed[]> {
   return claim(database, 'w.due_at <= now() AND (NOT w.has_step OR $3) ORDER BY w.deadline_at LIMIT $4', [
     evenSteps,

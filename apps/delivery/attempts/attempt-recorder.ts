@@ -46,8 +46,8 @@ export class AttemptRecorder {
       throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
-    // This comes before the record of the attempts: after a crash in between, the repeated attempts find that the
-    // channel is disabled.
+    // Channels are disabled before the attempts are recorded: after a crash in between, the repeated attempts find that
+    // the channel is disabled.
     const changed = await this.disableGone(results);
     const recorded = results.map((result) => ({
       ...result,

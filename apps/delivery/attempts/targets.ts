@@ -65,8 +65,8 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by the id of the watch or keyword. Deleted ones, and those without a webhook,
-   * are left out.
+   * The webhooks of watches and keywords, by the id of the watch or keyword. Deleted watches and keywords are left out,
+   * and those without a webhook.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const rows: (Row & { id: string; mode: string; events: string[] | null })[] = await this.database.query(

@@ -40,7 +40,7 @@ export class Channels {
     private readonly box: SecretBox,
   ) {}
 
-  /** The channels by id; deleted ones are left out. */
+  /** The channels by id; deleted channels are left out. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>> {
     if (ids.length === 0) return new Map();
     const rows: Row[] = await this.database.query(

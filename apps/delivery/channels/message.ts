@@ -43,8 +43,8 @@ const ELLIPSIS = '…';
 const LONGEST_URL = 2000;
 
 /**
- * A text of a stranger as plain text: without control characters and without characters that change the direction of
- * the text around it. Line breaks stay.
+ * An untrusted text as plain text: without control characters and without characters that change the direction of the
+ * text around it. Line breaks stay.
  */
 export function plain(text: string): string {
   return (

@@ -69,7 +69,7 @@ export class EventsHandler {
     await this.recorder.record(results);
   }
 
-  /** Resolves when all attempts have a result, or only slow ones are left. */
+  /** Resolves when all attempts have a result, or when only slow attempts are left. */
   private async haveTried({ settled, open }: BatchAttempts): Promise<void> {
     const patientUntil = Date.now() + BATCH_PATIENCE_MS;
     while (!(await within(LOOK_MS, settled))) {
@@ -94,7 +94,7 @@ export class EventsHandler {
   }
 }
 
-/** Returns false for events that no webhook and no channel gets: those of a baseline, and most dropped ones. */
+/** Returns false for events that no webhook and no channel gets: events of a baseline, and most dropped events. */
 function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
   return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
 }

@@ -53,7 +53,7 @@ interface Row {
   claim: string;
 }
 
-/** Claims replays that are due; those that have waited longest come first. */
+/** Claims replays that are due, the longest due first. */
 export async function claimReplays(database: Database, most: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)

@@ -38,7 +38,7 @@ export class DueLanes {
   }
 }
 
-/** The lanes that share a statement, and those of them that have something due. */
+/** The lanes that share a statement, and the lanes among them that have due searches. */
 interface Look {
   lanes: Set<string>;
   due: Promise<ReadonlySet<string>>;

@@ -2,17 +2,14 @@ import type { Database } from '#postgres';
 import type { DueSearch } from './due-work.js';
 
 /**
- * Returns which of these watches still run. The others were paused, deleted or purged after they were claimed. Each
- * stage checks this once, because each takes time in which that can happen:
+ * Returns which of these watches still run. The other watches were paused, deleted or purged after they were claimed.
+ * Each stage checks this once, because a watch can stop while the stage waits:
  *
- *
- * | stage | checked by | without the check |
- * |---|---|---|
- * | due | `claimDue`, in its own statement | a paused watch would occupy a place in the lane |
- * | read | `LaneWorker`, when the read begins: it may have waited a minute for the lane | the upstream would be read
- * although no watch needs it |
- * | record | `CheckRecorder`, as the last step before it appends | the check would be charged to a paused keyword, or
- * kept after a purge |
+ * - due: `claimDue`, in its own statement. Otherwise a paused watch would occupy a place in the lane.
+ * - read: `ReadRunner`, when the read begins, which may have waited a minute for the lane. Otherwise the upstream would
+ *   be read although no watch needs it.
+ * - record: `CheckRecorder`, as the last step before it appends. Otherwise the check would be charged to a paused
+ *   keyword, or kept after a purge.
  */
 export async function runningWatches(
   database: Database,

@@ -141,7 +141,8 @@ export class ExploreWorker {
       );
     failpoint('explore-after-items-before-answer');
     const holdId = exploredIdOf(exploreId, source);
-    // This comes before the fact is stored, because a crash between the two must not lose the reserved credits.
+    // Keeps the reservation before the fact is stored, because a crash between the two must not lose the reserved
+    // credits.
     await holdUntilCharged(this.database, [holdId]);
     await this.decisions.decide({ accountId, exploreId, commandId: holdId }, () => ({
       kind: 'answer',

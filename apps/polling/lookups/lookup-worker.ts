@@ -113,9 +113,9 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // This comes before the fact is published, because a crash between the two must not lose the reserved credits. If
-    // it is unknown whether the fact was stored, billing releases the credits once its consumer has passed the
-    // position.
+    // Keeps the reservation before the fact is published, because a crash between the two must not lose the reserved
+    // credits. If it is unknown whether the fact was stored, billing releases the credits once its consumer has passed
+    // the position.
     await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the charge of the other lookup can be earlier than this

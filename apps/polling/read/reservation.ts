@@ -70,8 +70,8 @@ export async function reserveReads(
 }
 
 /**
- * Releases the reservations of a read, except those of charged checks, and those that another replica has made for the
- * same check meanwhile.
+ * Releases the reservations of a read, except the reservations of charged checks, and reservations that another replica
+ * has made for the same check meanwhile.
  */
 export function releaseRead(
   database: Database,

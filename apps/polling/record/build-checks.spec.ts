@@ -112,7 +112,7 @@ describe('the check of one watch', () => {
     ]);
   });
 
-  it('leaves out an item that cannot be stored, counts it, and keeps the others', () => {
+  it('leaves out an item that cannot be stored, counts it, and keeps the other items', () => {
     const broken = itemOf('hn:1');
     Object.assign(broken.item, { engagement: create(EngagementSchema, { likes: 1.5 }) });
     const tooLarge = itemOf('hn:2', { text: 'x'.repeat(600 * 1024) });

@@ -92,14 +92,17 @@ describe('the check of one watch', () => {
   it.each([
     ['', watchOf()],
     [' of a first check with backfill', watchOf({ baselineAt: undefined, backfill: true })],
-  ])('keeps the newest 1,000 items%s, reports that there were more, and remembers the others', (_, watch) => {
-    const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
-    const parts = check(watch, found);
-    const ids = found.map(({ item }) => item.itemId);
-    expect(reported(parts)).toEqual(ids.slice(0, 1_000));
-    expect(remembered(parts)).toEqual(ids.slice(1_000));
-    expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
-  });
+  ])(
+    'keeps the newest 1,000 items%s, reports that there were more, and remembers the other items',
+    (_, watch) => {
+      const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
+      const parts = check(watch, found);
+      const ids = found.map(({ item }) => item.itemId);
+      expect(reported(parts)).toEqual(ids.slice(0, 1_000));
+      expect(remembered(parts)).toEqual(ids.slice(1_000));
+      expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
+    },
+  );
 
   it('remembers the archive of a feed that responds to a watch for the first time, and reports its new items', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;

@@ -37,7 +37,7 @@ export interface ReadFacts {
 }
 
 /**
- * Separates new items from those that were published before the watch began, which is its baseline: the time of its
+ * Separates new items from items that were published before the watch began, which is its baseline: the time of its
  * first successful check. Items without a date are new unless the baseline has seen them.
  * @param fresh newest first
  */
