@@ -183,7 +183,7 @@ describe('GET /v1/credits/usage and /v1/credits/audit', () => {
     );
     expect((await api.get('/v1/credits/audit')).body).toMatchObject({
       consistent: false,
-      faults: ['this period’s charges add up to 7, and its usage is 8'],
+      faults: ['the charges of this period add up to 7, but its usage is 8'],
     });
   });
 });

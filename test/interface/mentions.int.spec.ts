@@ -90,7 +90,7 @@ describe('paging through mentions', () => {
     };
     expect(await faultOf(`q=${'a+'.repeat(40)}&q=${'b+'.repeat(11)}`)).toEqual([
       400,
-      { path: 'q', message: 'must hold at most 50 words and phrases' },
+      { path: 'q', message: 'must contain at most 50 words and phrases' },
     ]);
     expect(await faultOf('lang=en&'.repeat(101))).toEqual([
       400,

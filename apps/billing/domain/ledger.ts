@@ -132,7 +132,7 @@ function expiry(ledger: OpenLedger, accountId: string, now: string): CreditMovem
   });
 }
 
-/** The renewal of the next period. If several periods have passed, each gets a renewal. */
+/** The renewal of the next period. If several periods have passed, each period gets a renewal. */
 function renewal(ledger: OpenLedger, accountId: string, now: string): CreditMovement | undefined {
   if (!isOver(ledger.periodEnd, now)) return undefined;
   const { start, end } = currentPeriod(ledger.openedAt, ledger.periodEnd);

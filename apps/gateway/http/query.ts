@@ -34,14 +34,14 @@ export class QueryReader {
     return values as T[];
   }
 
-  /** The value of a key that may be given once. */
+  /** The value of a key that may be given only once. */
   one<T extends string = string>(key: string, allowed?: readonly T[]): T | undefined {
     const values = this.all<T>(key, allowed);
     if (values.length > 1) this.faults.push({ path: key, message: 'may be given only once' });
     return values[0];
   }
 
-  /** An id that may be given once, in its canonical spelling. */
+  /** An id that may be given only once, in its canonical spelling. */
   id(key: string): string | undefined {
     const text = this.one(key)?.toLowerCase();
     if (text === undefined || isId(text)) return text;

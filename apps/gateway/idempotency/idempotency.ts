@@ -18,7 +18,8 @@ export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
 /**
- * Longer than any request may take. The gateway gives up a hanging request after this time, so that it can be repeated.
+ * Longer than any request may take. After this time, the gateway does not renew the record of a hanging request any
+ * more, so that the request can be repeated.
  */
 const LONGEST_MS = 120_000;
 /** Statuses of requests that had no effect. A repeated request may get another status. */

@@ -112,7 +112,8 @@ function promptOf(name: string, given: unknown) {
   const prompt = PROMPTS.find((one) => one.name === name);
   if (!prompt) throw new McpError(ErrorCode.InvalidParams, `there is no prompt ${name.slice(0, 100)}`);
   const { data, error } = promptArguments.safeParse(given ?? {});
-  if (error) throw new McpError(ErrorCode.InvalidParams, 'arguments must be texts of up to 200 characters');
+  if (error)
+    throw new McpError(ErrorCode.InvalidParams, 'each argument must be a string of up to 200 characters');
   const missing = prompt.arguments.find((argument) => argument.required && !data[argument.name]);
   if (missing) throw new McpError(ErrorCode.InvalidParams, `the argument ${missing.name} is missing`);
   return {

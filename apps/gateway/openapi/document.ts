@@ -37,7 +37,7 @@ const description: Route = {
   operationId: 'describe',
   summary: 'Get this description',
   description:
-    'OpenAPI 3.1 with a `webhooks` section. `x-source-intervals` has the shortest interval of each source and plan. Needs no key.',
+    'OpenAPI 3.1 with a `webhooks` section. `x-source-intervals` contains the shortest interval of each source and plan. Needs no key.',
   answer: FREE_FORM,
   open: true,
 };

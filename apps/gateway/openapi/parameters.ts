@@ -6,7 +6,7 @@ export function inPath(name: string, description: string, schema: Schema = ID): 
   return { name, in: 'path', required: true, description, schema };
 }
 
-/** A parameter of the query that may be given once. */
+/** A parameter of the query that may be given only once. */
 export function inQuery(name: string, description: string, schema: Schema = TEXT): Schema {
   return { name, in: 'query', description, schema };
 }

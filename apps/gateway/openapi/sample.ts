@@ -74,7 +74,7 @@ const USUALLY_ABSENT = new Set([
 ]);
 
 /**
- * An example that fits the schema: every required key, and optional ones where they are usual.
+ * An example that fits the schema: every required key, and optional keys where they are usual.
  * @param schemas `components.schemas`
  */
 export function sampleOf(schema: Schema, schemas: Readonly<Record<string, Schema>>): unknown {

@@ -24,7 +24,7 @@ const PART_OF_LIMIT = 200;
 export class AccountWindow {
   /** Leased requests that are not used yet. */
   held = 0;
-  /** Requests waiting for a lease. */
+  /** Number of requests that wait for a lease. */
   waiting = 0;
   /** The running statement, for which all waiting requests wait. */
   fetching: Promise<void> | undefined;

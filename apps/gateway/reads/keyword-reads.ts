@@ -35,7 +35,10 @@ export class KeywordReads {
     return this.database.getRepository(KeywordEntity).findOneBy({ keywordId });
   }
 
-  /** Newest first, below `beforeId`; one more than `limit`, so that the caller knows whether there is a next page. */
+  /**
+   * Newest first, with ids below `beforeId`; one more than `limit`, so that the caller knows whether there is a next
+   * page.
+   */
   async keywords(
     accountId: string,
     filter: KeywordFilter,
@@ -80,7 +83,7 @@ export class KeywordReads {
     return (await readsOf(query))[0];
   }
 
-  /** Newest first, below `beforeId`; one more than `limit`. Retired watches are left out. */
+  /** Newest first, with ids below `beforeId`; one more than `limit`. Retired watches are left out. */
   async watches(accountId: string, source: string, limit: number, beforeId?: string): Promise<WatchRead[]> {
     const query = this.watchQuery()
       .where('w.accountId = :accountId AND w.source = :source AND w.retiredAt IS NULL', { accountId, source })

@@ -82,7 +82,7 @@ function textsOf(query: QueryReader): string[] {
   if (texts.some((text) => text.length > MAX_QUERY_LENGTH))
     query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
   if (texts.flatMap(partsOf).length > MOST_WORDS)
-    query.fault('q', `must hold at most ${MOST_WORDS} words and phrases`);
+    query.fault('q', `must contain at most ${MOST_WORDS} words and phrases`);
   return texts;
 }
 

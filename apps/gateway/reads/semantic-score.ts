@@ -18,7 +18,10 @@ export interface Scored {
   score: number;
 }
 
-/** The weight of each word of the question, by its hash: the rarer it is among the account's mentions, the higher. */
+/**
+ * The weight of each word of the question, by its hash. A word that is rarer among the account's mentions has a higher
+ * weight.
+ */
 export type WordWeights = ReadonlyMap<number, number>;
 
 /**

@@ -31,7 +31,7 @@ export class KeywordWarnings {
       // Global filters apply to all sources: a key that another source of the keyword reads is not a mistake.
       const path = pathOfFilter(definition, source, searchId, key);
       if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
-      const known = read.length > 0 ? `its keys are ${read.join(', ')}` : 'it has no filters';
+      const known = read.length > 0 ? `its filters are ${read.join(', ')}` : 'it has no filters';
       return [{ path, message: `${source} does not read this filter; ${known}` }];
     });
   }

@@ -2,7 +2,7 @@ import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { PLANS } from '#contracts';
 import { Described, Optional } from '../../http/validators.js';
 
-/** The most credits that one pack can have. */
+/** Maximum number of credits in one pack. */
 const LARGEST_PACK = 1_000_000_000;
 
 /** `POST /v1/account/plan` */

@@ -53,9 +53,10 @@ export class CreditUsageController {
 function faultsOf({ balance, movements, sumOfMovements, lastBalance, charged, usage }: LedgerSums): string[] {
   const faults: string[] = [];
   if (sumOfMovements !== balance)
-    faults.push(`the ${movements} movements add up to ${sumOfMovements}, and the balance is ${balance}`);
+    faults.push(`the sum of the ${movements} movements is ${sumOfMovements}, but the balance is ${balance}`);
   if (lastBalance !== null && lastBalance !== balance)
-    faults.push(`the last movement left ${lastBalance} credits, and the balance is ${balance}`);
-  if (charged !== usage) faults.push(`this period’s charges add up to ${charged}, and its usage is ${usage}`);
+    faults.push(`the balance after the last movement is ${lastBalance}, but the balance is ${balance}`);
+  if (charged !== usage)
+    faults.push(`the charges of this period add up to ${charged}, but its usage is ${usage}`);
   return faults;
 }

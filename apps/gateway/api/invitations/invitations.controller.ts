@@ -28,7 +28,7 @@ export class InvitationsController {
     private readonly signUps: SignUps,
   ) {}
 
-  /** No other answer contains the code. A second invitation of an address ends the first invitation. */
+  /** Only this answer contains the code. A second invitation of an address ends the first invitation. */
   @Post()
   @HttpCode(201)
   async invite(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {

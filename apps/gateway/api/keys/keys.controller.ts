@@ -24,7 +24,7 @@ export class KeysController {
     private readonly cursors: Cursors,
   ) {}
 
-  /** No other answer contains the key. */
+  /** Only this answer contains the key. */
   @Post()
   @HttpCode(201)
   async create(@From() { accountId, by }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {

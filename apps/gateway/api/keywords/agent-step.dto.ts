@@ -30,7 +30,7 @@ export class AgentStepDto {
   schema!: Record<string, unknown>;
 }
 
-/** The first fault of a schema of 1 to 12 fields. */
+/** The first fault of a schema, which must have 1 to 12 fields. */
 export function agentFieldsFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value);

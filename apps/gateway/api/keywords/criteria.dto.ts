@@ -45,7 +45,7 @@ export const LONGEST_INTERVAL_SECONDS = 31_536_000;
 
 function termFault(term: unknown): string | undefined {
   if (typeof term !== 'string') return 'must be a string';
-  return length(term, 1, LONGEST_TERM) ? undefined : `must hold 1 to ${LONGEST_TERM} characters`;
+  return length(term, 1, LONGEST_TERM) ? undefined : `must have 1 to ${LONGEST_TERM} characters`;
 }
 
 class CriteriaFieldsDto {
@@ -73,7 +73,7 @@ class CriteriaFieldsDto {
   @Optional() @IsIn(MATCH_MODES) @Described('How a term is compared with the text') match?: MatchMode;
   @Optional()
   @IsArray()
-  @ArrayMinSize(2, { message: 'must hold at least 2 terms; put a single term into query' })
+  @ArrayMinSize(2, { message: 'must contain at least 2 terms; put a single term into query' })
   @ArrayMaxSize(MOST_TERMS)
   @Elements(termFault, textOf(1, LONGEST_TERM))
   @Described(

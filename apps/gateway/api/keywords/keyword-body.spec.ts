@@ -238,8 +238,8 @@ describe('the validation of a keyword’s create body', () => {
     const terms = ['a', 5, 'x'.repeat(61), '', ['b']];
     expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms } })).toEqual([
       { path: 'globalCriteria.terms[1]', message: 'must be a string' },
-      { path: 'globalCriteria.terms[2]', message: 'must hold 1 to 60 characters' },
-      { path: 'globalCriteria.terms[3]', message: 'must hold 1 to 60 characters' },
+      { path: 'globalCriteria.terms[2]', message: 'must have 1 to 60 characters' },
+      { path: 'globalCriteria.terms[3]', message: 'must have 1 to 60 characters' },
       { path: 'globalCriteria.terms[4]', message: 'must be a string' },
     ]);
     const twins = ['a', ' \t', 'b', 'A'];

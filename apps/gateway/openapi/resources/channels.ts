@@ -125,7 +125,7 @@ export const channelRoutes: readonly Route[] = [
     path: '/v1/channels',
     operationId: 'listChannels',
     summary: 'List channels, newest first',
-    description: 'Secrets in `config` are shown by their last four characters. Free.',
+    description: 'Secrets in `config` are shortened to their last four characters. Free.',
     parameters: [
       inQuery('kind', 'Only channels of this kind', oneOf(CHANNEL_KINDS)),
       inQuery('state', 'Only channels in this state', oneOf(STATES)),
@@ -139,7 +139,7 @@ export const channelRoutes: readonly Route[] = [
     path: '/v1/channels/{id}',
     operationId: 'getChannel',
     summary: 'Get a channel',
-    description: 'Secrets in `config` are shown by their last four characters. Free.',
+    description: 'Secrets in `config` are shortened to their last four characters. Free.',
     parameters: [inId],
     answer: ref('Channel'),
   },

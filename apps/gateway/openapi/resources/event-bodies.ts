@@ -31,7 +31,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   },
   reddit: {
     kind: oneOf(['post', 'comment']),
-    title: described('Of a comment: the title of its post', text),
+    title: described('For a comment, the title of its post', text),
     selftext: text,
     link: text,
     score: count,
@@ -101,7 +101,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   lemmy: {
     kind: oneOf(['post', 'comment']),
     instance: TEXT,
-    title: described('Of a comment: the title of its post', text),
+    title: described('For a comment, the title of its post', text),
     text: text,
     link: text,
     community: text,

@@ -16,7 +16,7 @@ export const filters = [
   repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text must contain, all of them, in upper or lower case: up to 200 characters, at most 50 values in one search. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
+    'Words and "phrases" that the text must contain, all of them, in upper or lower case. Each `q` has up to 200 characters; one search can have at most 50 words and phrases. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
     {
       type: 'string',
       maxLength: 1000,
@@ -77,7 +77,7 @@ export const mentionRoutes: readonly Route[] = [
     parameters: [
       inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
       inQuery('group', 'One series for each value', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
-      since('24 hours before `until` with hours, 30 days with days'),
+      since('for hours, 24 hours before `until`; for days, 30 days before `until`'),
       UNTIL,
       ...filters.filter(({ name }) => !['order', 'bucket', 'mode'].includes(String(name))),
     ],
@@ -163,7 +163,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: name === 'keywords' ? 'eventsOfKeyword' : 'eventsOfQuery',
     summary: 'List the events of a keyword and of its watches as they were delivered, oldest first',
     description:
-      'The same bytes as the webhook deliveries, for 90 days. Older instants in `since` return what remains. Free.',
+      'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
     parameters: [inPath('id', 'Id of the keyword'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   })),
@@ -174,7 +174,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: 'eventsOfWatch',
     summary: 'List the events of a watch as they were delivered, oldest first',
     description:
-      'The same bytes as the webhook deliveries, for 90 days. Older instants in `since` return what remains. Free.',
+      'The same bytes as the webhook deliveries, for 90 days. With an earlier `since`, returns the events that are still stored. Free.',
     parameters: [SOURCE_IN_PATH, inPath('id', 'Id of the watch'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   },
