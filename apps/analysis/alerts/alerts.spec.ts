@@ -167,7 +167,7 @@ describe('a spike alert', () => {
           expect(quiet.length).toBeLessThanOrEqual(10);
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
-          // Not random, because a random count can be too small for a burst.
+          // The burst is not random, because a random count can be too small for a burst.
           const burst = [
             ...noise.filter((count) => !inBurst(count)),
             ...hourly(at + 1, (hour) => (hour === at ? 5 * rate + 20 : 0)),

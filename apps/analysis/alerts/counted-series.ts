@@ -1,6 +1,6 @@
 import type { Window } from './windows.js';
 
-/** Mentions of one search in five minutes. */
+/** The number of mentions of one search in five minutes. */
 export interface BinCount {
   searchId: string;
   /** The start of the five minutes, in ms. */

@@ -32,7 +32,7 @@ export interface AnalysisResult {
 /** Maximum length of the text of a mention that the model gets. */
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
-/** Shorter than the time that the gateway waits. */
+/** Maximum time for the model's answers. It is shorter than the time that the gateway waits. */
 const MODEL_WITHIN_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };

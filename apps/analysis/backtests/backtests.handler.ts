@@ -29,8 +29,8 @@ const MOST_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are tested together to find those for which a rule fires. Large, because a rule may fire for
- * few mentions only.
+ * Number of mentions that are tested together to find those for which a rule fires. The number is large, because a rule
+ * may fire for few mentions only.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */

@@ -19,7 +19,7 @@ const PRUNE_MS = 3_600_000;
  * not delay the other digests. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
  */
 const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
-  // Read together, because a query for each digest would cost more than the digest.
+  // The items of these turns are read together, because a query for each digest would cost more than the digest.
   { modes: ['hourly', 'daily'], turns: 250, together: 25, atOnce: 2 },
   { modes: ['daily_brief', 'weekly_report'], turns: 100, together: 1, atOnce: 2 },
 ];
@@ -28,7 +28,7 @@ const BEGIN_WITHIN_MS = 20_000;
 const ROWS_AT_ONCE = 5_000;
 
 const OLD = [
-  // Longer than a week, so that an outage loses no items.
+  // Items are kept longer than a week, so that an outage loses no items.
   { table: 'digest_items', column: 'occurred_at', days: 35 },
   { table: 'reports', column: 'created_at', days: 90 },
 ] as const;

@@ -48,8 +48,8 @@ export function waitingItemOf(event: Event): WaitingItem | undefined {
 
 /**
  * The digest of some items: VIPs and items with the label `to_reply` first, then the other items by bucket and story.
- * @param shown at most 50, in the order in which they are wanted: urgent items first, then the newest
- * @param total number of all items; `more` counts those that are not shown
+ * @param shown at most 50, in the wanted order: urgent items first, then the newest
+ * @param total number of all items; `more` counts the items that are not shown
  */
 export function digestOf(head: DigestHead, shown: readonly WaitingItem[], total: number): Digest {
   return {

@@ -9,7 +9,7 @@ import { AnalysedMentions } from '../analyses/analysed-mentions.js';
 import { AnalysisWork, type AnalysisResult } from '../analyses/analysis-work.js';
 import { WorkCharges } from '../search/work-charges.js';
 
-/** Longer than an analysis takes. */
+/** The reservation lasts longer than an analysis takes. */
 const HOLD_SECONDS = 300;
 /** Maximum size of the outputs in a reply, which must fit into one message. */
 const MOST_REPLY_BYTES = 700_000;

@@ -17,7 +17,9 @@ import { EMBEDDER } from '../config.js';
 import { WorkCharges } from '../search/work-charges.js';
 import { searchWords } from '../search/words.js';
 
-/** Longer than a search takes: a gateway that has not settled the question within this time is dead. */
+/**
+ * The reservation lasts longer than a search takes. A gateway that has not settled the question by then counts as dead.
+ */
 const HOLD_SECONDS = 120;
 const FREE_MINUTES = 10;
 /** The operation of the charge. */

@@ -24,7 +24,7 @@ export class SharedLlmTurns implements SharedTurns {
 
   async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
     const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
-    // After the commit, because a turn that this process does not renew ends by itself.
+    // The turn is renewed only after the commit, because a turn that this process does not renew ends by itself.
     if ('hasBegun' in begun) this.keep(turn);
     return begun;
   }
@@ -95,7 +95,7 @@ async function beginIn(
   );
   const { failures, blocked_ms: blockedMs, tokens, is_behind: isBehind } = rows[0]!;
   if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
-  // In a separate statement after the lock, so that it sees the turns that others have taken meanwhile.
+  // The turns are read in a separate statement after the lock, which sees the turns that others have taken meanwhile.
   await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
   const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
   const kept = isBehind ? 1 : 0;

@@ -64,7 +64,7 @@ export class Stories {
   private async add(rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.query(
-      // Ordered, so that two replicas cannot deadlock.
+      // The rows are inserted in order, so that two replicas cannot deadlock.
       `INSERT INTO stories (account_id, key, owner_id, event_id, story_id)
        SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[]) AS n (a, k, o, e, s)
        ORDER BY a, k, o ON CONFLICT DO NOTHING`,

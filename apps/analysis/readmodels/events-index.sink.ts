@@ -23,7 +23,7 @@ export class EventsIndexSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  // Two batches: the next one is read while ClickHouse writes.
+  // With two batches, the next batch is read while ClickHouse writes.
   @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const events = batch.map(({ data, seq }) => ({ event: fromBinary(EventSchema, data), seq }));

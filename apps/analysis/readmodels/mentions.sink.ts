@@ -22,7 +22,7 @@ export class MentionsSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  // Two batches: the next one is read while ClickHouse writes.
+  // With two batches, the next batch is read while ClickHouse writes.
   @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));

@@ -39,7 +39,7 @@ export class VectorsSink {
     });
     try {
       const rows = await vectorRows(this.embedder, mentions);
-      // After the embedding, which can take seconds: a watch that was purged meanwhile has no row any more.
+      // Queried after the embedding, which can take seconds, so that watches that were purged meanwhile are left out.
       const known = await knownWatches(
         this.database,
         mentions.map(({ watchId }) => watchId),

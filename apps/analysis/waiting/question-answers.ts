@@ -54,7 +54,7 @@ export class QuestionAnswers {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
-    // Only for events without charges: charges settle the reservations of the other events.
+    // Releases the reservations of events without charges. Charges settle the other reservations.
     const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,

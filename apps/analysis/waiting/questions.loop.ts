@@ -59,7 +59,7 @@ export class QuestionsLoop implements Loop {
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
       repeat(questions.llm ? ASK_PAUSE_MS : LOCAL_PAUSE_MS, 'asking the language model', () => this.ask()),
-      // Separate from the turns: overdue events must not wait for turns, and turns must not wait for many overdue
+      // Runs separately, because overdue events must not wait for turns, and turns must not wait for many overdue
       // events.
       repeat(OVERDUE_PAUSE_MS, 'finishing overdue events', () => this.finishOverdue()),
       repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>

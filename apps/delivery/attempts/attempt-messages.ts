@@ -84,8 +84,8 @@ function attemptOf(
   endpoint: string,
 ): WrittenAttempt {
   const { eventId, target, accountId, watchId, keywordId, source, firstAt, pending } = delivery;
-  // All fields in one literal: this runs for each delivery, and objects that are merged from other objects cost several
-  // times as much.
+  // All fields are in one literal, because this runs for each delivery, and merging objects costs several times as
+  // much.
   return {
     attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
     accountId,

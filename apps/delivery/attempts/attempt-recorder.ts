@@ -94,7 +94,7 @@ export class AttemptRecorder {
     const broken = failed.filter((one) => !isPostponed(one));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
-      // Always in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
+      // Always locks in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
       await markEndpoints(tx, broken, healed);
       await savePending(
         tx,

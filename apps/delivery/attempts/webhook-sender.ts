@@ -4,7 +4,7 @@ import { retryAfterMsOf } from '../channels/chat-response.js';
 import { signatureHeaders } from './signature.js';
 import type { AttemptCallback, Delivery } from './delivery.js';
 
-/** For the whole request: DNS, connection, sending, response. */
+/** Maximum time for the whole request: DNS, connection, sending, response. */
 const DEADLINE_MS = 10_000;
 const RESPONSE_BYTES = 64 * 1024;
 

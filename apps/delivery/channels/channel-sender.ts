@@ -35,7 +35,7 @@ export interface MailSettings {
 }
 
 const DEADLINE_MS = 10_000;
-/** Together with `MAIL_WAIT_MS`, shorter than the time after which a claimed delivery is claimed again. */
+/** Together with `MAIL_WAIT_MS`, this is shorter than the time after which a claimed delivery is claimed again. */
 const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;

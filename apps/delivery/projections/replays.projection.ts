@@ -9,7 +9,8 @@ export const replaysProjection: Projection = {
   stream: 'REPLAYS',
   rebuild: {
     tables: ['replays'],
-    // Not in the stream: the progress of a replay and its claim, and the replays of purged keywords.
+    // Keeps what the stream does not contain: the progress and the claim of a replay, and the replays of purged
+    // keywords.
     kept: [
       {
         table: 'replays',

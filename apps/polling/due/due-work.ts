@@ -97,7 +97,7 @@ export async function claimDue(
   limit: number,
   { claim = newId(), withState = true } = {},
 ): Promise<DueSearch[]> {
-  // In one transaction: a search that is claimed without its watches would not be read.
+  // Uses one transaction, because a search that is claimed without its watches would not be read.
   return database.transaction(async (tx) => {
     const [rows]: [SearchRow[]] = await tx.query(
       `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3), claim = $5
@@ -112,7 +112,7 @@ export async function claimDue(
     );
     if (rows.length === 0) return [];
     const searches = new Map(rows.map((row) => [row.search_key, searchOf(row, claim)]));
-    // In a separate statement, which sees what was recorded before the searches were locked.
+    // Reads the watches in a separate statement, which sees what was recorded before the searches were locked.
     const watches: WatchRow[] = await tx.query(
       'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
       [[...searches.keys()]],
@@ -226,7 +226,7 @@ export async function lateness(database: Database): Promise<{ source: string; se
   );
 }
 
-/** Without duplicates, because very many watches can name the same search. */
+/** Leaves out duplicates, because very many watches can name the same search. */
 function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]] {
   const claims = new Map(searches.map(({ searchKey, claim }) => [searchKey, claim]));
   return [[...claims.keys()], [...claims.values()]];

@@ -21,7 +21,7 @@ import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-j
 
 /** A source that has not answered within this time fails, for example because its lane is blocked. */
 const PATIENCE_MS = 30 * 60_000;
-/** Longer than a source may take: its credits stay reserved until it has ended. */
+/** The reservation lasts longer than a source may take, so its credits stay reserved until the source has ended. */
 export const EXPLORE_HOLD_SECONDS = 3600;
 /** Checks are read first. An Explore that has waited this long is asked even if the lane is not idle. */
 const BEHIND_CHECKS_MS = 60_000;

@@ -78,7 +78,7 @@ export class LaneLeases {
     await this.database.query(`DELETE FROM polling_replicas WHERE seen_at < now() - interval '1 hour'`);
     const held = await this.update('owner = $1 AND leased_until > now()', []);
     const part = await this.fairPart(sources);
-    // Always in the same order, so that the same lanes stay surplus until they are released.
+    // Sorts the lanes, so that the same lanes stay surplus until they are released.
     held.sort((a, b) => (a.lane < b.lane ? -1 : 1));
     const surplus = held.slice(part).map(({ lane }) => lane);
     if (held.length >= part) return { mine: held.slice(0, part), surplus };

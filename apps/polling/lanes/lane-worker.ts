@@ -90,8 +90,8 @@ export class LaneWorker {
   private async work(): Promise<void> {
     while (!this.abort.signal.aborted) {
       try {
-        // Retried until it succeeds, before the first claim. Otherwise the searches that the last holder had claimed
-        // would wait until their claims expire.
+        // The release is retried until it succeeds, before the first claim. Otherwise the searches that the last holder
+        // had claimed would wait until their claims expire.
         if (!this.hasLane) await releaseLane(this.database, this.lane.name);
         this.hasLane = true;
         await this.claims.settleDebts();

@@ -148,8 +148,8 @@ export class Lane {
     if (error.reach === 'search') return undefined;
     const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      // Stored immediately if the failure changes the health. Otherwise a success that was stored a moment before would
-      // delay it.
+      // The failure is stored immediately if it changes the health. Otherwise a success that was stored a moment before
+      // would delay it.
       await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }

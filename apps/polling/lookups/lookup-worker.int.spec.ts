@@ -197,7 +197,7 @@ describe('a direct lookup', () => {
     const commandId = newId();
     const before = (await facts()).length;
     await ask('tweets', 60_000, commandId);
-    // Longer ago than the stream's window for duplicates: without the check, it would be stored a second time.
+    // The window for duplicates of the stream is over. Without the check, the fact would be stored a second time.
     await until('the stream has forgotten the id', async () => {
       const ack = await scene.stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
       return !ack.duplicate;

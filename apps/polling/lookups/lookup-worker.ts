@@ -22,7 +22,9 @@ import { costOfEarlierLookup } from './earlier-lookup.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
-/** Longer than any caller waits for a lookup: a holder that has not published its fact within this time is dead. */
+/**
+ * The reservation lasts longer than any caller waits. A holder that has not published its fact by then counts as dead.
+ */
 const HOLD_SECONDS = 660;
 
 /**

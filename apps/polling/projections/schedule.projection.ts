@@ -60,7 +60,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
         // Stored only if the trace is recorded, and kept until the first check, which belongs to the same trace.
         traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
       }));
-      // Together, because separate statements would cost more than the rows.
+      // Schedules the new watches of all messages together, because separate statements would cost more than the rows.
       await schedule(tx, causes.flatMap(createdBy), lanesOf);
       for (const cause of causes)
         for (const event of cause.decision.events) await applyEvent(tx, cause, event, lanesOf);
@@ -200,7 +200,7 @@ async function schedule(
      SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
      FROM jsonb_to_recordset($1) AS n (search_key text, source text, criteria jsonb, lanes int)
      ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())`,
-    // In the order of the keys, like every transaction that locks searches.
+    // Inserted in the order of the keys, as in every transaction that locks searches.
     [JSON.stringify([...searches.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1)))],
   );
   await tx.query(

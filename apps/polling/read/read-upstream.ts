@@ -87,7 +87,8 @@ function singleRead(
     searches: [search],
     fromFeed: false,
     run: async ([toRead = search]) => {
-      // One instant for all parts, so that the memory of the first part is as new as the windows of the other parts.
+      // All parts use the same instant, so that the memory of the first part is as new as the windows of the other
+      // parts.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;

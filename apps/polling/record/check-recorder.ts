@@ -73,7 +73,7 @@ export class CheckRecorder {
     // may claim it.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // As late as possible. If a purge comes after this query, its second pass deletes the check.
+      // The query runs as late as possible. If a purge comes after it, the second pass of the purge deletes the check.
       const running = await runningWatches(
         this.database,
         some.map(({ watch }) => watch.watchId),
