@@ -8,7 +8,7 @@ export function toBfloat16(numbers: Float32Array): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** The numbers that `toBfloat16` has written. */
+/** The numbers from bytes that `toBfloat16` has returned. */
 export function fromBfloat16(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const bits = new Uint32Array(bytes.byteLength >> 1);

@@ -6,18 +6,18 @@ import { SENTENCE_DIMENSIONS } from './sentence-encoder.js';
 /** Numbers in a stored embedding. */
 export const STORED_DIMENSIONS = 128;
 
-/** The local model. A stored embedding can only be compared with those of the same model and version. */
+/** The local model. Only embeddings of the same model and version can be compared. */
 export const EMBEDDING_MODEL = { model: 'use-lite', version: '2', dimensions: STORED_DIMENSIONS } as const;
 
-/** The model and its version, as events and `mention_vectors` name them. */
+/** The model and its version, as in events and `mention_vectors`. */
 export const LOCAL_EMBEDDINGS = `${EMBEDDING_MODEL.model}-${EMBEDDING_MODEL.version}`;
 
-/** Column by column: 128 directions of 512 numbers. */
+/** The 128 principal directions, each with 512 numbers. */
 let directions: Float32Array | undefined;
 
 /**
- * The stored form of an embedding of `SentenceEncoder`: its 128 principal components as a unit vector of bfloat16,
- * little-endian, 256 bytes.
+ * Converts an embedding of `SentenceEncoder` to its stored form of 256 bytes: its 128 principal components as a unit
+ * vector, each number as bfloat16, little-endian.
  */
 export function compress(embedding: Float32Array): Uint8Array {
   directions ??= readDirections();
@@ -32,7 +32,7 @@ export function compress(embedding: Float32Array): Uint8Array {
   return toBfloat16(toUnitLength(stored));
 }
 
-/** The vector with length 1, as a new one; zeros stay zeros. */
+/** A new vector with the same direction and length 1. A vector of zeros is returned unchanged. */
 export function toUnitLength(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector);
   return length > 0 ? vector.map((value) => value / length) : vector;

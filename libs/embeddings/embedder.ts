@@ -5,27 +5,30 @@ export interface Embedder {
   /**
    * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All vectors of one model have the same
    * length. A text that the service refuses, or that has no visible character, gets an empty vector.
-   * @param urgent true if a person waits: these texts go before others
-   * @throws EmbeddingsUnavailable when the service that computes them does not answer
+   * @param urgent true if a person waits. These texts are computed before others
+   * @throws EmbeddingsUnavailable if the server that computes the vectors does not answer correctly
    */
   embed(texts: readonly string[], urgent?: boolean): Promise<Uint8Array[]>;
   close(): Promise<void>;
 }
 
-/** The embeddings service cannot be reached, or refuses requests at the moment. Trying again later can help. */
+/**
+ * The server of the embeddings cannot be reached, refuses requests, or does not answer correctly. A later attempt may
+ * succeed.
+ */
 export class EmbeddingsUnavailable extends Error {
   override readonly name = 'EmbeddingsUnavailable';
 }
 
-/** The parts of a mention that say what it means. */
+/** The title and the text of a mention. */
 export interface MentionText {
   title: string;
   text: string;
-  /** True if the title is that of the parent post: it does not belong to the mention's own words. */
+  /** True if the title is the title of the parent post, and not part of the mention itself. */
   titleOfParent: boolean;
 }
 
-/** The text of a mention that is embedded and searched: its own words. */
+/** The text of a mention that is embedded and searched, without the title of a parent post. */
 export function ownText({ title, text, titleOfParent }: MentionText): string {
   if (title === '' || titleOfParent) return text;
   // Many sources repeat the beginning of the text as title.

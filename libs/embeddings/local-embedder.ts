@@ -5,13 +5,16 @@ import { within } from '#kernel';
 import { LOCAL_EMBEDDINGS } from './compress.js';
 import type { Embedder } from './embedder.js';
 
-/** An urgent text waits for at most one task, 20 to 40 ms. */
+/** Number of texts in one task. An urgent text waits for at most one running task, which takes 20 to 40 ms. */
 const TEXTS_IN_TASK = 16;
 const IDLE_MS = 600_000;
 /** How long a stop waits for a running task. */
 const LAST_TASK_MS = 5_000;
 
-/** Embeds texts with the local model, in a thread of its own that starts with the first text and ends when idle. */
+/**
+ * Embeds texts with the local model in a separate thread. The thread starts with the first text, and ends when it is
+ * idle.
+ */
 export class LocalEmbedder implements Embedder {
   readonly model = LOCAL_EMBEDDINGS;
   private readonly queue = new PQueue({ concurrency: 1 });
@@ -28,7 +31,7 @@ export class LocalEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.queue.clear();
-    // The native code aborts the process if its thread ends while it runs.
+    // If a thread ends while the native code runs, the native code aborts the process.
     await within(LAST_TASK_MS, this.queue.onIdle());
     await this.pool?.destroy();
   }

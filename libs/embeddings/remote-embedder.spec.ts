@@ -61,7 +61,7 @@ it.each<[string, Respond]>([
   ['429', () => ({ status: 429, body: {} })],
   ['500', () => ({ status: 500, body: 'oh' })],
   ['401', () => ({ status: 401, body: {} })],
-  ['what is not JSON', () => ({ status: 200, body: '<html>' })],
+  ['a response that is not JSON', () => ({ status: 200, body: '<html>' })],
   ['too few vectors', () => ({ status: 200, body: { data: [] } })],
   [
     'vectors of different lengths',
@@ -76,7 +76,7 @@ it.each<[string, Respond]>([
     }),
   ],
   [
-    'text in place of numbers',
+    'texts instead of numbers',
     (input) => ({ status: 200, body: { data: input.map((_, index) => ({ index, embedding: ['a'] })) } }),
   ],
   [

@@ -3,23 +3,23 @@ import { toBfloat16 } from './bfloat16.js';
 import { toUnitLength } from './compress.js';
 import { EmbeddingsUnavailable, type Embedder } from './embedder.js';
 
-/** Where an OpenAI-compatible embeddings server is. */
+/** The options of an embeddings server that is compatible with OpenAI's API. */
 export interface RemoteOptions {
   /** Base address; `/embeddings` is appended. */
   url: string;
   model: string;
-  /** Empty for a server that needs none. */
+  /** Empty if the server needs no token. */
   token: string;
   http: OutboundHttp;
 }
 
 const TEXTS_IN_REQUEST = 64;
-/** About 2,000 tokens. Servers refuse texts that are longer than their model reads. */
+/** About 2,000 tokens. Servers refuse texts that are too long for their model. */
 const MOST_CHARACTERS = 8_000;
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MOST_DIMENSIONS = 4096;
-/** Statuses that mean that the request is wrong, not the server, its token or its address. */
+/** Statuses of a wrong request. For all other statuses, the cause is the server, the token or the address. */
 const REFUSED = new Set([400, 413, 422]);
 
 /** Embeds texts with a server. The texts leave this machine. */
@@ -45,7 +45,7 @@ export class RemoteEmbedder implements Embedder {
     await this.options.http.close();
   }
 
-  /** If the server refuses a batch, sends each text by itself, so that only the refused text has no vector. */
+  /** Sends a batch. If the server refuses it, sends each text separately, so that only refused texts have no vector. */
   private async request(texts: readonly string[]): Promise<Uint8Array[]> {
     const sent = texts.filter((text) => text !== '');
     if (sent.length === 0) return texts.map(() => new Uint8Array(0));
@@ -82,7 +82,7 @@ export class RemoteEmbedder implements Embedder {
     }
   }
 
-  /** @throws EmbeddingsUnavailable for an answer that has not one vector of the same length for each text */
+  /** @throws EmbeddingsUnavailable if the answer does not contain one vector for each text, all of the same length */
   private vectorsOf(bytes: Uint8Array, count: number): Uint8Array[] {
     const data = dataOf(bytes);
     const vectors = new Map(data.map(({ index, embedding }) => [index, embedding]));

@@ -12,7 +12,7 @@ const SENTENCES = [
   'Which bakery sells the best croissants?',
   'Größe & Æther: naïve café – 5 €, don’t!',
 ];
-/** What the original model answers for these sentences, run by TensorFlow.js. */
+/** The results of the original model for these sentences, computed with TensorFlow.js. */
 const ORIGINAL = {
   ids: [
     [34, 3759, 14, 69, 825, 18, 5169, 160, 58, 1754, 6],
@@ -45,7 +45,7 @@ describe('the tokenizer', () => {
     expect(SENTENCES.map((text) => tokenizer.encode(text))).toEqual(ORIGINAL.ids);
   });
 
-  it('returns known ids for any text, and none for a text without visible characters', () => {
+  it('returns valid ids for any text, and no ids for a text without visible characters', () => {
     expect(['', ' \n\t '].map((text) => tokenizer.encode(text))).toEqual([[], []]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -62,7 +62,7 @@ describe('the sentence encoder', () => {
     cosines.forEach((cosine, n) => expect(Math.abs(cosine - (ORIGINAL.cosines[n] ?? 0))).toBeLessThan(0.02));
   });
 
-  it('returns the same unit vector for the same text, also together with other texts', async () => {
+  it('returns the same unit vector for the same text, even together with other texts', async () => {
     const [alone] = await encoder.encode([SENTENCES[1]!]);
     const together = await encoder.encode(SENTENCES);
     expect(together[1]).toEqual(alone);

@@ -10,9 +10,9 @@ export const SENTENCE_DIMENSIONS = 512;
 const MOST_TOKENS = 128;
 
 /**
- * Computes what a sentence or post means: Universal Sentence Encoder lite, for English. Runs in the calling thread's
- * process on one core, at one to three milliseconds a text, so services call it in a worker thread. The same text always gets
- * the same numbers on one machine.
+ * Computes the embedding of a sentence or post with the Universal Sentence Encoder lite, for English. It blocks the
+ * calling thread for one to three milliseconds per text, so services call it in a worker thread. On one machine, the
+ * same text always gets the same numbers.
  */
 export class SentenceEncoder {
   private constructor(
@@ -21,10 +21,10 @@ export class SentenceEncoder {
     private readonly tokenizer: Tokenizer,
   ) {}
 
-  /** Reads the model, about 30 MB of memory. */
+  /** Reads the model, which takes about 30 MB of memory. */
   static async load(): Promise<SentenceEncoder> {
     const vocabulary = JSON.parse(await readFile(modelFile('vocabulary.json'), 'utf8')) as Vocabulary;
-    // Not at the top: importing this library alone must not load the runtime's 45 MB.
+    // Imported here, so that a process that imports this library but does not use the encoder does not load 45 MB.
     const runtime = await import('onnxruntime-node');
     const session = await runtime.InferenceSession.create(fileURLToPath(modelFile('use-lite.onnx')), {
       executionProviders: ['cpu'],
@@ -38,8 +38,8 @@ export class SentenceEncoder {
   }
 
   /**
-   * The embeddings of the texts, in order: unit vectors of 512 numbers. Only the beginning of a long text counts. A
-   * text without any visible character gets zeros, which are equally far from everything.
+   * The embeddings of the texts, in order: unit vectors of 512 numbers. Only the beginning of a long text is read. A
+   * text without any visible character gets zeros, which have the same distance to all embeddings.
    */
   async encode(texts: readonly string[]): Promise<Float32Array[]> {
     const found: Float32Array[] = [];

@@ -1,4 +1,4 @@
-/** The vocabulary of the tokenizer: each piece with its log probability; the index is the token id. */
+/** The pieces of the tokenizer with their log probabilities. The index of a piece is its token id. */
 export type Vocabulary = readonly (readonly [piece: string, score: number])[];
 
 interface Node {
@@ -8,17 +8,19 @@ interface Node {
   score: number;
 }
 
-/** SentencePiece's sign for the begin of a word. */
+/** SentencePiece's character for the beginning of a word. */
 const WORD_BEGIN = '\u2581';
-/** The first ids are control symbols, and never match text. Id 0 is the unknown piece. */
+/** The first ids are control symbols, which never match text. Id 0 stands for unknown characters. */
 const RESERVED_IDS = 6;
 const UNKNOWN = 0;
-/** A longer text is cut: the encoder reads at most 128 tokens, which are rarely more than five characters each. */
+/**
+ * Longer texts are cut, because the encoder reads at most 128 tokens, and few tokens have more than five characters.
+ */
 const MOST_CHARACTERS = 1000;
 
 /**
- * Splits text into the ids of the most probable pieces: SentencePiece's unigram model, decoded with the Viterbi
- * algorithm. The ids are those of the original model's tokenizer.
+ * Splits a text into the most probable pieces and returns their ids, the same ids as the tokenizer of the original
+ * model. This is SentencePiece's unigram model, decoded with the Viterbi algorithm.
  */
 export class Tokenizer {
   private readonly root = newNode();
@@ -72,7 +74,7 @@ function newNode(): Node {
 }
 
 function symbolsOf(text: string): number[] {
-  // Compatibility forms can be eighteen times as long, so the text is cut before and after.
+  // Normalization can make a text eighteen times as long, so the text is cut before and after it.
   const cut = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').slice(0, MOST_CHARACTERS);
   const words = cut.split(/\s+/u).filter(Boolean);
   return codePointsOf(words.map((word) => WORD_BEGIN + word).join(''));
@@ -82,7 +84,7 @@ function codePointsOf(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0) ?? 0);
 }
 
-/** Follows the best pieces from the end; neighbouring unknown characters are one token. */
+/** Collects the best pieces, from the end of the text. Consecutive unknown characters become one token. */
 function backwards(ids: Int32Array, lengths: Int32Array): number[] {
   const found: number[] = [];
   for (let end = ids.length - 1; end > 0; end -= lengths[end] ?? 1) {

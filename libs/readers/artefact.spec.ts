@@ -28,13 +28,13 @@ describe('the weights file', () => {
     expect(Buffer.from(bytes()).equals(Buffer.from(bytes()))).toBe(true);
   });
 
-  it('is refused in another format, with the command that makes it again', () => {
+  it('is refused if it is incomplete or absent', () => {
     const other = writeArtefact({ card, numbers: new Map() });
     expect(() => readArtefact(other.subarray(0, 10))).toThrow();
     expect(() => loadWeights(new URL('absent.bin', WEIGHTS_FILE))).toThrow(/absent\.bin/);
   });
 
-  it('is part of the checkout, is small, and has the version that readings name', () => {
+  it('is part of the checkout, is small, and has the version of the readings', () => {
     expect(statSync(WEIGHTS_FILE).size).toBeLessThan(2.5 * 1024 * 1024);
     expect(loadWeights().card.version).toBe(LOCAL_READER.version);
   });

@@ -12,11 +12,11 @@ export interface Artefact {
 /** Facts about the models of one weights file. */
 export interface ModelCard {
   version: string;
-  /** Rows that each model was trained on, by data file. */
+  /** Number of posts that each model was trained on, by model. */
   trainedOn: Record<string, number>;
   /** Words with their valence in two lists: `word vader afinn`. */
   lexicon: string[];
-  /** English words that are frequent in lower case. */
+  /** English words that are often written in lower case. */
   ordinaryWords: string[];
   /** Further settings of the models. */
   settings: Record<string, number>;
@@ -31,7 +31,7 @@ interface Section {
 const MAGIC = 'EARSHOT1';
 const HEADER_AT = MAGIC.length + 4;
 
-/** The bytes of a weights file: compressed; a header as JSON, then the numbers in its order. */
+/** The compressed bytes of a weights file: a header as JSON, then the numbers in the order of the header. */
 export function writeArtefact({ card, numbers }: Artefact): Uint8Array {
   const sections = [...numbers].map(([name, values]): Section => {
     return { name, type: values instanceof Int8Array ? 'int8' : 'float32', length: values.length };

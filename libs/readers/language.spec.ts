@@ -30,7 +30,7 @@ describe('the language of a text', () => {
     expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
   });
 
-  it('is the language of a long text, also if the source declares another language', () => {
+  it('is the language of a long text, even if the source declares another language', () => {
     const text =
       'Die Lieferung kam schon wieder zu spät, niemand hat sich gemeldet und das Paket war beschädigt';
     expect(languageOf(text, 'en')).toBe('de');

@@ -1,19 +1,25 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** With fewer letters, no language is recognised. */
+/** If a text has fewer letters, its language is not detected. */
 const LEAST_LETTERS = 12;
-/** From this number of letters the detected language is sure enough to contradict the source. */
+/** If a text has at least this many letters, a detected language can replace the declared one. */
 const SURE_LETTERS = 60;
-/** Detection reads at most this much. */
+/** Detection reads at most this many characters. */
 const READ_CHARACTERS = 600;
 
-/** Links, addresses, names, hashtags and words with digits say nothing about the language. */
+/**
+ * Links, names, hashtags, words with digits and HTML entities. They are removed, because they do not depend on the
+ * language.
+ */
 const NO_LANGUAGE =
   /\b(?:https?:\/\/|www\.)\S+|[@#][\p{L}\p{N}_.@-]+|[\p{L}\p{N}_]*\p{N}[\p{L}\p{N}_]*|&\p{L}+;/gu;
 const LETTER = /\p{L}/gu;
 
-/** Scripts that are written by few languages. A declared language outside of them is wrong. */
+/**
+ * Scripts that few languages use. If the source declares a language that does not use the text's script, the
+ * declaration is wrong.
+ */
 const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
   { script: /\p{Script=Hiragana}|\p{Script=Katakana}/gu, languages: new Set(['ja']) },
   { script: /\p{Script=Hangul}/gu, languages: new Set(['ko']) },
@@ -30,9 +36,9 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
 ];
 
 /**
- * The language of a text as BCP 47 short code, after links and names are taken out. What the source declares is
- * preferred, unless the script or a long text contradicts it.
- * @param declared BCP 47 as the source declares it ("en-GB")
+ * The language of a text as a BCP 47 short code. The declared language is returned, unless the script of the text or a
+ * clear detection in a long text contradicts it. Links and names are ignored.
+ * @param declared the language that the source declares, in BCP 47 ("en-GB")
  * @returns undefined if it was not recognised
  */
 export function languageOf(text: string, declared?: string): string | undefined {
@@ -45,12 +51,12 @@ export function languageOf(text: string, declared?: string): string | undefined 
   if (said !== undefined && few !== undefined && !few.has(said)) return detected(words, letters) ?? only(few);
   if (said !== undefined) return contradicted(words, letters, said) ?? said;
   if (few?.size === 1 && letters > 1) return only(few);
-  // A Chinese character is worth a word.
+  // Texts in Chinese need fewer characters, because one character is about a word.
   if (few?.has('zh') === true && letters >= LEAST_LETTERS / 3) return detected(words, LEAST_LETTERS) ?? 'zh';
   return detected(words, letters);
 }
 
-/** `en` of `en-GB`; undefined for what is not a code or says that nothing is known. */
+/** The short code `en` of `en-GB`; undefined for other texts and for codes of an unknown language. */
 function shortCode(declared: string | undefined): string | undefined {
   const code = /^([a-z]{2,3})(?:[-_]|$)/i.exec(declared?.trim() ?? '')?.[1]?.toLowerCase();
   if (
@@ -71,12 +77,12 @@ const OLD_CODES = new Map([
   ['fil', 'tl'],
 ]);
 
-/** The languages of the script of most letters, if few languages use it. */
+/** The languages that use the script of most letters, if they are few. */
 function scriptOf(words: string, letters: number): ReadonlySet<string> | undefined {
   if (letters === 0) return undefined;
   for (const { script, languages } of SCRIPTS) {
     const found = words.match(script)?.length ?? 0;
-    // Japanese text is half Han characters.
+    // About half of a Japanese text are Han characters.
     if (found * (languages.has('ja') ? 4 : 2) > letters) return languages;
   }
   return undefined;
@@ -91,14 +97,14 @@ function detected(words: string, letters: number): string | undefined {
   return eld.detect(words).language || undefined;
 }
 
-/** Another language than the declared one, if the text is long and clearly in it. */
+/** The detected language, if the text is long and clearly not in the declared language. */
 function contradicted(words: string, letters: number, said: string): string | undefined {
   if (letters < SURE_LETTERS) return undefined;
   const result = eld.detect(words);
   if (result.language === '' || result.language === said || !result.isReliable()) return undefined;
   const scores = result.getScores();
   const best = scores[result.language] ?? 0;
-  // A language that the detector does not know cannot be compared with.
+  // The detected language is never replaced by a declared one that the detector does not know.
   const other = Object.hasOwn(scores, said) ? (scores[said] ?? 0) : KNOWN.has(said) ? 0 : best;
   return best - other > 0.1 ? result.language : undefined;
 }

@@ -21,7 +21,7 @@ describe('the local reader', () => {
     expect(readings[2]).not.toHaveProperty('sentiment');
   });
 
-  it('answers the embedding where it is asked', async () => {
+  it('returns the embedding if it is requested', async () => {
     const [plain, embedded] = await reader.read([
       { ...requestOf('hello from Acme'), analysis: false },
       { ...requestOf('hello from Acme'), analysis: false, embed: true },
@@ -29,7 +29,7 @@ describe('the local reader', () => {
     expect([plain?.embedding, embedded?.embedding?.length]).toEqual([undefined, 256]);
   });
 
-  it('answers nothing for no items', async () => {
+  it('returns an empty list for no items', async () => {
     expect(await reader.read([])).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe('the local reader', () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  it('looks for a bounded number of names of half a million', async () => {
+  it('searches for a limited number of names, even if there are half a million', async () => {
     const names = Array.from({ length: 500_000 }, (_, n) => `name ${n}`);
     const [reading] = await reader.read([
       requestOf('I love name 3 and name 400000', { names, about: 'a '.repeat(500_000) }),
@@ -87,11 +87,11 @@ describe('a thread of the local reader', () => {
     return outcome;
   };
 
-  it('fails only the call that it throws in, with its reason', async () => {
+  it('that throws an error fails only its own call, with its reason', async () => {
     expect(await fault('throw', 15_000)).toMatchObject({ message: 'the local reader failed: no weights' });
   });
 
-  it('is ended when it takes too long, and other calls are read', async () => {
+  it('is terminated if it takes too long, and other calls are read', async () => {
     expect(await fault('hang', 2_000)).toMatchObject({
       message: 'the local reader failed: takes more than 2 s for 1 items',
     });

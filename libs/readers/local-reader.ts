@@ -6,12 +6,15 @@ import type { LocalReader, LocalReading, ReadRequest } from './reading.js';
 import { MOST_CHARACTERS, MOST_TITLE_CHARACTERS } from './text/clean.js';
 import { MOST_NAMES } from './text/names.js';
 
-/** Identifies the local reader in its readings. The version changes with weights and rules. */
+/** Identifies the local reader in its readings. The version must be raised if the weights or the rules change. */
 export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: '2' } as const;
 
-/** Items of one task: few enough that two threads share a batch, enough that the hand-over costs little. */
+/**
+ * Items of one task. The number is low, so that two threads can share a batch, but high enough that starting tasks
+ * takes little time.
+ */
 const ITEMS_PER_TASK = 16;
-/** A task takes tens of milliseconds. The first one of a thread loads the models. */
+/** A task takes some tens of milliseconds. The first task of a thread takes longer, because it loads the models. */
 const TASK_MS = 30_000;
 /** How long a stop waits for a running task. */
 const LAST_TASK_MS = 5_000;
@@ -19,14 +22,15 @@ const THREAD_MEMORY_MB = 256;
 const MOST_OTHER_CHARACTERS = 1_000;
 
 /**
- * Starts a reader with threads of its own, so that no event loop waits for it. Threads start with the first call.
+ * Starts a reader with its own threads, so that it does not block the calling thread. Threads start with the first
+ * call.
  * @param options.workers number of threads
  */
 export function startLocalReader({ workers }: { workers: number }): LocalReader {
   return readerInThreads(new URL('./read-worker.js', import.meta.url), { workers, taskMs: TASK_MS });
 }
 
-/** A reader whose threads run this module. A task that takes longer than `taskMs` ends with its thread. */
+/** A reader whose threads run this module. If a task takes longer than `taskMs`, its thread is terminated. */
 export function readerInThreads(
   module: URL,
   { workers, taskMs }: { workers: number; taskMs: number },
@@ -41,7 +45,7 @@ export function readerInThreads(
   });
   const queue = new PQueue({ concurrency: workers });
   const runTask = async (requests: readonly ReadRequest[]): Promise<LocalReading[]> => {
-    // The time counts from here, when a thread is free, and not from the call.
+    // The time is measured from here, when a thread is free, and not from the call.
     const signal = AbortSignal.timeout(taskMs);
     try {
       return (await pool.run(requests, { signal })) as LocalReading[];
@@ -60,14 +64,14 @@ export function readerInThreads(
     },
     async close() {
       queue.clear();
-      // The native code of the embedding aborts the process if its thread ends while it runs.
+      // If a thread ends while the native code of the embedding runs, this code aborts the process.
       await within(LAST_TASK_MS, queue.onIdle());
       await pool.destroy();
     },
   };
 }
 
-/** Shortens texts to the part that the thread reads, plus some room for invisible characters, which the thread removes. */
+/** Shortens texts to twice the length that the thread reads, because the thread removes invisible characters. */
 function shortened({ item, subject, analysis, embed }: ReadRequest): ReadRequest {
   return {
     item: {

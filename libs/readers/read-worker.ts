@@ -5,7 +5,7 @@ import type { LocalReading, ReadRequest } from './reading.js';
 import { Reader } from './reader.js';
 import { loadWeights } from './weights.js';
 
-// Lowers the priority of this thread, which only Linux supports for single threads.
+// Lowers the priority of this thread. Only Linux supports this for single threads.
 if (!isMainThread && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const reader = new Reader(loadWeights());

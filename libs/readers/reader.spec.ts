@@ -59,19 +59,19 @@ describe('the reading of an item', () => {
     );
   });
 
-  it('depends on the beginning of a long text only', () => {
+  it('depends only on the beginning of a long text', () => {
     const beginning = 'Acme is great. '.repeat(300);
     expect(readingOf(requestOf(`${beginning}I hate Acme.`))).toEqual(readingOf(requestOf(beginning)));
   });
 
-  it('has a short reason for a long word', () => {
+  it('has a short reason even if words are long', () => {
     const word = 'x'.repeat(5_000);
     const reading = readingOf(requestOf(`${word} apple ${word}?`, { names: ['apple', word], about: word }));
     expect(reading.reason.length).toBeLessThan(300);
     expect(reading.intentReason?.length).toBeLessThan(300);
   });
 
-  it('does not read the title of the thread as words of the author', () => {
+  it('does not treat the title of the thread as words of the author', () => {
     const request = requestOf('Fine, thank you');
     const item = { ...request.item, title: 'I hate Acme, it is awful', titleOfParent: true };
     expect(readingOf({ ...request, item }).sentiment).not.toBe('negative');

@@ -15,25 +15,28 @@ import { markedText, placesOf, SUBJECT } from './text/names.js';
 import type { Weights } from './weights.js';
 
 const MOST_SUBJECTS = 200;
-/** Added to the log-odds of neutral for issues and questions on software, which describe errors without a judgement. */
+/**
+ * Added to the log-probability of `neutral` for issues and questions about software, because they describe errors
+ * without an opinion.
+ */
 const MATTER_OF_FACT = 2;
 
 /** An item whose text is prepared for all readings. */
 export interface PreparedItem extends RelevanceText {
   request: ReadRequest;
   subject: RelevanceSubject;
-  /** Lower case, § for the subject, links and names replaced. */
+  /** The author's words in lower case, with § for the subject. Links and names are replaced. */
   marked: string;
-  /** The same of the author's title; empty if there is none. */
+  /** The author's title in the same form; empty if there is none. */
   markedTitle: string;
-  /** The author's words as the models know them: links and names replaced. */
+  /** The author's words in the form that the models were trained on: links and names are replaced. */
   modelText: string;
   lang: string | undefined;
-  /** True where the models for English read it. */
+  /** True if the models for English read the item. */
   english: boolean;
 }
 
-/** Reads one item at a time, on the calling thread. No method throws, whatever the text is. */
+/** Reads one item at a time, on the calling thread. No text makes a method throw. */
 export class Reader {
   private readonly subjects = new LRUCache<string, RelevanceSubject>({ max: MOST_SUBJECTS });
 
@@ -43,7 +46,7 @@ export class Reader {
     return prepareItem(request, this.compiled(request.subject));
   }
 
-  /** @param embedding of `modelText`; without it, sentiment is read by the linear model alone */
+  /** @param embedding the embedding of `modelText`; without it, only the linear model reads the sentiment */
   read(item: PreparedItem, embedding?: Float32Array): LocalReading {
     const { request, lang, subject } = item;
     const relevance = readRelevance(item, subject, this.weights.relevance);
@@ -116,7 +119,7 @@ function markedTitle(title: string, names: readonly string[]): string {
   return withoutNames(markedText(lower, placesOf(lower, names)));
 }
 
-/** The subject as the text writes it. */
+/** The name of the subject as written in the text. */
 function nameIn({ plain, places }: PreparedItem): string {
   const [first] = places;
   return first ? plain.slice(first.start, first.end) : '';

@@ -1,12 +1,12 @@
 import type { Intent, Sentiment } from '#contracts';
 
-/** An item as a source answers it. Texts may be of any length and content; the reader reads their beginning. */
+/** An item as a source returns it. Texts may have any length and content; the reader reads only their beginning. */
 export interface ReadItem {
   source: string;
   kind: string;
   title: string;
   text: string;
-  /** True where `title` is the title of the thread: it is context, not the author's words. */
+  /** True if `title` is the title of the thread, and not written by the author. */
   titleOfParent: boolean;
   /** BCP 47, as the source declares it. */
   lang?: string;
@@ -16,13 +16,16 @@ export interface ReadItem {
   terms: readonly string[];
 }
 
-/** What the reading is about. */
+/** The subject of a keyword. */
 export interface ReadSubject {
   /** Name and terms of the keyword. */
   names: readonly string[];
-  /** `topic` reads the mood of the text, the others the stance toward the subject. */
+  /** For a `topic`, the sentiment is the mood of the text. For the other roles, it is the stance toward the subject. */
   role: 'own' | 'competitor' | 'topic';
-  /** What the subject is and is not, in the words of the user ("the airline, not the river"). Steers relevance. */
+  /**
+   * The user's description of what the subject is and what it is not ("the airline, not the river"). Relevance depends
+   * on it.
+   */
   about?: string;
 }
 
@@ -30,15 +33,15 @@ export interface ReadSubject {
 export interface ReadRequest {
   item: ReadItem;
   subject: ReadSubject;
-  /** False: language and relevance only. */
+  /** If false, only language and relevance are read. */
   analysis: boolean;
-  /** True: the answer carries the sentence embedding. */
+  /** If true, the reading contains the sentence embedding. */
   embed: boolean;
 }
 
 /** The result of reading one item. */
 export interface LocalReading {
-  /** BCP 47 short code; undefined if the language was not recognised. */
+  /** BCP 47 short code; undefined if the language was not detected. */
   lang: string | undefined;
   /** 0 (about something else) to 100 (about the subject), integer. */
   relevance: number;
@@ -48,13 +51,13 @@ export interface LocalReading {
   /** -1 to 1, two decimals. */
   sentimentScore?: number;
   intent?: Intent;
-  /** The phrase or the observation that decided the intent. */
+  /** The phrase or the observation that the intent was read from. */
   intentReason?: string;
   /** 128 × bfloat16, as stored. */
   embedding?: Uint8Array;
 }
 
-/** Reads items in threads of its own. */
+/** Reads items in its own threads. */
 export interface LocalReader {
   /**
    * Reads the items, in their order.

@@ -8,21 +8,21 @@ import type { Network } from './sentiment/network.js';
 /** All trained weights. */
 export interface Weights extends MoodModels {
   card: ModelCard;
-  /** Tells the intent of English posts that no fixed phrase shows. */
+  /** Classifies the intent of English posts in which no phrase matches. */
   gist: Network;
   /** Weights of the signals of relevance, in their order. */
   relevance: Float32Array;
-  /** English words that are frequent in lower case: a name among them says little. */
+  /** English words that are often written in lower case. A name that is one of them shows little. */
   ordinaryWords: ReadonlySet<string>;
 }
 
-/** The models among the weights, under the names that they are stored by. */
+/** The models among the weights, with their names in the file. */
 export type StoredModels = Pick<
   Weights,
   'english' | 'network' | 'networkPart' | 'multilingual' | 'gist' | 'relevance'
 >;
 
-/** The weights that are part of the checkout. It is at the same place relative to `dist` and `dist-test`. */
+/** The weights in the checkout. The relative path is the same from `dist` and `dist-test`. */
 export const WEIGHTS_FILE = new URL('../../../libs/readers/weights/local.bin', import.meta.url);
 
 /** @throws Error if the file is absent or not in the format of this version */
@@ -79,7 +79,7 @@ export function storedNumbers(models: StoredModels): {
   return { numbers, settings };
 }
 
-/** A map, because a plain object answers `constructor` with a function. */
+/** Returns a map, because a plain object would return a function for the word `constructor`. */
 export function lexiconOf(lines: readonly string[]): Lexicon {
   return new Map(
     lines.map((line) => {

@@ -4,7 +4,7 @@ import type { Mood } from '../sentiment/linear.js';
 import { SUBJECT } from '../text/names.js';
 import { anyOf } from './rule.js';
 
-/** The intents that the gist of a post shows without a fixed phrase, in the order of the classifier's outputs. */
+/** The intents that the classifier recognizes from the text as a whole, in the order of its outputs. */
 export const GIST_INTENTS = [
   'other',
   'promotion',
@@ -13,7 +13,7 @@ export const GIST_INTENTS = [
   'complaint',
 ] as const satisfies readonly Intent[];
 
-/** The least probability for each of them; below it the post is `other`. */
+/** The minimum probability of each intent. If it is not reached, the intent is `other`. */
 const LEAST: Readonly<Record<(typeof GIST_INTENTS)[number], number>> = {
   other: 0,
   promotion: 0.5,
@@ -22,7 +22,7 @@ const LEAST: Readonly<Record<(typeof GIST_INTENTS)[number], number>> = {
   complaint: 0.5,
 };
 
-/** Plain observations beside the embedding. */
+/** Patterns that the classifier reads in addition to the embedding: whether each occurs in the text. */
 const CUES: readonly RegExp[] = [
   /\bhttp\b/u,
   /^@user/u,
@@ -133,7 +133,7 @@ const CUES: readonly RegExp[] = [
   new RegExp(SUBJECT, 'u'),
 ];
 
-/** Numbers that the classifier reads for a text with this embedding and mood. */
+/** The input of the classifier for a text with this embedding and mood. */
 export function gistInput(marked: string, embedding: Float32Array, mood: Mood): Float32Array {
   const input = new Float32Array(embedding.length + 3 + CUES.length);
   const scale = Math.sqrt(embedding.length) / 2;

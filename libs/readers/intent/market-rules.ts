@@ -1,6 +1,6 @@
 import { ARTICLE, FEW, rule, TWO, type IntentRule } from './rule.js';
 
-/** "I" with what may stand between it and the verb. */
+/** "I" and words that may stand between it and the verb. */
 const I =
   "(?:i|we|i'm|im|i am|we're|we are|i'll|i will|we'll|we will|i'd|i've|ive|we've|i have|we have|i might|i may|i could|gonna|so i|think i'll|think i will|might|finally|also|just|really|now|definitely|probably|seriously|actually|still|officially|so|am|be|been|currently|already|both|all)";
 const SELF = `(?:${I} ){1,5}`;
@@ -9,7 +9,7 @@ const BUY =
 const BUYING =
   '(?:buying|purchasing|ordering|preordering|pre-ordering|getting|grabbing|picking up|copping|investing in|saving up for|saving for|upgrading to|splurging on|signing up for|subscribing to)';
 
-/** Somebody wants to buy the subject. */
+/** The author wants to buy the subject. */
 export const BUY_RULES: readonly IntentRule[] = [
   rule(
     'buy_intent',
@@ -48,7 +48,7 @@ export const BUY_RULES: readonly IntentRule[] = [
   ),
 ];
 
-/** Somebody leaves the subject, or says that they will. */
+/** The author leaves the subject, or plans to. */
 export const CHURN_RULES: readonly IntentRule[] = [
   rule(
     'churn_risk',
@@ -94,7 +94,7 @@ export const CHURN_RULES: readonly IntentRule[] = [
   ),
 ];
 
-/** Somebody asks others what to use. */
+/** The author asks others which product to use. */
 export const RECOMMENDATION_RULES: readonly IntentRule[] = [
   rule(
     'recommendation_request',

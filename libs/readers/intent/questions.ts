@@ -5,10 +5,10 @@ import { anyOf } from './rule.js';
 const MOST_SENTENCES = 20;
 const LINK = 'http';
 
-/** A sentence that asks begins with one of these, after a greeting or a name. */
+/** Beginnings of questions. A greeting or a name may precede them. */
 const ASKS =
   /^(?:[@#]?(?:user|§)[,:]? |[-–—>"'(]+ ?|(?:hey|hi|hello|so|and|but|ok|okay|question|ps|also|wait|quick question|dear|please|pls|yo|uh|um|hmm|just wondering|can you tell me|do you know|does anyone know|anyone know|any ?body know|anyone)[,:]? )*(?:does|do|did|can|could|is|are|was|will|would|has|have|should|when|where|what|what's|which|why|how|how's|who|if|whether|am|isn't|doesn't|can't|any (?:news|update|eta|word|plans|idea|chance))\b/u;
-/** Questions among people that say nothing about the subject. */
+/** Questions between people that are not about the subject. */
 const SOCIAL = anyOf([
   "(?:are|r|is|did|do|does|will|would|have|can|could|u|wanna|should|any ?one|any ?body|some ?one|who|who's|whos) (?:you|u|ya|yall|y'all|we|any ?one|any ?body|some ?one|he|she|they|people|guys|ever|else|wants?|wanna|is|am|down|trying|tryna) ?(?:guys |all |still |ever |even |also |want |wanna |down |trying |tryna )*(?:to )?(?:go|going|goes|ready|wanna|want|watch|watching|excited|see|seen|think|come|coming|meet|play|playing|there|bored|awake|up|love|hate|remember|believe|imagine|feel|surprised|interested|hear|heard|tryna|trying|down|with)",
   'you know',
@@ -19,7 +19,7 @@ const SOCIAL = anyOf([
   'why (?:does|do|is|are) (?:it|i|everyone|people|nobody) ',
   'how (?:cool|crazy|great|bad|sad|stupid|dumb|awesome|amazing|funny|much do i)',
 ]);
-/** Phrases that ask about a product wherever they stand. */
+/** Phrases that ask about a product, at any place in the text. */
 const EXPLICIT = anyOf([
   '(?:does|do) any ?(?:one|body) (?:here |else )?(?:know|have experience) [^.!?]{4,120}\\?',
   'is there (?:an?|any) (?:other |better |good |easy |simple )?(?:way|method|option|setting|plan) (?:to|for|of) [^.!?]{3,120}',
@@ -40,7 +40,7 @@ const HELP = anyOf([
   "(?:still |haven't |have not |never )(?:waiting (?:for|on)|received|gotten|heard back)[^.!?]{0,40}(?:my|our|refund|reply|response|order)",
   "where(?:'s| is| are) my (?:[\\p{L}-]{2,15} )?(?:order|package|parcel|refund|delivery|money|item|confirmation)",
 ]);
-/** Something does not work for the author. */
+/** Phrases about something that does not work for the author. */
 const PROBLEM = anyOf([
   "(?:can't|cannot|can not|cant|couldn't|unable to|not able to|won't let me|doesn't let me|not letting me|having trouble|trouble|failed to|trying to) (?:seem to |even |still |figure out how to )?(?:log(?:ging)? ?(?:in|on|into)|sign(?:ing)? ?(?:in|up|into)|access|install|download|update|upgrade|open|send|receive|connect(?:ing)?|activate|load|reset|import|export|pay|upload|verify|sync|start|run|build|change my|find my|cancel|link|add|use (?:my|the|it))",
   '(?:getting|get|got|keep getting|seeing|receiving|having|have|facing|gives me|shows?) (?:me |the |this |an |a |same |weird |some |constant )*(?:errors?|error message|error code|problems? with|issues? with|trouble with)',
@@ -48,10 +48,10 @@ const PROBLEM = anyOf([
   "(?:isn't|is not|not|doesn't|won't|stopped|never) (?:working|loading|responding|connecting|syncing|updating|opening|charging|load|work|connect|open|sync|turn on)",
   '(?:charged (?:me )?twice|locked out|error (?:code )?[\\p{L}]?\\d{2,})',
 ]);
-/** A request for help is addressed to somebody, or is a question. */
+/** Signs that a text asks somebody. Without one of them, a problem is not a request for help. */
 const ADDRESSED = /^@(?:user|§)|\?|\bplease\b|\bpls\b|\bplz\b|\bany ?(?:one|body)\b|\bhow\b|\bwhy\b/u;
 
-/** The question about the product that the text asks; undefined if it asks none. */
+/** The question about the product in the text; undefined if there is none. */
 export function questionIn(text: string): string | undefined {
   const explicit = EXPLICIT.exec(text)?.[0];
   if (explicit !== undefined && !explicit.includes(LINK)) return explicit;
@@ -67,7 +67,7 @@ export function questionIn(text: string): string | undefined {
     );
 }
 
-/** The words by which the text asks for help with something that does not work; undefined if there are none. */
+/** The words in which the text asks for help with something that does not work; undefined if there are none. */
 export function helpWantedIn(text: string): string | undefined {
   return HELP.exec(text)?.[0] ?? (ADDRESSED.test(text) ? PROBLEM.exec(text)?.[0] : undefined);
 }

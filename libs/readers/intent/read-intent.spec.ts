@@ -38,7 +38,7 @@ describe('the intent of a post', () => {
     ['recommendation_request', 'I highly recommend Acme to everyone'],
     ['bug_report', 'Acme fixed a lot of bugs in this release'],
     ['support_request', 'Acme was built to help people'],
-  ])('is not %s where the text denies it: "%s"', (intent, text) => {
+  ])('is not %s if the text denies it: "%s"', (intent, text) => {
     expect(readingOf(requestOf(text)).intent).not.toBe(intent);
   });
 
@@ -59,7 +59,7 @@ describe('the intent of a post', () => {
     expect(['support_request', 'feature_request']).not.toContain(readingOf(requestOf(text)).intent);
   });
 
-  it('is found by the words of posts on software on their sources', () => {
+  it('is read from software terms if the source is about software', () => {
     const issue = (title: string, text: string) => {
       const request = requestOf(text, {}, 'github');
       return readingOf({ ...request, item: { ...request.item, title } }).intent;
@@ -71,17 +71,17 @@ describe('the intent of a post', () => {
     expect(issue('How to use two accounts?', 'Is there a way to do this?')).toBe('product_question');
   });
 
-  it('is found as elsewhere for comments on issues', () => {
+  it('is read with the general rules for comments on issues', () => {
     const request = requestOf('Thank you, works great now, I love it!', {}, 'github');
     const item = { ...request.item, title: 'Crash when the list is empty', titleOfParent: true };
     expect(readingOf({ ...request, item }).intent).toBe('praise');
   });
 
-  it('has the name of the subject in its reason, as the text writes it', () => {
+  it('has a reason with the name of the subject as written in the text', () => {
     expect(readingOf(requestOf('We are leaving ACME for Globex')).intentReason).toBe('“leaving ACME for”');
   });
 
-  it('is praise or complaint if only the sentiment is clear, and otherwise other', () => {
+  it('is praise or complaint if only the sentiment is clear, and `other` if it is not', () => {
     expect(readingOf(requestOf('I love Acme, wonderful, the best ever!')).intent).toBe('praise');
     expect(readingOf(requestOf('Acme is horrible, I hate it, awful trash')).intent).toBe('complaint');
     expect(readingOf(requestOf('Acme opened an office in Lisbon on Tuesday')).intent).toBe('other');

@@ -14,17 +14,17 @@ import { BUG_RULES, FEATURE_RULES } from './support-rules.js';
 /** The texts from which intent is read: lower case, with § for the subject. */
 export interface IntentText {
   source: string;
-  /** The author's; empty for comments and answers. */
+  /** The title by the author; empty for comments and answers. */
   title: string;
   /** Title and text. */
   text: string;
   /** -1 to 1. */
   sentimentScore: number;
-  /** The intent of the text as a whole; undefined if it is not clear. It is computed only where no phrase decides. */
+  /** The intent of the text as a whole; undefined if it is not clear. It is called only if no phrase matches. */
   gist: () => Intent | undefined;
 }
 
-/** An intent with the words or the observation that decided it. */
+/** An intent, and the words or the observation that it was read from. */
 export interface IntentReading {
   intent: Intent;
   intentReason: string;
@@ -36,7 +36,7 @@ const MOST_QUOTED = 120;
 const PRAISE_SCORE = 0.5;
 const COMPLAINT_SCORE = -0.4;
 
-/** In this order: the first match decides. */
+/** The first rule that matches determines the intent. */
 const RULES: readonly IntentRule[] = [
   ...CHURN_RULES,
   ...RECOMMENDATION_RULES,
@@ -46,13 +46,16 @@ const RULES: readonly IntentRule[] = [
   ...FEATURE_RULES,
   ...BUG_RULES,
 ];
-/** Posts of developers are rarely about buying, and words of the market mean something else in them. */
+/** Posts about software are rarely about buying, and words such as "order" have other meanings in them. */
 const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDATION_RULES];
 
-/** Reads the intent of a post: phrases first, then the words of posts on software, the text as a whole, the sentiment. */
+/**
+ * Reads the intent of a post from the first of these that shows one: its phrases, its text as a whole, its sentiment.
+ * For posts about software, reads only some phrases and then software terms.
+ */
 export function readIntent({ source, title, text, sentimentScore, gist }: IntentText): IntentReading {
   const beginning = text.slice(0, READ_CHARACTERS);
-  // Comments on issues, and answers, are talk as elsewhere.
+  // Comments and answers have no title. They are read with the general rules.
   if (SOFTWARE_SOURCES.has(source) && title !== '')
     return firstMatch(RULES_FOR_SOFTWARE, title) ?? byWords(source, title, beginning);
   const matched =
@@ -70,7 +73,9 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
   return { intent: 'other', intentReason: 'no intent recognised' };
 }
 
-/** Praise with a negative sentiment and complaints with a positive one contradict themselves, so they count as `other`. */
+/**
+ * Praise with a negative sentiment and complaints with a positive sentiment are contradictions, so they become `other`.
+ */
 function agreeing(intent: Intent | undefined, score: number): Intent | undefined {
   const contradicts = (intent === 'praise' && score < 0) || (intent === 'complaint' && score > 0);
   return contradicts ? 'other' : intent;

@@ -4,19 +4,22 @@ import type { Intent } from '#contracts';
 export interface IntentRule {
   intent: Intent;
   pattern: RegExp;
-  /** A text in which this matches too does not show the intent. */
+  /** If this also matches the text, the text does not show the intent. */
   unless?: RegExp;
 }
 
-/** A few words between two parts of a phrase. */
+/** At most four words between two parts of a phrase. */
 export const FEW = "(?:[\\p{L}\\p{N}'§@#.+-]{1,24} ){0,4}?";
 /** At most two words. */
 export const TWO = "(?:[\\p{L}\\p{N}'§@#.+-]{1,24} ){0,2}?";
-/** An article or pronoun before the subject, and an adjective after it. */
+/** Up to three articles and pronouns before the subject. */
 export const ARTICLE =
   '(?:(?:a|an|the|my|our|your|their|his|her|this|that|these|those|some|any|one of the|one of those|new|another) ){0,3}';
 
-/** One rule from phrases that mean the same. Each phrase is part of a regular expression over lower-case text. */
+/**
+ * Builds one rule from several phrases with the same meaning. Each phrase is part of a regular expression over
+ * lower-case text.
+ */
 export function rule(intent: Intent, phrases: readonly string[], unless?: readonly string[]): IntentRule {
   return {
     intent,

@@ -4,7 +4,7 @@ import { anyOf } from './rule.js';
 /** The intents that are distinguished in posts on software. */
 type SoftwareIntent = 'bug_report' | 'feature_request' | 'product_question' | 'support_request';
 
-/** Words that speak for an intent, with their weight in the title; in the text they count a part of it. */
+/** Words that indicate an intent. `weight` is their weight in the title; in the text they have a part of it. */
 interface Cue {
   intent: SoftwareIntent;
   weight: number;
@@ -18,7 +18,7 @@ const cue = (intent: SoftwareIntent, weight: number, ...words: string[]): Cue =>
 });
 
 const CUES: readonly Cue[] = [
-  // What the templates of projects ask for.
+  // Phrases from the issue templates of projects.
   cue(
     'bug_report',
     8,
@@ -54,11 +54,11 @@ const CUES: readonly Cue[] = [
   {
     intent: 'feature_request',
     weight: 4,
-    // Titles that begin with what is to be done.
+    // A title that begins with a task.
     words:
       /^(?:[\p{L}\p{N}/ -]{1,20}: ?)?(?:please |pls |can we |could we |should )?(?:add|support|allow|provide|implement|introduce|expose|extend|enable|include|consider|improve|make|port|use|enhance|remove|replace|show|let|move|refactor|update)(?:ing)? (?!is|are|does|not|when|fails?)/u,
   },
-  // A title that asks.
+  // A title that is a question.
   { intent: 'product_question', weight: 3, words: /^[^—]{3,200}\?(?= —|$)/u },
   cue('product_question', 8, 'type:? question', 'question[:]', '(?:i )?have a question'),
   cue(
@@ -227,7 +227,7 @@ const PROBLEM = anyOf([
   '(?:fix|solve|resolve)',
   'i (?:get|got|am getting|keep getting)',
 ]);
-/** An issue without any sign is most probably a report of a defect. */
+/** An issue without any other sign is most probably a bug report. */
 const ISSUES_BEGIN_AS = { bug_report: 0.1 } as const;
 const TEXT_PART = 0.4;
 const PROBLEM_CHARACTERS = 450;

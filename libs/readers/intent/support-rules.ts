@@ -1,6 +1,6 @@
 import { rule, TWO, type IntentRule } from './rule.js';
 
-/** Somebody asks for something that does not exist yet. */
+/** The author asks for a feature that does not exist yet. */
 export const FEATURE_RULES: readonly IntentRule[] = [
   rule(
     'feature_request',
@@ -29,7 +29,7 @@ export const FEATURE_RULES: readonly IntentRule[] = [
   ),
 ];
 
-/** Somebody reports a defect. */
+/** The author reports a defect. */
 export const BUG_RULES: readonly IntentRule[] = [
   rule(
     'bug_report',

@@ -1,4 +1,6 @@
-/** The models themselves, for benches. Services read in threads: importing this loads dictionaries of 80 MB. */
+/**
+ * The models, for benches. Services use `startLocalReader` instead, because this import loads dictionaries of 80 MB.
+ */
 export { languageOf } from '../language.js';
 export { Reader } from '../reader.js';
 export { loadWeights, type Weights } from '../weights.js';

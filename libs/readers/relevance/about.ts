@@ -1,14 +1,14 @@
 import { lowered, normalised } from '../text/clean.js';
 import { FIELDS } from './fields.js';
 
-/** What the user says that the subject is, and what it is not. */
+/** Words from the user's description of what the subject is, and of what it is not. */
 export interface About {
   wanted: ReadonlySet<string>;
   unwanted: ReadonlySet<string>;
 }
 
 const MOST_ABOUT_CHARACTERS = 2_000;
-/** Begins a part that says what is not meant. It lasts until the end of the sentence, or a "but" or "only". */
+/** Words that begin an excluding part of a description. It ends with the sentence or with one of `INCLUDES`. */
 const EXCLUDES =
   /\b(?:not|no|never|don't|do not|ignore|ignores?|ignoring|exclude|excluding|excludes?|except|without|skip|skipping|drop|avoid|omit|irrelevant|unrelated|unlike|rather than|instead of|other than|leave out|filter out|discard|reject|nothing)\b/u;
 const INCLUDES =
@@ -23,7 +23,7 @@ const EMPTY_WORDS = new Set(
   ),
 );
 
-/** Reads the user's description; undefined if it says nothing. */
+/** Reads the user's description. Returns undefined if it contains no usable words. */
 export function readAbout(about: string | undefined): About | undefined {
   const text = lowered(normalised(about ?? '', MOST_ABOUT_CHARACTERS));
   const wanted = new Set<string>();
@@ -35,7 +35,7 @@ export function readAbout(about: string | undefined): About | undefined {
   return wanted.size + unwanted.size === 0 ? undefined : { wanted, unwanted };
 }
 
-/** The parts of a sentence before and after "not", "ignore" and so on. */
+/** Splits a sentence at words such as "not" and "ignore". */
 function partsOf(sentence: string): { text: string; excluded: boolean }[] {
   const parts: { text: string; excluded: boolean }[] = [];
   let rest = sentence;
@@ -55,12 +55,12 @@ function addWords(text: string, to: Set<string>): void {
   for (const [word] of text.matchAll(WORD)) {
     if (word.length < 2 || EMPTY_WORDS.has(word)) continue;
     to.add(word);
-    // The singular of a plural: texts are compared with both.
+    // Adds the singular of a plural, because texts are compared with both.
     if (word.length > 4 && word.endsWith('s')) to.add(word.slice(0, -1));
   }
 }
 
-/** A word that names a field brings the words of the field: "the fruit" means juice and orchards too. */
+/** If a word names a field, adds all words of this field: "the fruit" also means juice and orchards. */
 function expand(wanted: Set<string>, unwanted: Set<string>): void {
   const [named, excluded] = [new Set(wanted), new Set(unwanted)];
   for (const { words, label, thing } of FIELDS) {

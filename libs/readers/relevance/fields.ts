@@ -1,8 +1,8 @@
-/** A field of life with words that are frequent in it. */
+/** A field, such as sport or programming, with words that are frequent in it. */
 export interface Field {
-  /** As in "about …". */
+  /** The name of the field, as in "about …". */
   label: string;
-  /** What a thing of this field is called, as in "the …, not the company". */
+  /** The name of a thing in this field, as in "the …, not the company". */
   thing: string;
   words: ReadonlySet<string>;
 }
@@ -13,7 +13,10 @@ const field = (label: string, thing: string, words: string): Field => ({
   words: new Set(words.split(/\s+/)),
 });
 
-/** Fields whose words say that an ordinary word is meant, unless the user's description names them. */
+/**
+ * If a text has words of these fields, the name is probably used as an ordinary word, unless the user's description
+ * contains these words.
+ */
 export const FIELDS: readonly Field[] = [
   field(
     'food and drink',
@@ -107,7 +110,7 @@ export const FIELDS: readonly Field[] = [
   ),
 ];
 
-/** Words beside the name of a stadium, an arena or a hall. */
+/** Words that are frequent near the name of a stadium, an arena or a hall. */
 export const VENUE_WORDS: ReadonlySet<string> = new Set(
   `stadium arena game games concert tour tickets ticket seats fans crowd kickoff halftime quarterback touchdown giants jets patriots warriors lakers knicks rangers
   playoffs tailgate preseason soccer football baseball basketball hockey show shows band opener encore stage audience setlist singer swift harry direction sang sing singing
@@ -142,7 +145,7 @@ export const AFTER_COMPANY: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Words directly after a name that show a place, a person or a thing that has the name only. */
+/** Words directly after a name that show a place, a person or a thing with the same name. */
 export const AFTER_OTHER: ReadonlySet<string> = new Set(
   `county park arena stadium center centre field street st st. avenue ave road river beach valley island islands city town bay mountain bridge theatre theater hall
   pie pies juice cider tree trees orchard sauce blossom peel slice martin variant force sigma blues band year between practice audience group date

@@ -1,4 +1,4 @@
-/** Common first names. Before another capitalised word they show a person. */
+/** Common first names. With another capitalised word after it, a first name shows a person. */
 export const FIRST_NAMES: ReadonlySet<string> = new Set(
   `aaron abby abdul abigail adam adele adrian ahmed aidan aisha alan albert alejandro alex alexander alexandra alexis alfred ali alice
   alicia alison allan allen allison amanda amber amelia amir amy ana andre andrea andrew andy angela angelina angie anita ann anna anne

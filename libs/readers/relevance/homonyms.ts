@@ -1,14 +1,14 @@
 import entries from './homonyms.json' with { type: 'json' };
 
-/** A name that companies share with ordinary things. */
+/** A name of a company that also has other meanings. */
 export interface Homonym {
-  /** Words that are frequent beside the company. */
+  /** Words that are frequent near the name of the company. */
   company: ReadonlySet<string>;
-  /** The other things, with words that are frequent beside them. */
+  /** The other meanings, with words that are frequent near them. */
   others: readonly { thing: string; words: ReadonlySet<string> }[];
 }
 
-/** Names that often mean something else, in lower case. Other names are judged by the general signals only. */
+/** Names in lower case that often have another meaning. For other names only the general signals are used. */
 export const HOMONYMS: ReadonlyMap<string, Homonym> = new Map(
   Object.entries(entries).map(([name, { company, others }]) => [
     name,

@@ -1,4 +1,4 @@
-/** The signals of relevance with the weights that training starts from: positive ones speak for the subject. */
+/** The signals of relevance with the initial weights of the training. A positive weight raises the relevance. */
 export const SIGNALS = {
   bias: 0.6,
   distinctive: 2.4,
@@ -29,7 +29,7 @@ export const SIGNALS = {
 export type SignalName = keyof typeof SIGNALS;
 export const SIGNAL_NAMES = Object.keys(SIGNALS) as SignalName[];
 
-/** The sum of the signals as a part from 0 to 1. */
+/** Converts the sum of the signals to a number from 0 to 1. */
 export function logistic(sum: number): number {
   return 1 / (1 + Math.exp(-sum));
 }

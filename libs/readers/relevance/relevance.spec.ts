@@ -19,12 +19,12 @@ describe('relevance', () => {
     ).toBeLessThan(30);
   });
 
-  it('is low for a surname, which is the reason', () => {
+  it('is low for a surname, with the surname as the reason', () => {
     const { relevance, reason } = read('ford', 'We met Christine Ford at dinner');
     expect([relevance < 50, reason]).toEqual([true, "a person's surname: “Christine Ford”"]);
   });
 
-  it('is high for the company, with the words that show it as the reason', () => {
+  it('is high for the company, with words near its name as the reason', () => {
     const { relevance, reason } = read('delta', 'Delta lost my luggage and cancelled the flight');
     expect(relevance).toBeGreaterThan(70);
     expect(reason).toMatch(/luggage|flight/);
@@ -47,7 +47,7 @@ describe('relevance', () => {
     expect(read('harvest', text, 'posts about farming, crops and heat').relevance).toBeGreaterThan(plain);
   });
 
-  it('says which words the description excludes', () => {
+  it('has the words that the description excludes as the reason', () => {
     const { reason } = read(
       'anchor',
       'We dropped anchor in the bay',
@@ -56,12 +56,12 @@ describe('relevance', () => {
     expect(reason).toBe('the description of the keyword excludes it: “bay”');
   });
 
-  it('counts a link to a site of the name', () => {
+  it('is higher for a link to a site of the name', () => {
     const text = 'look at this target https://www.target.com/p/lamp';
     expect(read('target', text).relevance).toBeGreaterThan(read('target', 'look at this target').relevance);
   });
 
-  it('counts a name in the title of the thread less than one in the text', () => {
+  it('is lower for a name in the title of the thread than for a name in the text', () => {
     const inThread = read('posthog', 'same here', undefined, {
       title: 'PostHog is down',
       titleOfParent: true,

@@ -2,7 +2,7 @@ import { logistic, SIGNAL_NAMES, type SignalName } from './layer.js';
 import { observe, type Observation, type RelevanceText } from './signals.js';
 import type { RelevanceSubject } from './subject.js';
 
-/** How much a text is about its subject. */
+/** The relevance of a text for its subject, with the reason. */
 export interface Relevance {
   /** 0 to 100. */
   relevance: number;
@@ -10,8 +10,9 @@ export interface Relevance {
 }
 
 /**
- * Reads relevance: a logistic layer on signals. The reason is the signal that contributes most to the side of the result.
- * @param weights one for each of `SIGNAL_NAMES`
+ * Computes relevance with a logistic function of the weighted signals. The reason is the signal with the largest
+ * contribution in the direction of the result.
+ * @param weights one weight for each of `SIGNAL_NAMES`
  */
 export function readRelevance(
   text: RelevanceText,

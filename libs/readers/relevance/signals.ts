@@ -14,10 +14,10 @@ import type { Place } from '../text/names.js';
 
 /** The text and the context from which relevance is computed. */
 export interface RelevanceText {
-  /** The author's words, with links, case kept. */
+  /** The author's words with links, in their original case. */
   plain: string;
   lower: string;
-  /** Where the author names the subject. */
+  /** The places of the subject's names in the author's words. */
   places: readonly Place[];
   /** Title of the thread, lower case; empty if the title is the author's. */
   parentTitle: string;
@@ -25,7 +25,7 @@ export interface RelevanceText {
   url: string;
   /** Lower case; empty if there is none. */
   community: string;
-  /** True for sources on software, where technical words say nothing about the subject. */
+  /** True for sources about software. In these, technical words do not show another meaning of the name. */
   software: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Word {
 
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}'&+.-]*[\p{L}\p{N}+])?/gu;
 const CAPITAL = /^\p{Lu}/u;
-/** Before the name of a place. */
+/** Words before the name of a place. */
 const AT_A_PLACE = /(?:^|\s)(?:at|in|to|from|inside|@) (?:the )?[#@]?$/u;
 const PLACE_PREPOSITIONS: ReadonlySet<string> = new Set(['at', 'in', 'to', 'inside']);
 const MOST_EVIDENCE = 120;
@@ -90,7 +90,7 @@ function observeNames(
   }
 }
 
-/** True where a link leads to a site of the name: `apple.com`, `www.apple.com`, `support.apple.com`. */
+/** True if the text contains a domain of the name: `apple.com`, `www.apple.com`, `support.apple.com`. */
 function domainOf(text: string, name: string): boolean {
   for (let at = text.indexOf(`${name}.`); at >= 0; at = text.indexOf(`${name}.`, at + 1)) {
     const before = text[at - 1];
@@ -267,7 +267,7 @@ function wordsOf(plain: string, lower: string): Word[] {
   return words;
 }
 
-/** True if only spaces, or an opening mark, are between the word and the place. */
+/** True if there are only a possessive 's, a space or one of the characters " # @ between the word and the place. */
 function touching(plain: string, word: Word | undefined, edge: number, side: 'before' | 'after'): boolean {
   if (word === undefined) return false;
   const between = side === 'before' ? plain.slice(word.end, edge) : plain.slice(edge, word.start);
@@ -278,7 +278,7 @@ function startsSentence(plain: string, at: number): boolean {
   return /(?:^|[.!?:;"“(—–\]|-])\s*["“'(#@]*$/u.test(plain.slice(Math.max(0, at - 6), at));
 }
 
-/** True where most words begin with a capital or are all capitals, so that a capital says nothing. */
+/** True if most words begin with a capital, as in titles. Then a capital does not show a name. */
 function isTitleCase(words: readonly Word[]): boolean {
   const long = words.slice(0, 60).filter(({ text }) => text.length > 3 && /^\p{L}/u.test(text));
   return long.length > 3 && long.filter(({ text }) => CAPITAL.test(text)).length > long.length * 0.65;

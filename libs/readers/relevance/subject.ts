@@ -6,12 +6,12 @@ import { HOMONYMS, type Homonym } from './homonyms.js';
 
 /** The subject of a keyword, prepared for relevance. */
 export interface RelevanceSubject {
-  /** Searchable: lower case, longest first. */
+  /** The names in the form that is searched for: lower case, longest first. */
   names: readonly string[];
   about: About | undefined;
-  /** The entry of the first name that is a known homonym. */
+  /** The entry of the first of the names that is a known homonym. */
   homonym: Homonym | undefined;
-  /** True if the name is also an ordinary word or a person's name, so that the name alone says little. */
+  /** True if the name is also an ordinary word or a first name. Then the name alone shows little. */
   ordinary(name: string): boolean;
 }
 

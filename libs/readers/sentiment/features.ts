@@ -1,16 +1,16 @@
 import { foldedToken, negated, tokensOf } from '../text/tokens.js';
 
-/** Hash buckets of words and of characters each. */
+/** Number of hash buckets for words, and for characters. */
 export const WORD_BUCKETS = 2 ** 18;
 export const CHARACTER_BUCKETS = 2 ** 18;
 
-/** Hashed n-grams of a text: the buckets of its words and of its characters (counted from 0 each). */
+/** The hashed n-grams of a text: the buckets of its words, and those of its characters. Both begin at 0. */
 export interface Grams {
   words: Uint32Array;
   characters: Uint32Array;
 }
 
-/** The tokens of a text, as written and folded. */
+/** The tokens of a text: as written, and folded (see `foldedToken`). */
 export interface Tokens {
   written: string[];
   folded: string[];
@@ -27,8 +27,8 @@ export function tokenise(text: string): Tokens {
 }
 
 /**
- * Word 1-3-grams, with single words marked that a negation reverses, and 3-5-grams of the characters of the folded
- * tokens with single spaces between them.
+ * The n-grams of one to three words, and the n-grams of three to five characters, both of the folded tokens. A single
+ * word after a negation has its own bucket.
  */
 export function gramsOf(tokens: Tokens): Grams {
   return { words: wordGrams(tokens.folded), characters: characterGrams(` ${tokens.folded.join(' ')} `) };
@@ -77,7 +77,7 @@ function mixed(one: number, other: number): number {
   return Math.imul(Math.imul(one ^ (one >>> 15), 0x85ebca6b) + other, 0xc2b2ae35);
 }
 
-/** The upper bits of the mixed hash, which depend on all characters. */
+/** The bucket of a hash. The bits are mixed first, so that the bucket depends on all characters. */
 function bucket(hash: number, buckets: number): number {
   const spread = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   return ((spread ^ (spread >>> 15)) >>> 0) % buckets;

@@ -9,7 +9,7 @@ const figures = (text: string) => {
 };
 
 describe('the lexicon', () => {
-  it('does not know the words of JavaScript objects', () => {
+  it('does not treat property names of JavaScript objects as known words', () => {
     const read = figures('constructor __proto__ toString hasOwnProperty valueOf');
     expect([...read].every(Number.isFinite)).toBe(true);
     expect([...read.subarray(0, 13)].every((figure) => figure === 0)).toBe(true);
@@ -24,7 +24,7 @@ describe('the lexicon', () => {
     expect(figures('not now, good')[1]).toBe(0);
   });
 
-  it('counts a boosted word more', () => {
+  it('gives a word more weight after "very"', () => {
     expect(figures('very good')[0]).toBeGreaterThan(figures('good')[0] ?? 0);
   });
 });

@@ -1,6 +1,8 @@
 import { negated } from '../text/tokens.js';
 
-/** Words with their valence in two published lists (-4 to 4; 0 where a list does not have the word). */
+/**
+ * Words with their valences in two published lists, from -4 to 4. The valence is 0 if a list does not contain the word.
+ */
 export type Lexicon = ReadonlyMap<string, readonly [number, number]>;
 
 /** Number of figures of `lexiconFigures`. */
@@ -16,10 +18,10 @@ const DAMPERS = new Set(
 );
 
 /**
- * Figures of a text from the lists: sums, counts and extremes of good and bad words per list, the last valued word, and
- * emphasis. All are between about -1 and 1.
+ * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the last word
+ * with a valence, and the emphasis. All are between about -1 and 1.
  * @param tokens as written
- * @param words the same in lower case
+ * @param words the tokens in lower case
  */
 export function lexiconFigures(
   lexicon: Lexicon,
@@ -62,7 +64,10 @@ function strength(before: string | undefined, twoBefore: string | undefined): nu
   return factor;
 }
 
-/** Good sum, bad sum, good count, bad count, best, worst. */
+/**
+ * Adds a valence to the figures of a list: sum of good words, sum of bad words, their two counts, the best and the
+ * worst word.
+ */
 function add(figures: Float32Array, from: number, valence: number): void {
   if (valence === 0) return;
   const side = valence > 0 ? 0 : 1;

@@ -1,7 +1,7 @@
-/** Probabilities of negative, neutral and positive. */
+/** Numbers for negative, neutral and positive: log-probabilities, or probabilities after `probabilities`. */
 export type Mood = readonly [number, number, number];
 
-/** Rows of three weights (negative, neutral, positive) as small integers with one scale. */
+/** Rows of three weights (negative, neutral, positive). They are small integers that are multiplied by one scale. */
 export interface LinearModel {
   rows: Int8Array;
   scale: number;
@@ -9,7 +9,7 @@ export interface LinearModel {
   dense: Float32Array;
 }
 
-/** Groups of hashed features: each group counts the same, however many features the text has in it. */
+/** Groups of hashed features. Each group has about the same influence, even if it has many features. */
 export type Groups = readonly { buckets: Uint32Array; from: number }[];
 
 /** Log-probabilities of the three classes. */
@@ -44,7 +44,7 @@ export function logSoftmax([a, b, c]: Mood): Mood {
   return [a - log, b - log, c - log];
 }
 
-/** The geometric mean of two moods (log-probabilities), the second with this weight. */
+/** The weighted geometric mean of two moods (log-probabilities). `weight` is the weight of the second mood. */
 export function mixedMood(one: Mood, other: Mood, weight: number): Mood {
   const mix = (at: 0 | 1 | 2) => one[at] * (1 - weight) + other[at] * weight;
   return logSoftmax([mix(0), mix(1), mix(2)]);

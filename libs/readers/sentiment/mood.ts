@@ -18,7 +18,7 @@ export const ENGLISH_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
 export const MULTILINGUAL_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
 const NO_FIGURES = new Float32Array(0);
 
-/** Hashed features of a text in one table: words first, then characters. */
+/** The hashed features of a text. In the rows of a model, the words come first, then the characters. */
 export function groupsOf(tokens: Tokens): Groups {
   const { words, characters } = gramsOf(tokens);
   return [
@@ -28,8 +28,8 @@ export function groupsOf(tokens: Tokens): Groups {
 }
 
 /**
- * Log-probabilities of a negative, neutral and positive mood of an English text (names replaced).
- * @param embedding of the sentence encoder; without it the linear model reads alone
+ * The mood of an English text as log-probabilities. Names in the text have been replaced.
+ * @param embedding the embedding from the sentence encoder; without it, only the linear model is used
  */
 export function englishMood(models: MoodModels, text: string, embedding?: Float32Array): Mood {
   const tokens = tokenise(text);
@@ -43,12 +43,15 @@ export function englishMood(models: MoodModels, text: string, embedding?: Float3
   return mixedMood(linear, logSoftmax([negative, neutral, positive]), models.networkPart);
 }
 
-/** The same for a text in another language. */
+/** The mood of a text in another language. */
 export function foreignMood(models: MoodModels, text: string): Mood {
   return linearMood(models.multilingual, groupsOf(tokenise(text)), NO_FIGURES);
 }
 
-/** What the network reads: embedding, then lexicon figures. The embedding is scaled to numbers of about the same size. */
+/**
+ * The input of the network: the embedding, then the lexicon figures. The embedding is scaled, so that all numbers have
+ * about the same size.
+ */
 export function networkInput(embedding: Float32Array, figures: Float32Array): Float32Array {
   const input = new Float32Array(embedding.length + LEXICON_FIGURES);
   const scale = Math.sqrt(embedding.length) / 2;

@@ -1,4 +1,4 @@
-/** One hidden layer of rectified units. */
+/** A network with one hidden layer of rectified linear units. */
 export interface Network {
   inputs: number;
   hidden: number;
@@ -9,7 +9,7 @@ export interface Network {
   second: Float32Array;
 }
 
-/** The outputs, before they are made probabilities. */
+/** The outputs of the network, before `softmax`. */
 export function networkOutputs(
   { inputs, hidden, outputs, first, second }: Network,
   input: Float32Array,

@@ -11,11 +11,11 @@ export interface SentimentReading {
   sentimentScore: number;
 }
 
-/** A text and where it names its subject. */
+/** A text, and its form with marks for the subject. */
 export interface StanceText {
-  /** Names replaced, as the models know it. */
+  /** The text in the form that the models were trained on: names are replaced. */
   text: string;
-  /** The same in lower case, with § for the subject. */
+  /** The text in lower case, with § for the subject. */
   marked: string;
 }
 
@@ -23,12 +23,15 @@ export interface StanceText {
 export type ReadMood = (text: string) => Mood;
 
 const SWITCH_SCORE = 0.8;
-/** A text that is longer than this is read around its subject. */
+/** In a longer text, the sentences that name the subject have more weight. */
 const LONG_CHARACTERS = 300;
 const SIDE = 0.6;
 const BALANCE = 0.5;
 
-/** The mood of a text as a reading. */
+/**
+ * Converts the mood of a text to a reading. If its clauses have opposite moods (`contrast`), the reading may be
+ * `mixed`.
+ */
 export function moodReading(mood: Mood, contrast: readonly number[] = []): SentimentReading {
   const [negative, neutral, positive] = probabilities(mood);
   const score = positive - negative;
@@ -40,9 +43,10 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
 }
 
 /**
- * The stance toward the subject. If the text mentions a change to or from the subject, this decides. Otherwise it is the
- * mood of the sentences that name the subject, combined with the mood of the whole text.
- * @param whole mood of the whole text
+ * The stance toward the subject. If the text mentions a change to or from the subject, or compares it with something,
+ * this determines the stance. Otherwise the stance is the mood of the whole text; in long texts, combined with the mood
+ * of the sentences that name the subject.
+ * @param whole the mood of the whole text
  */
 export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {
   const switching = switchingIn(sentencesOf(marked));
@@ -58,7 +62,7 @@ export function stanceReading({ text, marked }: StanceText, whole: Mood, read: R
   };
 }
 
-/** The scores of clauses between which the text makes a contrast; empty where it makes none. */
+/** The scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
 export function contrastScores(text: string, read: ReadMood): number[] {
   const clauses = contrastsOf(text);
   if (clauses.length < 2 || clauses.length > 8) return [];

@@ -43,20 +43,20 @@ describe('words about changing from one thing to another', () => {
   });
 
   it.each(['is § better than acme?', 'should i switch from § to acme?', 'does anyone prefer acme over §?'])(
-    'say nothing in a question: "%s"',
+    'are ignored in a question: "%s"',
     (sentence) => {
       expect(direction(sentence)).toBeUndefined();
     },
   );
 
   it.each(['take me to § tomorrow', 'djokovic beats § 6-3 in the final', 'globex beats § in the polls'])(
-    'say nothing of products in "%s"',
+    'are ignored if they are not about products: "%s"',
     (sentence) => {
       expect(direction(sentence)).toBeUndefined();
     },
   );
 
-  it('say nothing where the subject is on neither side', () => {
+  it('are ignored if the subject is on neither side', () => {
     expect(direction('acme is better than globex, says §')).toBeUndefined();
   });
 });
@@ -65,7 +65,7 @@ describe('the stance toward the subject', () => {
   const stance = (text: string, names: string[], role: 'own' | 'competitor' | 'topic' = 'own') =>
     readingOf(requestOf(text, { names, role })).sentiment;
 
-  it('is negative for the one that is left and positive for the one that is chosen [readings.stance]', () => {
+  it('is negative for the product that the author leaves, and positive for the product that the author chooses [readings.stance]', () => {
     const text = 'Leaving Globex for Acme today.';
     expect([stance(text, ['Globex'], 'competitor'), stance(text, ['Acme'])]).toEqual([
       'negative',
@@ -73,13 +73,13 @@ describe('the stance toward the subject', () => {
     ]);
   });
 
-  it('reads all names of the subject', () => {
+  it('is read for all names of the subject', () => {
     expect(stance('Acme Cloud is better than Globex Drive', ['Globex Suite', 'globex drive'])).toBe(
       'negative',
     );
   });
 
-  it('is mixed where sentences speak for and against the subject', () => {
+  it('is mixed if sentences speak for and against the subject', () => {
     expect(stance('Acme is better than Globex. Initech is better than Acme.', ['Acme'])).toBe('mixed');
   });
 

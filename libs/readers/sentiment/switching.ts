@@ -1,10 +1,10 @@
 import { SUBJECT } from '../text/names.js';
 
-/** What a text says about leaving the subject for something else, or the reverse. */
+/** A statement about a change to or from the subject, or about a comparison with it. */
 export interface Switching {
   /** 1 toward the subject, -1 away from it. */
   direction: 1 | -1;
-  /** The words that say so, with § for the subject. */
+  /** The words of the statement, with § for the subject. */
   phrase: string;
 }
 
@@ -12,7 +12,7 @@ export interface Switching {
 interface Rule {
   pattern: RegExp;
   direction: 1 | -1;
-  /** A comparison: its direction turns with the meaning of the comparative. */
+  /** True for a comparison. If the comparative means "worse", the direction is reversed. */
   compares?: true;
 }
 
@@ -89,15 +89,15 @@ const WORSE_WORD = new RegExp(`(?:${WORSE})`, 'u');
 const NOT_BEFORE = /(?:\bnot|\bnever|n't|\bno longer|\bwithout|\bnobody|\bno one) (?:[\p{L}']{1,20} ){0,2}$/u;
 const HYPOTHETICAL =
   /(?:^|\b)(?:should i|should we|is it worth|worth|anyone|has anybody|has anyone|did you|have you|do you|does|is|are|why|how|what|which|would)\b/u;
-/** Sport and elections: there a name that beats another one says nothing about products. */
+/** Words of sport and elections. In such sentences, "beats" is not about products. */
 const CONTEST =
   /\d-\d|\b(?:match(?:es)?|season|league|championship|playoffs?|semi-?finals?|tournament|cup|polls?|election|vote[ds]?|goals?|scored?)\b/u;
 const MOST_SENTENCES = 40;
 
 /**
- * Finds what a text says about changing to or from the subject ("leaving § for Acme", "§ is better than Acme").
- * Questions say nothing.
- * @param sentences lower case, with § for the subject
+ * Finds statements about changes to or from the subject and comparisons with it ("leaving § for Acme", "§ is better
+ * than Acme"). Questions are ignored.
+ * @param sentences in lower case, with § for the subject
  */
 export function switchingIn(sentences: readonly string[]): Switching[] {
   const found: Switching[] = [];
@@ -122,7 +122,7 @@ function firstOf(sentence: string): Switching | undefined {
   return undefined;
 }
 
-/** "is not better than": the comparison itself is denied. */
+/** True if the comparison itself is denied: "is not better than". */
 function deniedInside(phrase: string): boolean {
   return / than$| than /u.test(phrase) && /(?:\bnot|n't|\bnever|\bno) /u.test(phrase);
 }

@@ -1,6 +1,6 @@
 import type { LocalReading, ReadRequest } from '../reading.js';
 
-/** A thread that does what the text says: throws, hangs, answers slowly; else it answers. */
+/** A thread that throws, hangs or answers slowly if the text says so. For other texts it answers immediately. */
 export default async function read(requests: readonly ReadRequest[]): Promise<LocalReading[]> {
   for (const { item } of requests) {
     if (item.text === 'throw') throw new Error('no weights');

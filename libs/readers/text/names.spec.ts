@@ -8,11 +8,11 @@ describe('the names of a subject', () => {
     expect(marked('acme #acme @acme acme’s acmeist macme', 'Acme')).toBe('§ #§ @§ §’s acmeist macme');
   });
 
-  it('are found longest first', () => {
+  it('are searched for in the order longest first', () => {
     expect(marked('acme cloud and acme', 'Acme', 'Acme Cloud')).toBe('§ and §');
   });
 
-  it('are found joined, as in hashtags', () => {
+  it('are found without spaces, as in hashtags', () => {
     expect(marked('#acmecloud is down', 'Acme Cloud')).toBe('#§ is down');
   });
 
@@ -22,11 +22,11 @@ describe('the names of a subject', () => {
 });
 
 describe('a text that is read', () => {
-  it('loses characters without width, and keeps its case', () => {
+  it('is read without characters of no width, and keeps its case', () => {
     expect(normalised('I lo\u200bve\u00ad A\u2060cme\ufeff')).toBe('I love Acme');
   });
 
-  it('is cut', () => {
+  it('is cut to 4,000 characters', () => {
     expect(normalised('a'.repeat(100_000)).length).toBe(4_000);
   });
 

@@ -1,9 +1,9 @@
 import { lowered } from './clean.js';
 
-/** Stands in a marked text where the subject is named. */
+/** The character that replaces the names of the subject in a marked text. */
 export const SUBJECT = '§';
 
-/** Where a name of the subject is in a text. */
+/** The place of a name of the subject in a text. */
 export interface Place {
   start: number;
   end: number;
@@ -25,7 +25,7 @@ export function searchableNames(names: readonly string[]): string[] {
       .replace(/\s+/g, ' ');
     if (plain === '' || plain === SUBJECT) continue;
     wanted.add(plain);
-    // Hashtags join the words of a name.
+    // Hashtags contain names without spaces.
     if (plain.includes(' ') && plain.length > 5) wanted.add(plain.replaceAll(' ', ''));
   }
   return [...wanted].sort((a, b) => b.length - a.length);

@@ -1,6 +1,6 @@
 const MOST_PARTS = 60;
 
-/** The sentences of a text, with their last mark. */
+/** The sentences of a text, with their final punctuation mark. */
 export function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MOST_PARTS).filter((part) => part !== '');
 }

@@ -1,18 +1,17 @@
 /**
- * Words, emoticons, emoji and runs of punctuation. Each alternative begins with a character that no other takes in a
- * second way, so that the time is linear.
+ * Words, emoticons, emoji and repeated punctuation. The alternatives are written so that matching takes linear time.
  */
 const TOKEN =
   /@user|[\p{L}\p{M}\p{N}_]+(?:'[\p{L}\p{M}]+)*|[:;=8xX][-'^]?[()[\]DPpoO3/\\|*]+|<\/?3|-_+-|\^_*\^|\p{Extended_Pictographic}|[!?]+|\.{2,}|[.,;:()#"]/gu;
 const REPEATED = /(.)\1{2,}/gu;
 const WORD = /^[\p{L}\p{N}@]/u;
 
-/** The tokens of a text whose names are replaced. A letter that is repeated more than twice counts twice ("soooo"). */
+/** The tokens of a text in which names have been replaced. */
 export function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
 
-/** Lower case, with at most two of the same letter in a row. */
+/** The token in lower case, with at most two of the same letter in a row ("soooo" becomes "soo"). */
 export function foldedToken(token: string): string {
   const lower = token.toLowerCase();
   return lower.length > 2 ? lower.replace(REPEATED, '$1$1') : lower;
@@ -31,7 +30,7 @@ const NEGATIONS = new Set(
 const ENDS_NEGATION = new Set(['.', ',', ';', ':', '(', ')', 'but', 'although', 'though', 'because', '—']);
 const NEGATED_WORDS = 5;
 
-/** For each token, whether a negation before it in the same clause reverses it. */
+/** For each token, true if a negation before it in the same clause reverses its meaning. */
 export function negated(tokens: readonly string[]): boolean[] {
   let left = 0;
   return tokens.map((token) => {

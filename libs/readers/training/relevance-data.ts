@@ -5,7 +5,7 @@ import { observe } from '../relevance/signals.js';
 import { relevanceSubject } from '../relevance/subject.js';
 import type { RelevanceExample } from './train-relevance.js';
 
-/** Posts about ambiguous names that we have written ourselves. */
+/** Posts with ambiguous names, written for this project. */
 const POSTS = new URL('../../../../bench/readings/relevance.tsv', import.meta.url);
 
 /** The signals of the posts of one set. */

@@ -14,7 +14,7 @@ export interface Labelled {
   weight: number;
 }
 
-/** The English training files with the weight of a row. */
+/** The English training files, with the weight of each of their rows. */
 export const ENGLISH_FILES: Readonly<Record<string, number>> = {
   'sentiment/tweets.train.tsv': 1,
   'sentiment/reddit.train.tsv': 0.25,
@@ -22,7 +22,10 @@ export const ENGLISH_FILES: Readonly<Record<string, number>> = {
   'sentiment/github.train.tsv': 0.5,
   'sentiment/jira.train.tsv': 0.5,
 };
-/** There are few developers' posts, and no separate test file: every fifth post is left out of the training, for measurements. */
+/**
+ * There are few posts of developers, and no separate test file for them. So every fifth post is left out of the
+ * training and used for measurements.
+ */
 const PARTLY_USED: ReadonlySet<string> = new Set([
   'sentiment/stackoverflow.train.tsv',
   'sentiment/github.train.tsv',
@@ -32,10 +35,12 @@ const LEFT_OUT = 5;
 export const MULTILINGUAL_FILE = 'sentiment/multilingual.train.tsv';
 export const GOLD_FILE = 'gold/gold.tsv';
 
-/** Rare classes count more: the weights of the classes are their inverse shares to this power. */
+/** Rare classes get more weight: the weight of a class is its inverse share to this power. */
 const CLASS_POWER = 0.65;
 
-/** The rows of the files as the models read them, without the texts of the gold set, with weights by class. */
+/**
+ * The rows of the files in the form that the models read, with weights by class. Texts of the gold set are left out.
+ */
 export function labelledRows(folder: string, files: Readonly<Record<string, number>>): Labelled[] {
   const gold = goldTexts(folder);
   const rows = Object.entries(files).flatMap(([file, weight]) =>
@@ -54,7 +59,7 @@ export function labelledRows(folder: string, files: Readonly<Record<string, numb
   }));
 }
 
-/** What the linear model learns from. */
+/** The training examples of the linear model. */
 export function linearExamples(rows: readonly Labelled[], lexicon?: Lexicon): Example[] {
   return rows.map(({ text, label, weight }) => {
     const tokens = tokenise(text);
@@ -76,7 +81,7 @@ function asRead(text: string): string {
   return withoutNames(normalised(text));
 }
 
-/** Texts of the gold set are cut, so that beginnings are compared. */
+/** Only beginnings are compared, because texts of the gold set are cut. */
 function beginning(text: string): string {
   return text.slice(0, 60).toLowerCase();
 }

@@ -1,7 +1,7 @@
 import type { Groups, LinearModel } from '../sentiment/linear.js';
 import { seeded, shuffle } from './random.js';
 
-/** A text to learn from. */
+/** A training example: a text with its label. */
 export interface Example {
   groups: Groups;
   figures: Float32Array;
@@ -15,13 +15,13 @@ export interface LinearSettings {
   epochs: number;
   rate: number;
   l2: number;
-  /** Rows whose largest weight is smaller than this part of the largest of all are left out. */
+  /** A row becomes zero if its largest weight is smaller than this part of the largest weight of all rows. */
   prune: number;
 }
 
 /**
- * Multinomial logistic regression by stochastic gradient descent. The penalty of squared weights shrinks all rows by one
- * common factor, which is multiplied in at the end.
+ * Multinomial logistic regression by stochastic gradient descent. The penalty of squared weights (L2) shrinks all rows
+ * by one common factor, which is applied at the end.
  */
 export function trainLinear(examples: readonly Example[], settings: LinearSettings): LinearModel {
   const { rows, epochs, rate, l2 } = settings;
@@ -74,7 +74,7 @@ function learnDense(
   }
 }
 
-/** Probability less truth, by class. */
+/** For each class, the probability minus 1 for the correct class, and minus 0 for the others. */
 function errorsOf(
   example: Example,
   weights: Float32Array,
@@ -100,7 +100,7 @@ function errorsOf(
   return sums;
 }
 
-/** Weights as integers of -127 to 127. The scale covers nearly all; the few larger ones are cut. */
+/** Converts weights to integers from -127 to 127. The scale covers nearly all weights; the few larger ones are cut. */
 function quantised(weights: Float32Array, dense: Float32Array, prune: number): LinearModel {
   const sizes = weights.map(Math.abs).sort();
   const largest = sizes[Math.floor(sizes.length * 0.9999)] || sizes.at(-1) || 1;

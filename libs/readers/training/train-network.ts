@@ -14,12 +14,12 @@ export interface NetworkSettings {
   epochs: number;
   batch: number;
   rate: number;
-  /** Share of the hidden units that each step leaves out. */
+  /** Share of the hidden units that are left out for each example. */
   dropout: number;
   decay: number;
 }
 
-/** A network with one hidden layer, by Adam on batches, with dropout of hidden units and weight decay. */
+/** Trains a network with one hidden layer with Adam on batches, dropout of hidden units, and weight decay. */
 export function trainNetwork(examples: readonly NetworkExample[], settings: NetworkSettings): Network {
   const inputs = examples[0]?.input.length ?? 0;
   const { hidden, outputs, epochs, batch } = settings;
@@ -47,7 +47,7 @@ export function trainNetwork(examples: readonly NetworkExample[], settings: Netw
   return model;
 }
 
-/** The slopes of the loss of one batch. */
+/** The gradients of the loss of one batch. */
 class Slopes {
   readonly first: Float32Array;
   readonly second: Float32Array;
@@ -118,7 +118,7 @@ class Slopes {
   }
 }
 
-/** Uniform random weights of a layer with biases of 0 (Glorot). */
+/** The initial weights of a layer: uniformly random (Glorot), with biases of 0. */
 function started(units: number, inputs: number, random: () => number): Float32Array {
   const bound = Math.sqrt(6 / (units + inputs));
   const weights = new Float32Array(units * (inputs + 1));
@@ -127,7 +127,7 @@ function started(units: number, inputs: number, random: () => number): Float32Ar
   return weights;
 }
 
-/** Adam with decoupled weight decay. `slopes` are sums over `size` examples. */
+/** Adam with decoupled weight decay. `slopes` contains the sums of the gradients of `size` examples. */
 function adam(weights: Float32Array, decay: number) {
   const mean = new Float32Array(weights.length);
   const spread = new Float32Array(weights.length);

@@ -9,10 +9,13 @@ export interface RelevanceExample {
 
 const STEPS = 2_000;
 const RATE = 0.5;
-/** How strongly the weights are kept near those that training starts from: the examples are few. */
+/** How strongly the weights are kept near the initial weights. This is necessary because there are few examples. */
 const PULL = 0.02;
 
-/** Fits the weights of the signals, near those that were set by hand. No weight changes its sign. */
+/**
+ * Fits the weights of the signals, near the initial weights that were set by hand. Except for the bias, no weight
+ * changes its sign.
+ */
 export function trainRelevance(examples: readonly RelevanceExample[]): Float32Array {
   const start = SIGNAL_NAMES.map((name) => SIGNALS[name]);
   const inputs = examples.map(({ observations }) =>

@@ -32,7 +32,7 @@ import { trainLinear } from './train-linear.js';
 import { trainNetwork, type NetworkExample } from './train-network.js';
 import { trainRelevance } from './train-relevance.js';
 
-// Makes the weights of the local reader again: `npm run readings:train`. See docs/readings.md.
+// Trains the weights of the local reader: `npm run readings:train`. See docs/readings.md.
 
 const LINEAR = { epochs: 5, rate: 0.5, l2: 2e-5, prune: 0.08 };
 const NETWORK = { outputs: 3, hidden: 128, epochs: 12, batch: 128, rate: 0.002, dropout: 0.5, decay: 0.02 };
@@ -45,10 +45,10 @@ const GIST = {
   dropout: 0.6,
   decay: 0.3,
 };
-/** Rare intents count more: the weights of the intents are their inverse shares to this power. */
+/** Rare intents get more weight: the weight of an intent is its inverse share to this power. */
 const GIST_POWER = 0.8;
 const NETWORK_PART = 0.7;
-/** Every second post of Reddit is enough for the network, and halves the time. */
+/** The network is trained on every second post of this file, which is enough and takes less time. */
 const NETWORK_SKIPS = 'sentiment/reddit.train.tsv';
 
 async function train(folder: string): Promise<void> {
@@ -159,7 +159,7 @@ const missing = missingFiles(DATA_FOLDER, [
 ]);
 if (missing.length > 0) {
   say(
-    `The weights cannot be made again, because data is missing. READINGS_DATA names its folder (now ${DATA_FOLDER}).`,
+    `The weights cannot be trained, because data files are missing. READINGS_DATA is the path of their folder (now ${DATA_FOLDER}).`,
   );
   for (const path of missing) say(`missing: ${path}`);
   process.exit(1);

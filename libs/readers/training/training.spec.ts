@@ -14,7 +14,7 @@ const example = (bucket: number, label: number): Example => ({
 });
 
 describe('training', () => {
-  it('finds the linear model of classes that one feature separates', () => {
+  it('fits a linear model to classes that one feature separates', () => {
     const examples = Array.from({ length: 60 }, (_, n) => example(n % 3, n % 3));
     const model = trainLinear(examples, { rows: 3, epochs: 20, rate: 1, l2: 0, prune: 0 });
     for (const label of [0, 1, 2] as const) {
@@ -23,7 +23,7 @@ describe('training', () => {
     }
   });
 
-  it('finds a network for classes that no single input separates, and the same one each time', () => {
+  it('fits a network to classes that no single input separates, and always the same network', () => {
     const corners = [
       [0, 0, 0],
       [0, 1, 1],
@@ -41,12 +41,12 @@ describe('training', () => {
     expect(trainNetwork(examples, settings)).toEqual(network);
   });
 
-  it('counts words as ordinary that are often written in lower case', () => {
+  it('treats words as ordinary if they are often written in lower case', () => {
     const texts = Array.from({ length: 20 }, () => 'the apple fell, said Acme #target');
     expect(ordinaryWords(texts)).toEqual(['apple', 'fell', 'said', 'the']);
   });
 
-  it('names the files that are missing, and changes nothing', () => {
+  it('reports missing files and ends with an error', () => {
     const program = fileURLToPath(new URL('./train.js', import.meta.url));
     const env = { ...process.env, READINGS_DATA: '/nowhere' };
     const { status, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
