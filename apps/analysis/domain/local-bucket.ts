@@ -162,7 +162,7 @@ function themeSentiment({ item, sentiment }: BucketInput): FoundBucket | undefin
   return theme && { key: `${theme.key}-${sentiment}`, label: `${theme.label}: ${sentiment}` };
 }
 
-/** On vinted the seller of the listing, elsewhere the author. */
+/** The bucket of the seller on vinted, and of the author elsewhere. */
 function seller({ item }: BucketInput): FoundBucket | undefined {
   const handle = item.author ?? item.authorName;
   if (handle === undefined || bucketKey(handle) === '') return undefined;

@@ -10,7 +10,7 @@ import type { Database } from '#postgres';
 import { UpstreamError } from '#sources';
 
 const LANE = 'hackernews:0';
-/** One more than the lane reads at the same time. */
+/** One query more than the lane reads at the same time. */
 const QUERIES = ['a', 'b', 'c', 'd', 'e'];
 
 let stores: PollingStores;
