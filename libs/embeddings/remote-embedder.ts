@@ -73,7 +73,7 @@ export class RemoteEmbedder implements Embedder {
         deadlineMs: DEADLINE_MS,
         maxBytes: MAX_BYTES,
         redirects: 'none',
-        // The operator's own address.
+        // The operator has set this address.
         trusted: true,
       });
     } catch (error) {

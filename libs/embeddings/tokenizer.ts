@@ -74,7 +74,7 @@ function newNode(): Node {
 }
 
 function symbolsOf(text: string): number[] {
-  // Normalization can make a text eighteen times as long, so the text is cut before and after it.
+  // Normalization can make a text eighteen times as long, so the text is cut before and after normalization.
   const cut = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').slice(0, MOST_CHARACTERS);
   const words = cut.split(/\s+/u).filter(Boolean);
   return codePointsOf(words.map((word) => WORD_BEGIN + word).join(''));

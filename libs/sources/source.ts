@@ -32,7 +32,7 @@ export interface SourceConnector {
    * the shared feed.
    */
   requestsPerSearch(criteria: Criteria): number;
-  /** Returns newest first. Reads pages until `context.since`, a known item or the page cap. */
+  /** Returns the items, newest first. Reads pages until `context.since`, a known item or the page cap. */
   search(criteria: Criteria, context: FetchContext): Promise<Fetched>;
   /**
    * The feed of the newest items of the whole source, if it needs few requests. Earshot matches its items with all
@@ -137,8 +137,8 @@ export interface Fetched {
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
   /**
-   * Outages of a part of the upstream (one of several feeds), by the ids of its items. For a watch whose reads all
-   * happened during the outage, all older items of this part are unknown, but not new.
+   * Outages of a part of the upstream (one of several feeds), by the ids of its items. If all reads of a watch
+   * happened during the outage, older items of this part are unknown to the watch, but they are not new.
    */
   outages?: ReadonlyMap<string, Outage>;
   /** Number of priced parts that answered; default 1. */
@@ -193,8 +193,8 @@ export interface UpstreamHttp {
   /** Like `request`, and parses JSON. A response that is not JSON is an `UpstreamError` `not_parsable`. */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * Makes the lane wait for `waitMs`. For successful responses in which the upstream asks Earshot to wait (`backoff`,
-   * an exhausted window). With `quota`, only requests that spend points of this quota wait.
+   * Makes the lane wait for `waitMs`. It is for successful responses in which the upstream asks Earshot to wait
+   * (`backoff`, an exhausted window). With `quota`, only requests that spend points of this quota wait.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }

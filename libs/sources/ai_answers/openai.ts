@@ -6,7 +6,7 @@ import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './read
 export const openai: EngineApi = {
   id: 'openai',
   site: 'https://chatgpt.com/',
-  // Answers within 10 s after one or two searches. gpt-5 takes up to 70 s.
+  // This model answers within 10 s after one or two searches. gpt-5 takes up to 70 s.
   defaultModel: 'gpt-5.2',
   url: () => 'https://api.openai.com/v1/responses',
   headers: (token) => ({ authorization: `Bearer ${token}` }),

@@ -42,7 +42,7 @@ describe('faults of GitHub', () => {
     await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', message, retryAfterMs });
   });
 
-  it('a search that is not understood is reported as such', async () => {
+  it('a search that GitHub does not understand is reported, with the possible reasons', async () => {
     const answer = { status: 422, body: { message: 'Validation Failed', errors: [{ message: 'x' }] } };
     await expect(read({ query: 'lamp', filters: issues }, { answer })).rejects.toMatchObject({
       kind: 'unexpected_status',

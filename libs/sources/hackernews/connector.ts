@@ -64,8 +64,8 @@ async function readSlices(
     for (const item of fresh) seen.add(item.itemId);
     const { oldestSeconds } = answer;
     const full = answer.hitCount >= PAGE_SIZE;
-    // A full slice without new items is a second with more items than one response can contain. The rest cannot be
-    // read.
+    // If a full response has no new items, one second has more items than one response can contain. The rest cannot
+    // be read.
     missed ||= answer.pastCap || (full && fresh.length === 0);
     const more = full && fresh.length > 0 && oldestSeconds !== undefined;
     return {

@@ -45,7 +45,7 @@ export async function ask(
   });
 }
 
-/** Requests a resource that may be only for the instance's accounts. Returns undefined if it is. */
+/** Requests a resource. Returns undefined if it is only for the instance's accounts. */
 export async function askIfOpen(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,

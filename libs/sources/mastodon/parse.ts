@@ -28,7 +28,7 @@ export interface StatusPage {
   lastId: string | undefined;
 }
 
-// Before the first version of Mastodon, and in the distant future.
+// Limits of plausible times: before the first version of Mastodon, and in the distant future.
 const FIRST_MS = Date.UTC(2016, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
 const CLOCK_SKEW_MS = 300_000;

@@ -243,7 +243,7 @@ describe('faults of Product Hunt', () => {
     },
   );
 
-  it('a refusal by Cloudflare is reported as such', async () => {
+  it('a refusal by Cloudflare is reported as a refusal by Cloudflare', async () => {
     const answer = () => ({ status: 403, body: '<!DOCTYPE html><title>Just a moment...</title>' });
     await expect(read({ query: 'lamp' }, answer)).rejects.toMatchObject({
       kind: 'forbidden',

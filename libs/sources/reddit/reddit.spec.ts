@@ -131,7 +131,7 @@ describe('the request to reddit', () => {
     expect([fetched.gap, upstream.requests.length]).toEqual([true, 1 + 1 + 3]);
   });
 
-  it('for a subreddit that does not exist is reported as such', async () => {
+  it('for a subreddit that does not exist fails, and the error says that there is no such subreddit', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { status: 302 });
     const criteria = criteriaOf({ query: 'lamp', filters: { subreddit: 'nolamps' } });
     await expect(connector.search(criteria, fakeContext(upstream.http))).rejects.toMatchObject({

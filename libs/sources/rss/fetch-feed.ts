@@ -30,7 +30,7 @@ const GONE_MS = 24 * 3_600_000;
 const GONE_KEPT = 5_000;
 const HOSTS_KEPT = 5_000;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** For one server. */
+/** The limit for one server. */
 const REQUESTS_AT_ONCE = 4;
 // These errors mean that the redirect was a mistake or is outdated. Then the old address is requested again.
 const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
@@ -42,8 +42,8 @@ const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
 ]);
 
 /**
- * Reads one feed from its current address, if it has changed since the last check. After a failure of a feed, or if a
- * server asks Earshot to wait, all searches wait.
+ * Reads one feed from its current address, if it has changed since the last check. If the feed has failed or its
+ * server has asked Earshot to wait, no search requests the feed during the wait.
  * @throws UpstreamError that names the feed
  */
 export async function fetchFeed(feedUrl: string, context: FetchContext): Promise<FeedAnswer> {

@@ -29,7 +29,7 @@ const STAGES: readonly JsonLimits[] = [
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
-/** In UTF-16 units. Nearly every character of several code points is shorter. */
+/** A length in UTF-16 units. Nearly every character of several code points is shorter. */
 const WIDEST_CHARACTER = 64;
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -62,7 +62,7 @@ export function cutJson<Value extends object>(value: Value): CutJson<Value> {
     const result = cutWith(limits, value);
     if (Buffer.byteLength(result.json) <= BODY_BYTES) return result;
   }
-  // Only for deeply nested lists, which no real upstream sends.
+  // This happens only with deeply nested lists, which no real upstream sends.
   const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
   return { ...cutWith(SMALLEST, flat as Value), cut: true };
 }

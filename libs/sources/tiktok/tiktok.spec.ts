@@ -218,13 +218,13 @@ describe('reading TikTok', () => {
     expect(due).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('begins the six hours at the first poll', async () => {
+  it('counts the six hours from the first poll', async () => {
     const state = {};
     await read(serving([]), { since: undefined, state });
     expect(state).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
-  it('continues the six hours if a watch with a longer interval also reads the search', async () => {
+  it('does not restart the six hours if a watch with a longer interval also reads the search', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];

@@ -157,7 +157,7 @@ describe('the price of a listing', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:3']);
   });
 
-  it('has not changed if the currency is another one', async () => {
+  it('does not count as changed if the currency has changed', async () => {
     const following = await followed('a');
     following.site.price('a', 8_600, 'PLN');
     expect([await following.scan(), following.observed]).toEqual([[], []]);

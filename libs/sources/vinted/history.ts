@@ -22,10 +22,10 @@ export interface Followed {
   listing: Listing;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** How often Earshot has seen that it was listed, and that its price changed. */
+  /** Number of times that the listing appeared, and number of its price changes. */
   listed: number;
   priceChanges: number;
-  /** Number of consecutive scans that have passed its place without finding it. */
+  /** Number of consecutive scans that read past its place in the list without finding it. */
   missing: number;
   gone: boolean;
   /** True if it was only seen as promoted. Then it has no place in a list yet, and has not been reported. */

@@ -5,9 +5,9 @@ const DAY_MS = 86_400_000;
 const KEPT_MS = 31 * DAY_MS;
 /** One read returns fewer listings (30 pages of 96), so current listings are never removed. */
 const MOST_FOLLOWED = 3_000;
-/** For one listing. */
+/** The limit for one listing. */
 const MOST_HAPPENINGS = 20;
-/** For one listing. There is one sighting per day, and any period of 24 hours is part of two calendar days. */
+/** The limit for one listing. It has one sighting per day, and any period of 24 hours is part of two calendar days. */
 export const MOST_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MOST_SIGHTINGS * DAY_MS;
 

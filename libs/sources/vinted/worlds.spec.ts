@@ -177,7 +177,7 @@ describe('for any changes of listings between reads', () => {
     });
   });
 
-  it('a watch that takes part in only some of the reads gets the same as one that takes part in all', async () => {
+  it('a watch that takes part in only some of the reads gets the same items as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await lives(one);
@@ -197,7 +197,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('a watch that takes part in only some of the reads of each day observes the same as one that takes part in all', async () => {
+  it('a watch that takes part in only some of the reads of each day gets the same observations as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await lives(one);

@@ -89,7 +89,7 @@ describe('the start of a search of X', () => {
     });
   });
 
-  it('is never too recent for X', async () => {
+  it('is not less than 30 s ago, because X refuses a later time', async () => {
     expect(await startOf({ since: ago(5_000) })).toEqual({ startTime: '2026-03-04T11:59:00Z' });
   });
 
@@ -120,7 +120,7 @@ describe('reading further pages of X', () => {
     meta: { ...answer.meta, next_token: token },
   });
 
-  it('continues after an edit of a known tweet, because this is among newer tweets', async () => {
+  it('continues after an edit of a known tweet, because the edit is among newer tweets', async () => {
     const edit = tweetRecord(1, SPEC_NOW, { edit_history_tweet_ids: [tweetId(9), tweetId(1)] });
     const upstream = pages([more(answerOf([edit]), 'b'), answerOf([tweetRecord(2, SPEC_NOW)])]);
     const known = (itemId: string) => itemId === tweetId(9);

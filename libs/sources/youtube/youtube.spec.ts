@@ -189,7 +189,7 @@ describe('reading YouTube', () => {
     expect(paths(upstream)).toEqual(['search', 'search', 'videos', 'search', 'search']);
   });
 
-  it('returns a video on two pages only once', async () => {
+  it('returns a video only once, even if it is on two pages', async () => {
     const upstream = serving([page([searchResult(1, SPEC_NOW)], 'b'), page([searchResult(1, SPEC_NOW)])]);
     const { items } = await connector.search(
       criteriaOf({ query: 'lamp' }),
