@@ -5,7 +5,7 @@ import { queries } from './api/queries.js';
 import { beginFirstPage } from './pages/feed/first-page.js';
 import { reloadAfterRelease } from './shell/new-release.js';
 
-/** Visitors of these pages have no session. */
+/** Pages that need no session. */
 const OPEN_PAGES = ['/sign-in', '/sign-up', '/reset-password'];
 
 reloadAfterRelease();

@@ -5,9 +5,9 @@ type Field = readonly [section: string, label: string, place?: number];
 
 const WHAT = 'What to listen for';
 const WHERE = 'Where';
-const READ = 'How to read it';
+const READ = 'How to read mentions';
 const NOISE = 'Mutes and VIPs';
-const SEND = 'Where to send it';
+const SEND = 'Where to send mentions';
 const RULES = 'Rules';
 const WHEN = 'When';
 
@@ -60,8 +60,8 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   'vipAuthors[].note': [NOISE, 'Note'],
   'vipAuthors[].source': [NOISE, 'Source', 1],
   webhookUrl: [SEND, 'Webhook'],
-  webhookMode: [SEND, 'It gets'],
-  'webhookEvents[]': [SEND, 'Also tell about'],
+  webhookMode: [SEND, 'The webhook gets'],
+  'webhookEvents[]': [SEND, 'Send these events too'],
   'channels[].channelId': [SEND, 'Channel 1'],
   'channels[].mode': [SEND, 'When'],
   spikeAlert: [SEND, 'Spike alert'],
@@ -75,11 +75,11 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   'rules[].when.all[].value.threshold': [RULES, 'Clause 1: how similar'],
   'rules[].when.window': [RULES, 'Within'],
   'rules[].when.min': [RULES, 'At least this many'],
-  'rules[].when.multiple': [RULES, 'And times the usual number'],
+  'rules[].when.multiple': [RULES, 'And at least × the usual number'],
   'rules[].then[].type': [RULES, 'Notify'],
   'rules[].then[].channelIds[]': [RULES, 'Channels to notify'],
   'rules[].then[].label': [RULES, 'Labels to set'],
-  backfill: [WHEN, 'Keep what exists already'],
+  backfill: [WHEN, 'Keep existing posts'],
   'schedule.startsAt': [WHEN, 'From'],
   'schedule.endsAt': [WHEN, 'Until'],
   'schedule.timezone': [WHEN, 'Time zone'],

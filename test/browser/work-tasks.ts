@@ -23,7 +23,7 @@ export function workTasks(stranger: Stranger): void {
       .first()
       .waitFor();
     await page.getByText('"type": "hn_item.created"').first().waitFor();
-    await page.getByText('The event; Slack gets a message made of it').waitFor();
+    await page.getByText('The event, which Slack gets as a formatted message').waitFor();
     expect(await page.getByText('Request body (POST').count()).toBe(0);
     const delivery = page.getByRole('row').filter({ hasText: 'Slack, Channel' });
     await delivery.first().getByText('Team', { exact: true }).waitFor();

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from './client.js';
 import { beginSession, type Session } from './session.js';
 
-/** Reads the session of the cookie, and makes it the present session. @throws EarshotError 401 without one */
+/** Reads the session of the cookie, and makes it the present session. @throws EarshotError 401 without a session */
 export async function readSession(): Promise<Session> {
   const session = await api.get('/v1/auth/session');
   beginSession(session);
@@ -28,7 +28,7 @@ interface SignUp {
   password?: string;
   name?: string;
   /**
-   * The code of a new installation, of an invitation, or of a mail. Without a code, the API sends a mail with a link.
+   * The code of a new installation, of an invitation, or from a mail. Without a code, the API sends a mail with a link.
    */
   code?: string;
 }
@@ -43,7 +43,7 @@ export async function signUp(body: SignUp): Promise<Session | string> {
 
 export const signOut = () => api.post('/v1/auth/sign-out');
 
-/** The answer is the same for any address. */
+/** The API gives the same answer whether the address is known or not. */
 export const askForReset = (email: string) => api.post('/v1/auth/password/reset', { body: { email } });
 
 /** @param token of the link */

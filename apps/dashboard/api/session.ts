@@ -31,7 +31,7 @@ export function sessionEnded(): void {
   if (state.session && !state.hasEnded) change({ ...state, hasEnded: true });
 }
 
-/** The header of writes. */
+/** The token that the client sends in a header of each write. */
 export function csrfToken(): string | undefined {
   return state.session?.csrfToken;
 }

@@ -1,7 +1,8 @@
 import type { Intent, Label, Sentiment, Source } from './types.js';
 
 /**
- * The values of a type of the API, in this order. The compiler refuses a list with an additional or a missing value.
+ * The values of a type of the API, in the order of the keys of `values`. The compiler refuses a list with an
+ * additional or a missing value.
  */
 const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
 

@@ -1,6 +1,9 @@
 import { api } from './client.js';
 
-/** The filters that members have saved for all members of the account. `query` is that of the feed's address. */
+/**
+ * The filters that members have saved for all members of the account. `query` is the query string of the
+ * feed's address.
+ */
 export const listViews = (signal: AbortSignal) => api.get('/v1/views', { signal });
 
 export const saveView = (body: { name: string; query: string }) => api.post('/v1/views', { body });

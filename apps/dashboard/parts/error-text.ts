@@ -10,7 +10,10 @@ export interface ErrorText {
   requestId?: string | undefined;
 }
 
-/** The texts for an error. A refusal explains itself; only a failure of Earshot needs the id of its request. */
+/**
+ * The texts for an error. The message of a refusal says what to change; only a failure of Earshot needs the
+ * id of its request.
+ */
 export function errorText(error: unknown): ErrorText {
   if (error instanceof EarshotError) {
     const { message, details, status, requestId } = error;

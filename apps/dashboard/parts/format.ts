@@ -33,7 +33,7 @@ export const exactTime = (at: string) => exact.format(new Date(at));
 /** “22 Nov 2026, 19:28”, in the viewer's zone. */
 export const minuteOf = (at: string) => minute.format(new Date(at));
 
-/** “09:00” or “9:00 AM”, as the viewer writes the full hour of a day. */
+/** “09:00” or “9:00 AM”, the full hour of a day in the viewer's format. */
 export const hourOfDay = (hour: number) => hourly.format(Date.UTC(2026, 0, 1, hour));
 
 /** “22 Nov 2026”. A date without a time, such as `2026-11-22`, is a day of UTC and stays that day. */
@@ -48,7 +48,7 @@ export const count = (n: number) => whole.format(n);
 /** 12.3K */
 export const short = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : compact.format(n));
 
-/** 43% of a share between 0 and 1 */
+/** 43% for the share 0.43 */
 export const percent = (n: number) => share.format(n);
 
 /** “1 credit”, “43,200 credits” */
@@ -76,8 +76,8 @@ export function money(value: number, currency: string): string {
 }
 
 /**
- * Puts the text between marks that isolate its direction from the surrounding text. For places where no element is
- * possible.
+ * Puts the text between marks that isolate its direction from the surrounding text. It is used where no
+ * element is possible.
  */
 export const isolated = (text: string) => `\u2068${text}\u2069`;
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { exactTime, relativeTime } from './format.js';
 import classes from './time.module.css';
 
-/** Once a minute is enough for “5 minutes ago”. */
+/** Twice a minute is enough for “5 minutes ago”. */
 const TICK_MS = 30_000;
 
 interface Props {

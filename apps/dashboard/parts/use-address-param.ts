@@ -3,7 +3,7 @@ import { useSearchParams } from 'react-router';
 /**
  * A parameter of the address as a state, such as a filter. A change keeps the other parameters and adds no entry to the
  * history.
- * @returns the value, null if the address does not have it, and its setter: an empty value removes it
+ * @returns the value, or null if the address has none; and its setter, which removes an empty value from the address
  */
 export function useAddressParam(key: string): [string | null, (value: string | null) => void] {
   const [params, setParams] = useSearchParams();

@@ -10,7 +10,7 @@ export function PageError() {
       <Stack maw={520} gap="sm">
         <Title order={1}>This page failed</Title>
         <Text>
-          It is a defect of the page, or Earshot was updated while it was open. Nothing was changed by it.
+          The page has a defect, or Earshot was updated while the page was open. The failure changed no data.
           Reload the page; if it fails again, report the text below.
         </Text>
         <Code block>{message}</Code>

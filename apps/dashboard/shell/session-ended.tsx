@@ -20,7 +20,9 @@ export default function SessionEnded({ email }: { email: string }) {
     <Modal opened onClose={() => undefined} withCloseButton={false} title="Your session has ended">
       <form onSubmit={form.onSubmit(() => entry.mutate())}>
         <Stack>
-          <Text size="sm">Sign in again to go on. What you typed on this page is still there.</Text>
+          <Text size="sm">
+            Sign in again to continue. The text that you typed on this page is still there.
+          </Text>
           <PasswordInput
             label={`Password of ${email}`}
             autoComplete="current-password"

@@ -10,7 +10,10 @@ import { Shell } from './shell.js';
 
 const SessionEnded = lazy(() => import('./session-ended.js'));
 
-/** Reads the session once; without one, the sign-in comes first and returns to the same address. */
+/**
+ * Reads the session once. Without a session it opens the sign-in, which returns to the same address
+ * afterwards.
+ */
 export function SignedIn() {
   const { session, hasEnded } = useSessionState();
   const { pathname, search, hash } = useLocation();

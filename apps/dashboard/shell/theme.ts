@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
-/** The colour of Earshot. Index 6 is used on light ground, 8 on dark ground. */
+/** The colour of Earshot. Index 6 is the colour of filled elements in both themes. */
 const earshot: MantineColorsTuple = [
   '#eef2ff',
   '#e0e7ff',

@@ -9,7 +9,7 @@ import { ENGINES } from './engine-table.js';
 import type { Answer } from './rank.js';
 
 const SHOWN = 10;
-/** Comparing two texts takes time that grows with both. */
+/** Longer texts are not compared, because the time grows with the length of both texts. */
 const LONGEST_COMPARED = 20_000;
 
 /** The complete answers, newest first, with the changes since the previous answer. */
@@ -40,7 +40,7 @@ export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; b
   );
 }
 
-/** The answer of the same engine to the same question before this one. */
+/** The previous answer of the same engine to the same question in the same market. */
 function earlier(answers: readonly Answer[], index: number): Answer | undefined {
   const now = answers[index];
   return answers
@@ -98,7 +98,7 @@ function AnswerText({
   );
 }
 
-/** New words underlined, removed ones crossed out. */
+/** Shows new words underlined and removed words crossed out. */
 function Changes({ from, to }: { from: string; to: string }) {
   return diffWords(from, to).map(({ value, added, removed }, index) => {
     if (added)

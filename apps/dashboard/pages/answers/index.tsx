@@ -13,7 +13,7 @@ import { EngineTable } from './engine-table.js';
 import { ownBrandOf, type Answer } from './rank.js';
 
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
-/** A chart with more answers would not be readable. */
+/** Maximum number of answers. A chart with more answers would not be readable. */
 const MOST = 400;
 
 /** Shows what AI engines say about a brand: whether they mention and cite it, its rank, and the text. */
@@ -35,7 +35,7 @@ export function Component() {
   return (
     <Page
       title="AI answers"
-      lead="The engines are asked the same question again and again. Here is whether they name you, cite you, and what changes."
+      lead="Earshot asks AI engines the same question at each check. This page shows whether they name you, whether they cite you, and what changes."
       actions={
         keywords.data &&
         keywords.data.length > 0 && (
@@ -118,7 +118,7 @@ function Answers({ id, name }: { id: string; name: string }) {
             </Section>
             <Section
               title="Rank over time"
-              lead="The place of the brand among the brands of the search, in the order in which the answer names them. No point: not named."
+              lead="The position of the brand among the brands of the search, in the order in which the answer names them. An answer that does not name the brand has no point."
             >
               <Suspense fallback={<LoadingRows rows={1} height={220} />}>
                 <Chart answers={answers} brand={brand} />

@@ -4,7 +4,7 @@ export type Answer = RowOf<'/v1/keywords/{id}/answers'>;
 
 /**
  * The place of a brand among the brands of the search, in the order in which the answer names them; 1 is the first.
- * @returns null if the answer does not name it
+ * @returns null if the answer does not name the brand
  */
 export function rankOf({ brands }: Pick<Answer, 'brands'>, brand: string): number | null {
   const own = brands.find((one) => one.brand === brand)?.position ?? null;

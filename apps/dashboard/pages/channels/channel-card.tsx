@@ -78,10 +78,10 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
           </Group>
         )}
         {state === 'disabled' && (
-          <Alert color="red" title="Nothing is sent here">
+          <Alert color="red" title="Earshot sends nothing to this channel">
             <Text size="sm" className="foreign">
-              {channel.disabledReason ?? 'The service refused the messages for good.'} Correct the channel, or
-              enable it again.
+              {channel.disabledReason ?? 'The service refused the messages permanently.'} Correct the channel,
+              or enable it again.
             </Text>
           </Alert>
         )}
@@ -148,8 +148,8 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
           onConfirm={() => remove.mutate()}
           onClose={() => setDeleting(false)}
         >
-          Keywords that use this channel send nothing there any more. What was sent stays in the deliveries.
-          This cannot be undone.
+          Keywords that use this channel no longer send messages to it. The messages that were sent stay on
+          the page of the deliveries. You cannot restore the channel.
         </Confirm>
       )}
     </Paper>

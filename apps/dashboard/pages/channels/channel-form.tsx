@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** A new channel, or the changes of one. */
+/** The form that creates or changes a channel. */
 export function ChannelForm({ channel, onClose }: Props) {
   const form = useForm<ChannelValues>({ initialValues: valuesOf(channel) });
   const save = useMutation({
@@ -67,7 +67,7 @@ export function ChannelForm({ channel, onClose }: Props) {
           {kind === 'email' && (
             <TagsInput
               label="Addresses"
-              description="At most 10. Each gets a mail first and has to confirm it."
+              description="At most 10. Earshot first sends each address a mail with a link that confirms the address."
               placeholder="Type an address and press Enter"
               maxTags={10}
               splitChars={[',', ' ', ';']}

@@ -32,7 +32,7 @@ export function Component() {
   return (
     <Page
       title="Channels"
-      lead="Connect a channel here, then choose in a keyword what it gets: each mention at once, or a digest."
+      lead="Connect a channel here. Then choose in a keyword what the channel gets: each mention immediately, or a digest."
       actions={add}
     >
       <Loaded query={query} loading={<LoadingRows rows={3} height={120} />}>

@@ -46,7 +46,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   discord: {
     name: CHANNEL_KINDS.discord,
     unknownAddress:
-      'Discord does not know this webhook. It may have been deleted: copy it again, it begins with https://discord.com/api/webhooks/.',
+      'Discord does not know this webhook. The webhook may have been deleted. Copy its address again: it begins with https://discord.com/api/webhooks/.',
     fields: [
       webhookUrl(
         'https://discord.com/api/webhooks/…',
@@ -57,7 +57,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   teams: {
     name: CHANNEL_KINDS.teams,
     unknownAddress:
-      'Teams does not know this workflow. It may have been deleted: copy its address again from Workflows.',
+      'Teams does not know this workflow. The workflow may have been deleted. Copy its address again from Workflows.',
     fields: [
       webhookUrl(
         'https://….logic.azure.com/workflows/…',
@@ -91,7 +91,7 @@ export const KINDS: Readonly<Record<Kind, KindTexts>> = {
         key: 'url',
         label: 'Address',
         placeholder: 'https://example.com/hooks/earshot',
-        description: 'Gets the events as JSON, signed as webhooks are',
+        description: 'Earshot posts the events as JSON, with the same signatures as webhooks',
       },
     ],
   },
@@ -109,7 +109,8 @@ export interface ChannelValues {
 }
 
 /**
- * The form's values of a stored channel. Its secrets are masked, and a masked secret that is sent back does not change.
+ * The form's values of a stored channel. Secrets are masked. If the form sends a masked secret back, the API
+ * keeps the secret.
  */
 export function valuesOf(channel: Channel | undefined): ChannelValues {
   const config = (channel?.config ?? {}) as Partial<Omit<ChannelValues, 'kind' | 'name'>>;

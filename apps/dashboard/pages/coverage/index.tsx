@@ -31,7 +31,7 @@ export function Component() {
     <Page
       title="Coverage"
       back={{ to: `/keywords/${id}`, label: keyword.data?.name ?? 'Keyword' }}
-      lead="Which times of each search were read. If a covered time shows no mention, there was none."
+      lead="Shows which times of each search were read. If a covered time shows no mention, nothing matched in that time."
       actions={
         <SegmentedControl
           size="xs"

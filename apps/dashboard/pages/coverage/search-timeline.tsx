@@ -71,7 +71,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           color="red"
           icon={<EyeOff size={18} aria-hidden />}
           mb="sm"
-          title="Earshot is blind here"
+          title="Earshot cannot read this source"
           role="status"
         >
           Since {minuteOf(last.from)} this source could not be read:{' '}
@@ -175,7 +175,7 @@ function Line({
   );
 }
 
-/** The meaning of the grey ends of the line, which do not count as time to cover. */
+/** Explains the grey ends of the line: times for which coverage is not counted. */
 function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return null;
@@ -192,7 +192,7 @@ function GreyLegend({ windows, since, until }: { windows: readonly Window[]; sin
   );
 }
 
-/** Never 100% if any time is missing. */
+/** Shows “over 99%” instead of 100% if any time is missing. */
 const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 function lengthText(window: Window): string {

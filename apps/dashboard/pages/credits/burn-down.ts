@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** Number of last days whose pace the forecast uses. */
+/** The forecast uses the pace of this number of last days. */
 const PACE_DAYS = 7;
 
 /** The credits at the end of one UTC day. */

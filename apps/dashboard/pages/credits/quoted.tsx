@@ -18,7 +18,7 @@ export function Quoted() {
   return (
     <Section
       title="Quoted and charged"
-      lead="What the checks of this keyword were estimated to cost until now, and what was charged. Readings, buckets and agent steps are charged for each mention, on top of the estimate of checks."
+      lead="The estimated and the charged credits of this keyword’s checks until now. Readings, buckets and agent steps are charged for each mention, in addition to the checks."
       actions={
         <Select
           size="xs"

@@ -15,7 +15,7 @@ import { useAddressParam } from '../../parts/use-address-param.js';
 const GROUPS = ['source', 'keyword', 'operation'] as const;
 type Group = (typeof GROUPS)[number];
 
-/** The use of the credits of the last 30 days. */
+/** The credits that were used in the last 30 days. */
 export function Usage() {
   const [by, choose] = useAddressParam('by');
   const group = GROUPS.find((one) => one === by) ?? 'source';
@@ -53,7 +53,7 @@ function Shares({
   if (total === 0)
     return (
       <Empty icon={CreditCard} title="Nothing was charged">
-        Each check of a source costs credits. They appear here with the first check of a keyword.
+        Each check of a source costs credits. The used credits appear here after the first check of a keyword.
       </Empty>
     );
   return (

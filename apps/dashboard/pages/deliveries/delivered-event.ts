@@ -9,8 +9,8 @@ type Event = RowOf<'/v1/keywords/{id}/events'>;
 const BEFORE_ATTEMPT_MS = 300_000;
 
 /**
- * The event of a delivery. The event of a mention is always found, also for a watch without a keyword. An event of the
- * keyword itself, such as a fired alert, is found only if it was sent at once.
+ * The event of a delivery. The event of a mention is always found, even for a watch without a keyword. An event of the
+ * keyword itself, such as a fired alert, is found only if the first attempt followed it within five minutes.
  * @returns null if it was not found
  * @throws EarshotError, EarshotConnectionError
  */

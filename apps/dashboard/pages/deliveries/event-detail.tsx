@@ -13,7 +13,7 @@ type Delivery = RowOf<'/v1/deliveries'>;
 
 interface Props {
   delivery: Delivery;
-  /** The channel to which it went; undefined for an address, and for a deleted channel. */
+  /** The channel that got the delivery; undefined for an address, and for a deleted channel. */
   channel: Channel | undefined;
 }
 
@@ -39,7 +39,7 @@ export function EventDetail({ delivery, channel }: Props) {
   );
 }
 
-/** The event of a delivery. A webhook gets its bytes; each attempt sends them with a fresh signature. */
+/** The event of a delivery. Each attempt sends a webhook the bytes of the event, with a new signature. */
 function SentEvent({ delivery, channel }: Props) {
   const { eventId, target } = delivery;
   const query = useQuery({
@@ -55,7 +55,7 @@ function SentEvent({ delivery, channel }: Props) {
         {WITHOUT_EVENT[target.kind] ??
           (query.error
             ? `The event is not shown here: ${errorText(query.error).message}.`
-            : 'The event is not shown here: it is not a mention, and it is not among the events of the keyword of the five minutes before the first attempt.')}
+            : 'The event is not shown here: it is not a mention, and the keyword has no such event in the five minutes before the first attempt.')}
       </Text>
     );
   return (
@@ -72,12 +72,12 @@ function SentEvent({ delivery, channel }: Props) {
 
 /** Why a delivery of this kind has no event. */
 const WITHOUT_EVENT: Readonly<Record<string, string>> = {
-  digest: 'A digest is one message about several mentions, so it has no event of its own.',
+  digest: 'A digest is one message about several mentions, so it has no event.',
   verification: 'This was the mail that asks to confirm an address, so it has no event.',
 };
 
 function headingOf({ endpoint }: Delivery, channel: Channel | undefined): string {
   const isBody = channelIdOf(endpoint) === undefined || channel?.kind === 'webhook';
   if (isBody) return 'Request body (POST, application/json)';
-  return `The event; ${channel ? CHANNEL_KINDS[channel.kind] : 'the channel'} gets a message made of it`;
+  return `The event, which ${channel ? CHANNEL_KINDS[channel.kind] : 'the channel'} gets as a formatted message`;
 }

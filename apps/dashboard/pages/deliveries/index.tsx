@@ -14,7 +14,7 @@ export function Component() {
   return (
     <Page
       title="Deliveries"
-      lead="Every attempt to a webhook or a channel, with the response. Earshot retries a failed one up to seven times, in 41 hours."
+      lead="Each attempt to deliver to a webhook or a channel, with the response. Earshot retries a failed delivery up to seven times, in 41 hours."
     >
       <Tabs
         value={tab}

@@ -37,8 +37,8 @@ export function Replays() {
           if (rows.length === 0)
             return (
               <Empty icon={History} title="No replays">
-                A replay sends the events of a time again: the same bytes and ids, with a fresh signature. It
-                is free.
+                A replay sends the events of a period again, with the same bytes and ids and a new signature.
+                Replays are free.
               </Empty>
             );
           return (
@@ -81,7 +81,7 @@ function NewReplay() {
     onError: (error) => showFaults(form, error, (path) => (path.startsWith('keyword') ? 'keyword' : path)),
   });
   return (
-    <Section title="Send a window again">
+    <Section title="Send the events of a period again">
       <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
         <Group align="flex-start" gap="sm">
           <Select

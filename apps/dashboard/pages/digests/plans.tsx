@@ -16,14 +16,14 @@ const MODES = ['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report'] as 
 type Mode = (typeof MODES)[number];
 
 const WHEN: Readonly<Record<Mode, string>> = {
-  instant: 'each mention at once',
+  instant: 'each mention immediately',
   hourly: 'at the full hour',
   daily: `every day at ${hourOfDay(9)}`,
   daily_brief: `every day at ${hourOfDay(9)}, with a summary`,
   weekly_report: `Mondays at ${hourOfDay(9)}, with charts`,
 };
 
-/** The channels of each keyword, and the mode of each. */
+/** The channels of each keyword, each with its mode. */
 export function Plans() {
   const { timezone } = useSession().account;
   const query = useQuery({
@@ -55,7 +55,7 @@ export function Plans() {
                 </Button>
               }
             >
-              A digest needs a channel that it goes to.
+              Earshot sends digests to channels, so add a channel first.
             </Empty>
           );
         return (

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** Events, and so their deliveries, are kept for 90 days. */
+/** Events and their deliveries are kept for 90 days. */
 const KEPT_MS = 90 * 24 * 3_600_000;
 
 /** The digests that were sent, newest first. */

@@ -30,7 +30,7 @@ interface Values {
   most: number;
 }
 
-/** Analyses the latest mentions of a keyword; one credit for each. */
+/** Analyses the latest mentions of a keyword. Each mention costs one credit. */
 export function Analyses() {
   const canEdit = useCanEdit();
   const names = useKeywordNames();
@@ -73,7 +73,7 @@ export function Analyses() {
     <Stack>
       <Section
         title="Analyse mentions"
-        lead="The latest mentions of a keyword, of the last 30 days. One credit for each mention that is analysed."
+        lead="Analyses the latest mentions of a keyword from the last 30 days. Each analysed mention costs one credit."
       >
         <form onSubmit={form.onSubmit((values) => run.mutate(values))}>
           <Stack gap="sm">
@@ -93,13 +93,7 @@ export function Analyses() {
                 data={OPERATIONS}
                 {...form.getInputProps('operation')}
               />
-              <NumberInput
-                label="At most this many"
-                min={1}
-                max={200}
-                w={150}
-                {...form.getInputProps('most')}
-              />
+              <NumberInput label="Maximum number" min={1} max={200} w={150} {...form.getInputProps('most')} />
             </Group>
             <OperationFields form={form} />
             {number !== undefined && (
@@ -110,7 +104,7 @@ export function Analyses() {
                 }
               >
                 {number > 0 &&
-                  `${plural(number, 'mention')}, one credit each. What cannot be analysed is not charged.`}
+                  `${plural(number, 'mention')}, one credit each. A mention that cannot be analysed costs nothing.`}
               </Alert>
             )}
             {run.error && (
@@ -155,7 +149,7 @@ function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
     <>
       <Textarea
         label="Instruction"
-        description={isAgent ? 'A language model carries it out on each mention.' : undefined}
+        description={isAgent ? 'A language model follows this instruction for each mention.' : undefined}
         placeholder={isAgent ? 'Which product is it about?' : 'Only what people say about the price'}
         required={isAgent}
         autosize

@@ -76,7 +76,7 @@ function textOf(value: unknown): string {
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
   const links = mentions.map(({ id, url, title, excerpt }) => (
-    // A line is high enough to be pressed with a finger.
+    // The line is high enough for a finger to press it.
     <Text
       key={id}
       size="sm"

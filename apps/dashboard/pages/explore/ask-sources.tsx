@@ -20,7 +20,7 @@ interface Question {
   sources: Source[];
 }
 
-/** Asks sources once, after the price was shown. */
+/** Shows the price of a question, then asks sources once. */
 export function AskSources() {
   const canEdit = useCanEdit();
   const [params, setParams] = useSearchParams();
@@ -122,7 +122,11 @@ export function AskSources() {
             </Alert>
           )}
           {estimate.error && (
-            <Problem error={estimate.error} title="There is no price" shownPaths={['question', 'sources']} />
+            <Problem
+              error={estimate.error}
+              title="The price could not be computed"
+              shownPaths={['question', 'sources']}
+            />
           )}
           {start.error && <Problem error={start.error} title="The sources were not asked" />}
         </Section>

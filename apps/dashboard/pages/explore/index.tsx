@@ -11,7 +11,7 @@ export function Component() {
   return (
     <Page
       title="Explore"
-      lead="Ask once, with the price shown first. Keep what is worth following as a keyword."
+      lead="Ask a question once; Earshot shows the price first. You can make the question a keyword afterwards."
     >
       <Tabs
         value={tab}

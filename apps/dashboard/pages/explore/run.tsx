@@ -87,7 +87,7 @@ function Items({ id, question }: { id: string; question: string }) {
         if (items.length === 0)
           return (
             <Empty icon={SearchX} title="Nothing was found">
-              The sources have nothing about these words now.
+              The sources have no posts with these words now.
             </Empty>
           );
         return (

@@ -22,7 +22,7 @@ export default function ExportDialog({ filters, close }: { filters: ApiFilters; 
       <Stack>
         <Text size="sm">
           {total === undefined ? 'Everything' : plural(total, 'mention')} that the filters of the feed show,
-          also what is not loaded yet.
+          including mentions that are not loaded yet.
         </Text>
         <Radio.Group label="Format" value={format} onChange={(value) => setFormat(value as ExportFormat)}>
           <Group mt={4}>
@@ -47,7 +47,7 @@ export default function ExportDialog({ filters, close }: { filters: ApiFilters; 
             </Text>
           </div>
         )}
-        {progress.status === 'failed' && <Problem error={progress.error} title="The export broke off" />}
+        {progress.status === 'failed' && <Problem error={progress.error} title="The export failed" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={leave}>
             {progress.status === 'done' ? 'Close' : 'Cancel'}

@@ -86,7 +86,7 @@ function SearchField({ filters, change, search, onAgree }: SearchProps) {
   const isMeaning = mode === 'semantic';
   const submit = () => {
     const changes = { q: text.trim(), mode: text.trim() ? mode : 'text' } as const;
-    // Pressing the button with the price on it is the consent.
+    // The button shows the price, so pressing it is the consent.
     if (isMeaning) onAgree(writeFilters({ ...filters, ...changes }).toString());
     change(changes);
   };

@@ -7,7 +7,7 @@ export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
 
-/** The filters in the address bar. They have the names of the API if it has the filter. */
+/** The filters in the address bar. Filters of the API keep their names. */
 export interface FeedFilters {
   q: string;
   mode: 'text' | 'semantic';

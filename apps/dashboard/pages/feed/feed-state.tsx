@@ -35,8 +35,8 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
           title="A search by meaning costs 2 credits"
           action={<Button onClick={onAgree}>Search for 2 credits</Button>}
         >
-          It orders your mentions by how near they are to “{filters.q}”. The same question is free for ten
-          minutes.
+          It sorts your mentions by how close their meaning is to “{filters.q}”. The same question is free for
+          ten minutes.
         </Empty>
       ) : isNarrowed(filters) ? (
         <Empty
@@ -48,7 +48,8 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
             </Button>
           }
         >
-          Look further back, or remove a filter. Dropped and hidden mentions are shown on demand.
+          Look further back, or remove a filter. Dropped and hidden mentions appear only if the filters
+          include them.
         </Empty>
       ) : (
         <Empty
@@ -65,14 +66,14 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
             </Group>
           }
         >
-          New mentions appear here as soon as they are found; the page need not be reloaded.
+          New mentions appear here as soon as they are found. You do not need to reload the page.
         </Empty>
       )}
     </div>
   );
 }
 
-/** All filters but the window. */
+/** Values that remove all filters except the window. */
 export const NO_FILTERS = {
   q: '',
   mode: 'text',

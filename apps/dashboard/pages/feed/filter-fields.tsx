@@ -28,7 +28,7 @@ const LONG_AGO: Readonly<Record<Window, string>> = {
   '90d': 'Last 90 days',
 };
 
-/** The fields of all filters. Each change appears in the address at once. */
+/** The fields of all filters. Each change appears in the address immediately. */
 export default function FilterFields({ filters, change, keywordNames }: Props) {
   return (
     <>

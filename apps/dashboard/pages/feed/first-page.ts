@@ -13,7 +13,7 @@ let begun: { address: string; query: ApiFilters; page: Promise<MentionPage | und
 export function beginFirstPage(search: string): void {
   const filters = readFilters(new URLSearchParams(search));
   const query = apiFilters(filters, Date.now());
-  // It costs credits, and the member has to agree to the price first.
+  // A search by meaning costs credits, and the member has to agree to the price first.
   if (query.mode === 'semantic') return;
   // Without a session the read fails. Then the page is read after the sign-in.
   const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch(() => undefined);

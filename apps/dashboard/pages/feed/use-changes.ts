@@ -42,6 +42,6 @@ export function useChanges() {
   };
 }
 
-/** The labels with this one set or removed. */
+/** Adds the label if it is missing, otherwise removes it. */
 export const toggled = (labels: readonly Label[], label: Label): Label[] =>
   labels.includes(label) ? labels.filter((one) => one !== label) : [...labels, label];

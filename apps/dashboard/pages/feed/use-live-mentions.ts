@@ -11,9 +11,9 @@ const MOST_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
-  /** The place in the stream after which it sends all mentions that the list does not contain. */
+  /** A place in the stream. All mentions that the list does not contain come after it. */
   lastEventId: string | undefined;
-  /** Reads the list again from its beginning. @returns its place; undefined if it cannot be read */
+  /** Reads the list again from its beginning. @returns the place of the list; undefined if the list cannot be read */
   readAgain: () => Promise<string | undefined>;
 }
 
@@ -21,7 +21,7 @@ interface List {
  * Receives new mentions of the filters. The stream begins at the place of the list. After a break or a new sign-in it
  * continues after the last mention, so no mention is missing. It can send mentions that the list already contains.
  * @param list the list that was read before the stream began
- * @returns the new ones, the newest first, and the state of the connection
+ * @returns the new mentions, the newest first, and the state of the connection
  */
 export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: List) {
   const [fresh, setFresh] = useState<{ of: ApiFilters; mentions: readonly FeedMention[] }>({
@@ -31,7 +31,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
-  /** The place after which the stream continues. Without an id, it is the place of the list when it is read again. */
+  /** The place after which the stream continues. If `id` is undefined, the list is read again and gives the place. */
   const place = useRef<{ of: ApiFilters; id: string | undefined }>(undefined);
   const mentions = fresh.of === query ? fresh.mentions : NONE;
 
@@ -84,7 +84,7 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
 
   const timesFull = Math.floor(mentions.length / MOST_FRESH);
   useEffect(() => {
-    // If the list could not be read, the next attempt follows at the next multiple.
+    // If the list could not be read, the next attempt follows at the next multiple of `MOST_FRESH`.
     if (timesFull > 0) void readAgain();
   }, [timesFull]);
   return { fresh: mentions, state };

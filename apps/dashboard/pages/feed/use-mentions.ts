@@ -29,7 +29,7 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     structuralSharing: false,
-    // When the member returns to a list, the list would miss the mentions that have arrived since.
+    // A cached list would miss the mentions that arrive before the member returns to it.
     gcTime: 0,
     meta: { isLive: true },
   });

@@ -15,7 +15,7 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
   const hits = [...why.mutes, ...why.vips].filter(({ hit }) => hit);
   return (
     <div>
-      <Title order={3}>Why it is here</Title>
+      <Title order={3}>Why this mention is here</Title>
       <Stack gap={6} mt={6}>
         <Text size="sm" component="div">
           {why.matchedTerms.length > 0 ? (
@@ -34,8 +34,8 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
         {why.dropped && (
           <Text size="sm">
             It was dropped: <b>{words(why.dropped.reason).toLowerCase()}</b>{' '}
-            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are kept, not pushed and
-            not charged.
+            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not pushed
+            and not charged.
           </Text>
         )}
         {hits.map(({ detail }, index) => (
@@ -108,7 +108,7 @@ function Rules({ rules }: { rules: Why['rules'] }) {
             return (
               <Text key={index} size="xs" className="foreign">
                 <Icon size={12} aria-label={holds ? 'holds' : 'does not hold'} /> <bdi>{field}</bdi> {op}{' '}
-                <bdi>{textOf(value)}</bdi> – it has <bdi>{textOf(seen)}</bdi>
+                <bdi>{textOf(value)}</bdi> – the mention has <bdi>{textOf(seen)}</bdi>
               </Text>
             );
           })}

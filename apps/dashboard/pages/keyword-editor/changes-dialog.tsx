@@ -43,7 +43,8 @@ export function ChangesDialog({ before, after, estimate, stored, isPending, erro
               ))}
             </List>
             <Text size="sm" mt={4}>
-              Their next check reports nothing: it only remembers what exists. Mentions stay.
+              The next check of these searches reports nothing: it only records the existing posts. Stored
+              mentions stay.
             </Text>
           </Alert>
         )}
@@ -56,7 +57,7 @@ export function ChangesDialog({ before, after, estimate, stored, isPending, erro
         {error !== null && error !== undefined && <Problem error={error} title="The keyword was not saved" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Go on editing
+            Continue editing
           </Button>
           <Button loading={isPending} disabled={changes.length === 0} onClick={onSave}>
             Save

@@ -21,8 +21,8 @@ import { useDraft } from './draft.js';
 const EVENTS = [
   { value: 'keyword.alert_fired', label: 'An alert fired' },
   { value: 'keyword.report_ready', label: 'A weekly report is ready' },
-  { value: 'keyword.paused', label: 'It was paused' },
-  { value: 'keyword.resumed', label: 'It was resumed' },
+  { value: 'keyword.paused', label: 'The keyword was paused' },
+  { value: 'keyword.resumed', label: 'The keyword was resumed' },
   { value: 'channel.disabled', label: 'A channel was disabled' },
 ];
 const MODES = ['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report'].map((value) => ({
@@ -41,7 +41,7 @@ const MOST_CHANNELS = 5;
 export function DeliverySection() {
   const form = useDraft();
   return (
-    <Section title="Where to send it">
+    <Section title="Where to send mentions">
       <Stack>
         <Channels />
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
@@ -52,7 +52,7 @@ export function DeliverySection() {
             {...form.getInputProps('webhookUrl')}
           />
           <NativeSelect
-            label="It gets"
+            label="The webhook gets"
             miw={180}
             data={[
               { value: 'all', label: 'every mention' },
@@ -63,7 +63,7 @@ export function DeliverySection() {
         </Group>
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
           <MultiSelect
-            label="Also tell about"
+            label="Send these events too"
             miw={240}
             data={EVENTS}
             clearable

@@ -25,7 +25,7 @@ export interface DraftAgentStep {
   fields: AnswerField[];
 }
 
-/** The body of a keyword as the form holds it: every field has a value, and paths are those of the API. */
+/** The body of a keyword in the form. Every field has a value, and the same path as in the API. */
 export interface Draft {
   name: string;
   refreshIntervalSeconds: number;

@@ -165,7 +165,7 @@ function useUnsavedWarning(isUnsaved: () => boolean): void {
   });
   useEffect(() => {
     if (blocker.state !== 'blocked') return;
-    if (window.confirm('Leave the page? What you changed is not saved.')) blocker.proceed();
+    if (window.confirm('Leave the page? Your changes are not saved.')) blocker.proceed();
     else blocker.reset();
   }, [blocker]);
   useEffect(() => {

@@ -56,7 +56,7 @@ function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> 
   };
 }
 
-/** Without the ids of the searches and rules, which belong to the original. */
+/** Removes the ids of searches and rules, because they belong to the original. */
 function copyOf(draft: ReturnType<typeof draftOf>): typeof draft {
   return {
     ...draft,

@@ -2,5 +2,5 @@
 export const MATCHES = [
   { value: 'word', label: 'whole words' },
   { value: 'contains', label: 'part of a word too' },
-  { value: 'platform', label: 'as the source’s own search' },
+  { value: 'platform', label: 'by the search of the source' },
 ];

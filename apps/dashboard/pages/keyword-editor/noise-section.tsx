@@ -29,7 +29,7 @@ export function NoiseSection() {
   return (
     <Section
       title="Mutes and VIPs"
-      lead="A muted mention is kept with its reason, not pushed and not charged."
+      lead="A muted mention is stored with the reason, but not pushed and not charged."
     >
       <Stack gap="xs">
         {muteRules.map((_, index) => (
@@ -99,7 +99,7 @@ interface EntryProps {
   children: ReactNode;
 }
 
-/** One mute or VIP: its own fields, the source for which it counts, and the button that removes it. */
+/** One mute or VIP: its own fields, the source to which it applies, and the button that removes it. */
 function Entry({ list, index, name, children }: EntryProps) {
   const form = useDraft();
   const { value, onChange, ...source } = form.getInputProps(`${list}.${index}.source`);
@@ -127,7 +127,7 @@ function Entry({ list, index, name, children }: EntryProps) {
 }
 
 function Add({ label, isFull, add }: { label: string; isFull: boolean; add: () => void }) {
-  if (isFull) return <Text size="xs">There is no room for more.</Text>;
+  if (isFull) return <Text size="xs">The list is full.</Text>;
   return (
     <div>
       <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={add}>

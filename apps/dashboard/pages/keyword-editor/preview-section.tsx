@@ -21,7 +21,7 @@ export function PreviewSection() {
   return (
     <Section
       title="Preview"
-      lead="What the sources have about the terms now. You see the price first; nothing is created."
+      lead="Shows what the sources have about the terms now. You see the price first. A preview creates nothing."
     >
       <Stack align="stretch">
         {asked && <Asked key={asked.turn} question={asked.question} />}
@@ -36,8 +36,8 @@ export function PreviewSection() {
         </div>
         {!canAsk && (
           <Text size="sm" c="dimmed">
-            It needs terms that match as whole words, without other words that must appear as well, and a
-            source that is searched by words.
+            A preview needs terms that match as whole words, no other required words, and a source that is
+            searched by words.
           </Text>
         )}
       </Stack>

@@ -18,7 +18,7 @@ export function ReadingSection() {
   const form = useDraft();
   const { aiStep } = form.values;
   return (
-    <Section title="How to read it" lead="Relevance, language and story are always read, and free.">
+    <Section title="How to read mentions" lead="Relevance, language and story are always read, and free.">
       <Stack>
         <Switch
           label="Read sentiment and intent (1 credit for each kept mention)"
@@ -27,7 +27,7 @@ export function ReadingSection() {
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
           <NumberInput
             label="Relevance at least"
-            description="From 0 to 100. Mentions below it stay in the list of dropped mentions, and are not charged"
+            description="From 0 to 100. Mentions with less relevance are dropped, and not charged"
             miw={200}
             min={0}
             max={100}
@@ -37,7 +37,7 @@ export function ReadingSection() {
           />
           <TagsInput
             label="Languages"
-            description="Codes such as en, pt-BR; others are dropped"
+            description="Codes such as en, pt-BR. Mentions in other languages are dropped"
             miw={200}
             placeholder={form.values.languages.length > 0 ? undefined : 'all'}
             clearable
@@ -45,7 +45,7 @@ export function ReadingSection() {
           />
         </Group>
         <Switch
-          label="Let a model sort mentions into buckets (1 credit for each that gets one)"
+          label="Let a model sort mentions into buckets (1 credit for each mention that gets a bucket)"
           {...form.getInputProps('aiEnabled', { type: 'checkbox' })}
         />
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>

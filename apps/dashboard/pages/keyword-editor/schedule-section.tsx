@@ -27,13 +27,13 @@ export function ScheduleSection({ isNew }: { isNew: boolean }) {
       <Stack>
         {isNew && (
           <Switch
-            label="Keep what exists already (first scan)"
-            description="Its mentions are never pushed. The first scan is charged once."
+            label="Keep existing posts (first scan)"
+            description="Mentions of the first scan are never pushed. The first scan is charged once."
             {...form.getInputProps('backfill', { type: 'checkbox' })}
           />
         )}
         <Switch
-          label="Run only for a time"
+          label="Run only in a period"
           checked={schedule !== null}
           onChange={({ currentTarget }) =>
             form.setFieldValue(

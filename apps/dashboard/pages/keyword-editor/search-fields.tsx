@@ -21,7 +21,7 @@ interface Props {
   search: DraftSearch;
 }
 
-/** The criteria of one search, which replace those of the keyword one by one. */
+/** The criteria of one search. Each of them replaces the same criterion of the keyword. */
 export function SearchFields({ source, path, search }: Props) {
   const form = useDraft();
   const own = `${path}.overrides`;
@@ -59,7 +59,7 @@ export function SearchFields({ source, path, search }: Props) {
         <NativeSelect
           label="Terms match"
           miw={150}
-          data={[{ value: '', label: 'as the keyword' }, ...MATCHES]}
+          data={[{ value: '', label: 'as in the keyword' }, ...MATCHES]}
           {...text(form.getInputProps(`${own}.match`))}
         />
         <TextInput label="Market" miw={100} {...text(form.getInputProps(`${own}.market`))} />

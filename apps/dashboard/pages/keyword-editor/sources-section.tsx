@@ -23,7 +23,7 @@ export function SourcesSection() {
     else form.setFieldValue(`sources.${index}.enabled`, !entries[index]?.enabled);
   };
   return (
-    <Section title="Where" lead="A source that is switched off keeps its searches; they pause.">
+    <Section title="Where" lead="If you switch a source off, its searches are paused but not deleted.">
       <Group gap={6}>
         {SOURCES.map((source) => {
           const state = states.get(source);

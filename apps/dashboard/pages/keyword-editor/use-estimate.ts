@@ -6,8 +6,9 @@ import type { KeywordBody } from './draft.js';
 const PAUSE_MS = 500;
 
 /**
- * The price of a body, or why it would be refused; requested again half a second after the last key press.
- * @param keywordId of the keyword that the body changes; undefined for a new one
+ * The price of a body, or the reason why the API would refuse the body. It is requested again half a second after the
+ * last key press.
+ * @param keywordId the keyword that the body changes; undefined for a new keyword
  */
 export function useEstimate(body: KeywordBody, keywordId: string | undefined) {
   const text = JSON.stringify(body);

@@ -7,7 +7,7 @@ import { IntervalField } from './interval-field.js';
 import { MATCHES } from './matches.js';
 import { MoreCriteria } from './search-fields.js';
 
-/** Name, terms and how they match. */
+/** The name, the terms, and how the terms match. */
 export function WhatSection() {
   const form = useDraft();
   return (
@@ -28,7 +28,7 @@ export function WhatSection() {
         </Group>
         <TagsInput
           label="One of these must appear"
-          description="Names, spellings, hashtags. Enter or a comma ends one."
+          description="Names, spellings, hashtags. Press Enter or type a comma after each."
           placeholder={form.values.globalCriteria.terms.length > 0 ? undefined : 'Acme Rocket'}
           clearable
           splitChars={[',', '\n']}
@@ -62,7 +62,7 @@ export function WhatSection() {
 
 const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'page', 'perPage', 'filters'] as const;
 
-/** Closed unless the keyword has such criteria, or one of them is refused. */
+/** Rarely used criteria. This part is open if the keyword has such a criterion, or the API refused one. */
 function CriteriaOfAllSources() {
   const form = useDraft();
   const { globalCriteria, sources } = form.values;

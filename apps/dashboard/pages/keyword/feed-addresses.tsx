@@ -56,7 +56,7 @@ export function FeedAddresses({ keywordId }: { keywordId: string }) {
           onClose={() => setAsking(false)}
         >
           <Stack gap="xs">
-            <Text size="sm">Every reader that uses the present addresses gets a 404 at once.</Text>
+            <Text size="sm">Every reader that uses the present addresses gets a 404 immediately.</Text>
           </Stack>
         </Confirm>
       )}

@@ -110,7 +110,7 @@ function Overview({ keyword }: { keyword: Keyword }) {
       <Figures keyword={keyword} bySource={bySource.data} bySentiment={bySentiment.data} />
       <Section
         title="Mentions by day"
-        lead="By the UTC day on which Earshot found them. Mentions of the first scan are on the day of that scan, even if they were published earlier."
+        lead="Counted by the UTC day on which Earshot found the mentions. Mentions of the first scan are on the day of that scan, even if they were published earlier."
       >
         <Loaded query={bySource} loading={<LoadingRows rows={1} height={280} />}>
           {(series) =>
@@ -120,8 +120,8 @@ function Overview({ keyword }: { keyword: Keyword }) {
               </Suspense>
             ) : (
               <Empty icon={BarChart3} title="Nothing in this period">
-                The first check of a search reports nothing that existed before it. What is published from
-                then on appears here.
+                The first check of a search reports no older posts. Posts that are published later appear
+                here.
               </Empty>
             )
           }
@@ -159,7 +159,7 @@ function Figures({ keyword, bySource, bySentiment }: FiguresProps) {
       <Figure
         label="Credits a month"
         value={count(keyword.monthlyCredits)}
-        hint="for checks, by the present prices"
+        hint="for checks, at present prices"
       />
       <Figure
         label="Last check"

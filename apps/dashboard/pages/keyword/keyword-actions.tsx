@@ -24,7 +24,8 @@ export function KeywordActions({ keyword }: { keyword: Keyword }) {
       queries.setQueryData(['/v1/keywords', keyword.id], answer);
       notify(isPaused ? 'The keyword runs again.' : 'The keyword is paused.');
     },
-    onError: (error) => notifyFailure(isPaused ? 'It was not resumed' : 'It was not paused', error),
+    onError: (error) =>
+      notifyFailure(isPaused ? 'The keyword was not resumed' : 'The keyword was not paused', error),
   });
   return (
     <>
@@ -96,7 +97,7 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
           {purge ? 'Purge' : 'Retire'} <bdi>{keyword.name}</bdi>?
         </>
       }
-      action={purge ? 'Purge for ever' : 'Retire'}
+      action={purge ? 'Purge permanently' : 'Retire'}
       isPending={remove.isPending}
       error={remove.error}
       isReady={!purge || typed === keyword.name}
@@ -110,7 +111,7 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
             mt="sm"
             label={
               <>
-                Type <bdi>{keyword.name}</bdi> to go on
+                Type <bdi>{keyword.name}</bdi> to continue
               </>
             }
             value={typed}
@@ -118,7 +119,7 @@ function DeleteDialog({ keyword, purge, close }: { keyword: Keyword; purge: bool
           />
         </>
       ) : (
-        'It stops looking, and cannot be changed or resumed. Its mentions and events stay readable.'
+        'A retired keyword finds no more mentions, and cannot be changed or resumed. Its mentions and events stay readable.'
       )}
     </Confirm>
   );

@@ -92,7 +92,7 @@ interface Row {
   count: number;
 }
 
-/** A term is the same in every source. */
+/** Adds up the counts of each term over all sources. */
 function joined(rows: readonly Row[]): Row[] {
   const counts = new Map<string, number>();
   for (const { value, count: n } of rows) counts.set(value, (counts.get(value) ?? 0) + n);

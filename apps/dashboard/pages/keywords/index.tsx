@@ -35,7 +35,7 @@ export function Component() {
   return (
     <Page
       title="Keywords"
-      lead="What Earshot listens for, where, and how often."
+      lead="What Earshot looks for, in which sources, and how often."
       actions={
         canEdit && (
           <>
@@ -100,7 +100,7 @@ function NoKeyword({ isFiltered }: { isFiltered: boolean }) {
         </Button>
       }
     >
-      A keyword says which words you listen for, in which sources, and what happens with what is found.
+      A keyword defines which words Earshot looks for, in which sources, and what happens with the mentions.
     </Empty>
   );
 }

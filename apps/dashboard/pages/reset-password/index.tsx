@@ -74,7 +74,7 @@ function NewPassword({ token }: { token: string }) {
       </SignPage>
     );
   return (
-    <SignPage title="Choose a new password" lead="All sessions that are open now end.">
+    <SignPage title="Choose a new password" lead="This ends all sessions that are open now.">
       <form onSubmit={form.onSubmit(() => change.mutate())}>
         <Stack>
           <NewPasswordField label="New password" autoFocus {...form.getInputProps('newPassword')} />

@@ -53,7 +53,7 @@ export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   return (
     <Section
       title="Backtest"
-      lead="Runs the rules above over the stored mentions, with the code that runs live. It is free and changes nothing."
+      lead="Applies the rules above to the stored mentions, with the same code as for new mentions. A backtest is free and changes nothing."
       actions={
         <Group gap="xs">
           <SegmentedControl
@@ -80,7 +80,8 @@ export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
       {run.data && <Outcome keywordId={keywordId} backtest={run.data} />}
       {!run.data && !run.error && (
         <Text size="sm" c="dimmed">
-          Run it before you save: it shows how often each rule would have fired, and what would be different.
+          Run the backtest before you save. It shows how often each rule would have fired, and where that
+          differs from the stored results.
         </Text>
       )}
     </Section>
@@ -93,8 +94,8 @@ function Outcome({ keywordId, backtest }: { keywordId: string; backtest: Backtes
     <Stack>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
         <Figure label="Mentions" value={count(items)} hint={`${dayOf(window.from)} to ${dayOf(window.to)}`} />
-        <Figure label="Would fire in addition" value={count(added)} hint="rule and mention" />
-        <Figure label="Would not fire any more" value={count(removed)} hint="rule and mention" />
+        <Figure label="Would fire in addition" value={count(added)} hint="pairs of rule and mention" />
+        <Figure label="Would not fire any more" value={count(removed)} hint="pairs of rule and mention" />
         <Figure
           label="Alerts"
           value={count(alerts.length)}

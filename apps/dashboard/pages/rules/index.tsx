@@ -28,7 +28,7 @@ export function Component() {
     <Page
       title="Rules and alerts"
       back={{ to: `/keywords/${id}`, label: query.data?.keyword.name ?? 'Keyword' }}
-      lead="Rules run in order on each new mention, after its readings. An alert looks at the number of mentions instead."
+      lead="Rules run in order on each new mention, after its readings. An alert depends on the number of mentions instead."
     >
       <Loaded query={query} loading={<LoadingRows rows={3} height={160} />}>
         {({ keyword, channels }) => <RulesForm key={keyword.version} keyword={keyword} channels={channels} />}

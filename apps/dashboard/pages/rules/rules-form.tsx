@@ -78,7 +78,7 @@ export function RulesForm({
       />
       <Section
         title="Spike alert"
-        lead="Alerts when an hour has unusually many mentions for its hour of the week. It waits for 24 hours of history."
+        lead="Earshot alerts if an hour has more mentions than is usual for this hour of the week. The alert needs 24 hours of history."
       >
         <Select
           aria-label="Spike alert"

@@ -33,7 +33,7 @@ const EXPIRIES = [
   { value: '365', label: 'expires in a year' },
 ];
 
-/** Keys of programs: create, see when they were used, revoke. */
+/** Creates, lists and revokes the keys of programs. */
 export function ApiKeys() {
   const canEdit = useCanEdit();
   if (!canEdit) return <Empty icon={KeyRound} title="Keys are for editors and owners" />;
@@ -72,7 +72,7 @@ function NewKey() {
   return (
     <Section
       title="New key"
-      lead="Sent in the header x-api-key. A key never does more than the member who made it."
+      lead="Programs send the key in the header x-api-key. A key never allows more than the role of the member who created it."
     >
       <Stack>
         <form onSubmit={form.onSubmit(() => create.mutate())}>
@@ -191,7 +191,7 @@ function KeyTable() {
           onConfirm={() => revoke.mutate(revoking.id)}
           onClose={() => setRevoking(undefined)}
         >
-          Programs that use the key get 401 within 5 seconds. It cannot be restored.
+          Programs that use the key get 401 within 5 seconds. You cannot restore the key.
         </Confirm>
       )}
     </Section>

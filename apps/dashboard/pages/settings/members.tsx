@@ -57,7 +57,7 @@ function MemberTable() {
     },
   });
   return (
-    <Section title="Members" lead="Roles count at once, also for the keys of a member.">
+    <Section title="Members" lead="A new role applies immediately, also to the keys of the member.">
       <Loaded query={members}>
         {({ data }) => (
           <DataTable label="Members" head={['E-mail', 'Role', 'Joined', 'Last seen', '']} framed={false}>
@@ -114,7 +114,7 @@ function MemberTable() {
           onConfirm={() => remove.mutate(leaving.id)}
           onClose={() => setLeaving(undefined)}
         >
-          The sessions end at once, and the keys that this member created are revoked.
+          The sessions of this member end immediately, and the keys that the member created are revoked.
         </Confirm>
       )}
     </Section>
@@ -143,7 +143,7 @@ function Invitations() {
   return (
     <Section
       title="Invitations"
-      lead="The link is shown once and works for 7 days. Send it to the person yourself; where a mail server is set up, a mail goes out as well."
+      lead="The link is shown once and works for 7 days. Send the link to the person yourself. If a mail server is set up, Earshot also sends the link by mail."
     >
       <Stack>
         <form onSubmit={form.onSubmit(() => invite.mutate())}>

@@ -16,8 +16,8 @@ const PLANS = ['free', 'solo', 'growth', 'pro', 'unlimited'] as const;
 type Plan = (typeof PLANS)[number];
 
 /**
- * The plan and the packs of credits. The operator can allow both only on the command line; the API then refuses the
- * change with this reason.
+ * The plan and the packs of credits. If the operator allows changes of both only on the command line, the API
+ * refuses a change with this reason.
  */
 export function PlanAndPacks({ plan }: { plan: Plan }) {
   const isOwner = useIsOwner();
@@ -48,7 +48,7 @@ export function PlanAndPacks({ plan }: { plan: Plan }) {
   return (
     <Section
       title="Plan and packs"
-      lead="A smaller plan pauses what is above its limits. Packs are used after the allowance."
+      lead="After a change to a smaller plan, Earshot pauses keywords that exceed its limits. Packs are used after the allowance."
     >
       <Stack>
         <Group align="flex-end">

@@ -82,7 +82,7 @@ function Sessions() {
                 </Table.Td>
                 <Table.Td>
                   {current ? (
-                    <Badge color="teal">This one</Badge>
+                    <Badge color="teal">This session</Badge>
                   ) : (
                     <Button size="compact-xs" variant="default" onClick={() => end.mutate(id)}>
                       End

@@ -30,7 +30,10 @@ export function SigningSecret() {
     },
   });
   return (
-    <Section title="Signing secret" lead="Receivers check the header X-Signature of each webhook with it.">
+    <Section
+      title="Signing secret"
+      lead="Receivers use the secret to check the header X-Signature of each webhook."
+    >
       <Stack>
         {isShown && (
           <Loaded query={secret}>
@@ -39,8 +42,8 @@ export function SigningSecret() {
                 <CopyField label="Secret" value={signingSecret} />
                 {previousValidUntil && (
                   <Text size="sm">
-                    Until <Time at={previousValidUntil} exact />, deliveries are also signed with the secret
-                    before.
+                    Until <Time at={previousValidUntil} exact />, deliveries are also signed with the previous
+                    secret.
                   </Text>
                 )}
               </>
@@ -67,8 +70,8 @@ export function SigningSecret() {
           onConfirm={() => rotate.mutate()}
           onClose={() => setAsking(false)}
         >
-          For 24 hours deliveries are signed with both secrets, so that receivers can change over. A second
-          rotation in this time ends the oldest secret at once.
+          For 24 hours deliveries are signed with both secrets, so that you can change the receivers. A second
+          rotation in this time ends the oldest secret immediately.
         </Confirm>
       )}
     </Section>

@@ -16,9 +16,9 @@ export function Component() {
   const isInvited = fragment.has('code');
   if (options?.signUp === 'off' && !options.isFirst && !isInvited)
     return (
-      <SignPage title="Nobody can sign up here">
+      <SignPage title="Sign-up is off">
         <Stack>
-          <Text size="sm">This installation takes no new accounts. Ask its operator.</Text>
+          <Text size="sm">This installation does not accept new accounts. Ask its operator.</Text>
           <Anchor component={Link} to="/sign-in" size="sm">
             Sign in
           </Anchor>
@@ -32,15 +32,15 @@ export function Component() {
       lead={
         isFirst ? (
           <>
-            The terminal in which Earshot was started shows a line <Code>Sign-up code: XXXX-XXXX</Code>. It
-            makes you the owner of the first account.
+            The terminal in which Earshot was started shows a line <Code>Sign-up code: XXXX-XXXX</Code>. This
+            code makes you the owner of the first account.
           </>
         ) : isInvited ? (
           'You have been invited. Choose a password.'
         ) : options?.signUp === 'open' ? (
-          'You get a mail with a link. With the code of an invitation, continue here.'
+          'You get a mail with a link. If you have the code of an invitation, enter it here.'
         ) : (
-          'You need an invitation of a member.'
+          'You need an invitation from a member.'
         )
       }
     >

@@ -6,7 +6,7 @@ export interface Condition {
   colour: 'gray' | 'teal' | 'red';
 }
 
-/** A source without any successful check has not shown yet that it works. */
+/** The badge of a source. A source without a successful check is not called healthy. */
 export function conditionOf(
   source: Pick<SourceState, 'configured' | 'enabled' | 'healthy' | 'lastSuccessAt'>,
 ): Condition {

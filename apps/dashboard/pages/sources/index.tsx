@@ -21,7 +21,7 @@ export function Component() {
   return (
     <Page
       title="Sources"
-      lead="Where Earshot listens. The operator configures sources by settings of the environment."
+      lead="The platforms that Earshot searches. The operator configures them with environment variables."
     >
       <Loaded query={sources} loading={<LoadingRows rows={6} height={110} />}>
         {({ data }) => (
@@ -51,8 +51,8 @@ function Summary({ sources }: { sources: readonly SourceState[] }) {
   if (broken.length === 0) return null;
   return (
     <Alert color="red" title={`${broken.map(({ id }) => sourceName(id)).join(', ')}: not healthy`}>
-      Checks that fail cost nothing and are tried again. What was published meanwhile is found as far back as
-      the source shows it.
+      Earshot repeats failed checks, and they cost nothing. Afterwards it also finds posts that were published
+      in the meantime, as far back as the source shows them.
     </Alert>
   );
 }

@@ -11,7 +11,7 @@ import { suggestedTerms, type Plan } from './plan.js';
 
 const TagsField = lazy(() => import('./tags-field.js'));
 
-/** Sources that need only a term. The other sources are chosen in the editor. */
+/** Sources that need more than a term. They are chosen in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 const LATER = new Intl.ListFormat('en');
 
@@ -99,7 +99,7 @@ const FEEDS = { label: 'Feeds', description: 'Addresses of the news pages and bl
 const TERMS = {
   label: 'Terms',
   description:
-    'Suggested spellings. One of them must appear as whole words. Remove what is too general, add nicknames and typing errors.',
+    'Suggested spellings. One of them must appear as whole words. Remove terms that are too general. Add nicknames and common misspellings.',
 };
 
 interface TermsProps {

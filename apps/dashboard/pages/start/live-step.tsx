@@ -25,7 +25,7 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
   });
   const found = results.data?.data.length ?? 0;
   return (
-    <Section title="It is listening">
+    <Section title="The keyword is running">
       <Loaded query={keyword}>
         {({ watches, name }) => {
           const checked = watches.filter(({ lastCheckedAt }) => lastCheckedAt !== null).length;
@@ -44,7 +44,7 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
                     <SourceName source={source} />
                     <Badge color={lastStatus === 'failed' ? 'red' : lastStatus ? 'teal' : 'gray'}>
                       {lastStatus === 'failed'
-                        ? 'failed, is tried again'
+                        ? 'failed; Earshot tries again'
                         : lastStatus
                           ? 'checked'
                           : 'waiting'}
@@ -54,13 +54,11 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
               </Group>
               <List size="sm" spacing={4}>
                 <List.Item>
-                  What existed already is in the feed, marked “First scan”; it is never pushed.
+                  Older posts are in the feed with the mark “First scan”. They are never pushed.
                 </List.Item>
+                <List.Item>New posts appear in the feed within one interval, without a reload.</List.Item>
                 <List.Item>
-                  What is published from now on appears in the feed within one interval, without a reload.
-                </List.Item>
-                <List.Item>
-                  To get it elsewhere,{' '}
+                  To get mentions elsewhere,{' '}
                   <Anchor component={Link} to="/channels">
                     set up a channel
                   </Anchor>

@@ -17,7 +17,7 @@ export default function PreviewStep({ plan, onBack, onDone }: Props) {
   return (
     <Section
       title="What would have been found"
-      lead={`Each source is asked once for ${askedTerms(plan)}. It creates no keyword.`}
+      lead={`Each source is asked once for ${askedTerms(plan)}. The preview creates no keyword.`}
     >
       <Stack>
         <Preview question={plan} preview={preview} />

@@ -45,7 +45,7 @@ export default function PriceStep({ plan, onChange, onBack, onCreated }: Props) 
       <Stack>
         <NativeSelect
           label="Look every"
-          description="More often costs more, and finds a post sooner."
+          description="A shorter interval costs more, and finds posts sooner."
           w={220}
           data={INTERVALS}
           value={String(plan.intervalSeconds)}
@@ -58,7 +58,10 @@ export default function PriceStep({ plan, onChange, onBack, onCreated }: Props) 
             answer.valid ? (
               <Price estimate={answer.estimate} />
             ) : (
-              <Problem error={new Error(answer.refusal.message)} title="It cannot be created like this" />
+              <Problem
+                error={new Error(answer.refusal.message)}
+                title="The keyword cannot be created with these values"
+              />
             )
           }
         </Loaded>
@@ -104,11 +107,7 @@ function Price({ estimate }: { estimate: Estimate }) {
               : undefined
           }
         />
-        <Figure
-          label="First scan, once"
-          value={`≤ ${count(firstScanCredits)}`}
-          hint="keeps what exists already"
-        />
+        <Figure label="First scan, once" value={`≤ ${count(firstScanCredits)}`} hint="keeps existing posts" />
         <Figure
           label="Each kept mention"
           value={credits(creditsPerItem.analysis)}

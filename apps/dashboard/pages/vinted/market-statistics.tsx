@@ -33,8 +33,8 @@ export function MarketStatistics() {
       {(found) =>
         found.length === 0 || !id ? (
           <Empty icon={ShoppingBag} title="No keyword searches Vinted">
-            Add the source “Vinted” to a keyword: its listings then make the statistics. The source is off
-            until the operator sets SOURCE_VINTED_ENABLED=true.
+            Add the source “Vinted” to a keyword. The statistics are computed from the listings that its
+            searches find. The source is off until the operator sets SOURCE_VINTED_ENABLED=true.
           </Empty>
         ) : (
           <Section

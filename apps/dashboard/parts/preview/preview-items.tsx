@@ -10,10 +10,10 @@ import { Empty } from '../states.js';
 import { Time } from '../time.js';
 
 const SHOWN = 12;
-/** The recent items that a keyword would have found. */
+/** Items that are at most this old are counted as recent. */
 const RECENT_DAYS = 7;
 
-/** The items that the sources returned: those with a term first, with their number per source, newest first. */
+/** Shows the number of matches for each source, then the items: first the matches, the newest at the top. */
 export function PreviewItems({
   mentions,
   terms,
@@ -24,8 +24,8 @@ export function PreviewItems({
   const [isWhole, setWhole] = useState(false);
   if (mentions.length === 0)
     return (
-      <Empty icon={SearchX} title="The sources have nothing about it now">
-        That can be right for a new name. Otherwise go back and add spellings.
+      <Empty icon={SearchX} title="The sources have nothing about these terms now">
+        This can be correct for a new name. Otherwise go back and add spellings.
       </Empty>
     );
   const matching = newestFirst(mentions.filter(({ matchedTerms }) => matchedTerms.length > 0));
@@ -35,7 +35,7 @@ export function PreviewItems({
     <Stack gap="xs">
       <Text size="sm" fw={600}>
         {plural(matching.length, 'match', 'matches')} in {plural(mentions.length, 'result')} of the sources,{' '}
-        {matching.filter(isRecent).length} of the last {RECENT_DAYS} days
+        {matching.filter(isRecent).length} from the last {RECENT_DAYS} days
       </Text>
       <Group component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
         {sources.map((source) => {
@@ -44,7 +44,7 @@ export function PreviewItems({
             <Group component="li" key={source} gap={6}>
               <SourceName source={source} size="xs" />
               <Text size="xs" c="dimmed">
-                {plural(own.length, 'match', 'matches')}, {own.filter(isRecent).length} of the last{' '}
+                {plural(own.length, 'match', 'matches')}, {own.filter(isRecent).length} from the last{' '}
                 {RECENT_DAYS} days
               </Text>
             </Group>
@@ -102,7 +102,7 @@ function isRecent({ publishedAt }: Mention): boolean {
   return publishedAt !== null && Date.now() - Date.parse(publishedAt) < RECENT_DAYS * 86_400_000;
 }
 
-/** Posts without a time last. */
+/** Sorts by time; posts without a time are last. */
 function newestFirst(mentions: readonly Mention[]): Mention[] {
   return [...mentions].sort((a, b) => (b.publishedAt ?? '').localeCompare(a.publishedAt ?? ''));
 }

@@ -81,8 +81,8 @@ function Offer({ question, preview: { price, start } }: Props) {
           </Button>
         }
       >
-        {plural(question.sources.length, 'source')}, 2 credits for each that answers. What does not answer
-        costs nothing.
+        {plural(question.sources.length, 'source')}, 2 credits for each source that answers. A source that
+        does not answer costs nothing.
       </Empty>
       {start.error && <Problem error={start.error} title="The preview did not begin" />}
     </>

@@ -9,7 +9,7 @@ export interface PreviewQuestion {
   feedUrls: readonly string[];
 }
 
-/** A preview asks for at most this many terms, and reads this many feeds. */
+/** Maximum number of terms of a preview. `MOST_FEEDS` is its maximum number of feeds. */
 export const MOST_TERMS = 5;
 const MOST_FEEDS = 20;
 const LIMIT = 25;

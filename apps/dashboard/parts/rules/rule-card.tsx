@@ -195,7 +195,7 @@ function WindowFields({
       />
       <NumberInput
         w={190}
-        label="And times the usual number"
+        label="And at least × the usual number"
         min={1}
         step={0.5}
         value={rule.multiple}
@@ -222,7 +222,7 @@ function Actions({
   return (
     <Checkbox.Group
       label="Then"
-      description="Notify sends at once, also to channels that get a digest later."
+      description="Notify sends the mention immediately, also to channels that get a digest later."
       error={error}
       value={actions}
       onChange={(chosen) => set({ actions: chosen as Action['type'][] })}
