@@ -3,7 +3,7 @@ import { openPollingStores, Upstream, workerOn, type PollingStores } from '../te
 import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
-import { DueLanes } from './due-lanes.js';
+import { dueLanes } from './due-lanes.js';
 import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
 import type { LaneWorker } from '../lanes/lane-worker.js';
 import type { Database } from '#postgres';
@@ -277,7 +277,7 @@ it('the query for due lanes reads one search of each lane, even when all searche
       return row!.n;
     };
     const before = await count();
-    const due = new DueLanes(tx as unknown as Database);
+    const due = dueLanes(tx as unknown as Database);
     expect(await Promise.all([...lanes, 'other:0'].map((lane) => due.has(lane)))).toEqual([
       ...lanes.map(() => true),
       false,

@@ -1,6 +1,7 @@
 import type { SourceId } from '#contracts';
 import { newId } from '#kernel';
 import type { Database } from '#postgres';
+import { SharedLook } from '../due/shared-look.js';
 
 /** One source that an Explore asks, claimed by this replica. */
 export interface ExploreJob {
@@ -41,6 +42,18 @@ export async function releaseJobs(database: Database, source: string): Promise<v
      WHERE source = $1 AND status = 'queued' AND claim IS NOT NULL`,
     [source],
   );
+}
+
+/** Tells which sources have open jobs that nobody has claimed. */
+export function queuedExplores(database: Database): SharedLook {
+  return new SharedLook(async (sources) => {
+    const rows: { source: string }[] = await database.query(
+      `SELECT s.source FROM unnest($1::text[]) AS s (source) CROSS JOIN LATERAL (SELECT FROM explore_sources q
+         WHERE q.source = s.source AND q.status = 'queued' AND q.claimed_until <= now() LIMIT 1) AS queued`,
+      [sources],
+    );
+    return rows.map(({ source }) => source);
+  });
 }
 
 /** Claims the oldest open job of the source; undefined if there is none. */

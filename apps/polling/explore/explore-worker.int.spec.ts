@@ -4,6 +4,7 @@ import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
 import { ExploreDecisions } from './explore-decisions.js';
+import { queuedExplores } from './explore-jobs.js';
 import { ExploreWorker } from './explore-worker.js';
 
 let stores: PollingStores;
@@ -28,7 +29,8 @@ it('an Explore waits while its lane has checks to do, and is asked when the lane
   const upstream = new Upstream();
   const { lane } = workerOn(upstream, stores);
   let isIdle = false;
-  const worker = new ExploreWorker(lane, () => isIdle, database, store, createLogger('spec', 'silent'), 10);
+  const log = createLogger('spec', 'silent');
+  const worker = new ExploreWorker(lane, () => isIdle, queuedExplores(database), database, store, log, 10);
   worker.start();
   await until('it was taken and given back', async () => {
     const rows: { given: boolean }[] = await database.query(

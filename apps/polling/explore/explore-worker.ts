@@ -14,6 +14,7 @@ import { compile } from '#matching';
 import type { Database } from '#postgres';
 import { UpstreamError, type Fetched } from '#sources';
 import type { Logger } from '#telemetry';
+import type { SharedLook } from '../due/shared-look.js';
 import type { Lane } from '../lanes/lane.js';
 import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
@@ -39,10 +40,14 @@ export class ExploreWorker {
   private readonly work: Repeated;
   private hasLane = false;
 
-  /** @param isIdle whether the lane has no checks to do */
+  /**
+   * @param isIdle whether the lane has no checks to do
+   * @param queued whether a source has open jobs
+   */
   constructor(
     private readonly lane: Lane,
     private readonly isIdle: () => boolean,
+    private readonly queued: SharedLook,
     private readonly database: Database,
     store: EventStore,
     log: Logger,
@@ -50,7 +55,6 @@ export class ExploreWorker {
   ) {
     this.decisions = new ExploreDecisions(database, store);
     this.work = new Repeated({
-      // Each lane queries the tables, and hardly ever finds a job.
       pauseMs: Math.max(pauseMs, 1_000),
       run: () => this.runOne(),
       failed: (error) => log.error({ err: error, lane: lane.name }, 'an Explore could not continue'),
@@ -71,6 +75,7 @@ export class ExploreWorker {
     // Only one replica holds the lane: a claim that exists now belongs to a replica that has lost the lane.
     if (!this.hasLane) await releaseJobs(this.database, this.lane.source);
     this.hasLane = true;
+    if (!(await this.queued.has(this.lane.source))) return false;
     const job = await claimJob(this.database, this.lane.source);
     if (!job) return false;
     const waitedMs = systemClock.now().getTime() - job.createdAt.getTime();

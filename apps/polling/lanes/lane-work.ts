@@ -6,8 +6,10 @@ import { BUS, DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
-import { DueLanes } from '../due/due-lanes.js';
+import { dueLanes } from '../due/due-lanes.js';
+import type { SharedLook } from '../due/shared-look.js';
 import { CheckRecorder } from '../record/check-recorder.js';
+import { queuedExplores } from '../explore/explore-jobs.js';
 import { ExploreWorker } from '../explore/explore-worker.js';
 import { LaneWorker } from './lane-worker.js';
 import { LookupWorker } from '../lookups/lookup-worker.js';
@@ -22,7 +24,8 @@ export interface WorkOnLane {
 /** Starts the work on lanes: checks on each lane, and on the first lane of a source its lookups and Explores. */
 @Injectable()
 export class LaneWork {
-  private readonly due: DueLanes;
+  private readonly due: SharedLook;
+  private readonly explores: SharedLook;
   private readonly recorder: CheckRecorder;
   private readonly lookups: LookupWorker;
 
@@ -33,7 +36,8 @@ export class LaneWork {
     strategy: NatsStrategy,
     @Inject(LOG) private readonly log: Logger,
   ) {
-    this.due = new DueLanes(database);
+    this.due = dueLanes(database);
+    this.explores = queuedExplores(database);
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
     this.lookups = new LookupWorker(strategy, bus, database, store);
   }
@@ -53,7 +57,15 @@ export class LaneWork {
     const isFirst = lane.name.endsWith(':0');
     const answers = lane.connector.lookups && isFirst ? this.lookups.open(lane) : undefined;
     const explores = isFirst
-      ? new ExploreWorker(lane, () => worker.isIdle, this.database, this.store, this.log, tickMs)
+      ? new ExploreWorker(
+          lane,
+          () => worker.isIdle,
+          this.explores,
+          this.database,
+          this.store,
+          this.log,
+          tickMs,
+        )
       : undefined;
     explores?.start();
     return {

@@ -5,7 +5,8 @@ import type { Clock } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { Claims } from '../due/claims.js';
-import { untilNextTick, type DueLanes } from '../due/due-lanes.js';
+import { untilNextTick } from '../due/due-lanes.js';
+import type { SharedLook } from '../due/shared-look.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
 import { prolongReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
@@ -55,7 +56,7 @@ export class LaneWorker {
   constructor(
     readonly lane: Lane,
     private readonly database: Database,
-    private readonly due: DueLanes,
+    private readonly due: SharedLook,
     private readonly recorder: CheckRecorder,
     private readonly clock: Clock,
     private readonly tickMs: number,

@@ -22,7 +22,7 @@ import type { PricedCheck } from '../record/build-checks.js';
 import { checkPriceOf } from '../read/check-price.js';
 import { CheckRecorder } from '../record/check-recorder.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
-import { DueLanes } from '../due/due-lanes.js';
+import { dueLanes } from '../due/due-lanes.js';
 import { LaneWorker } from '../lanes/lane-worker.js';
 import { Lane } from '../lanes/lane.js';
 import { NOTHING_LEARNED, type LaneMemory } from '../lanes/lane-memory.js';
@@ -283,6 +283,6 @@ export function workerOn(
     remember: async (memory) => void learned.push(memory),
   });
   const recorder = new CheckRecorder(database, store, () => Date.now());
-  const worker = new LaneWorker(lane, database, new DueLanes(database), recorder, systemClock, 20, log);
+  const worker = new LaneWorker(lane, database, dueLanes(database), recorder, systemClock, 20, log);
   return { lane, recorder, worker, learned };
 }

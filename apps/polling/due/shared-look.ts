@@ -1,0 +1,39 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Questions within this time share a statement. Loops of the same process ask at nearly the same moment. */
+const TOGETHER_MS = 5;
+
+/**
+ * Answers which of the names that several loops ask about have work. One statement serves all of them, because each loop
+ * asks often, and usually there is no work.
+ */
+export class SharedLook {
+  private look: Look | undefined;
+
+  /** @param read those of the names that have work */
+  constructor(private readonly read: (names: string[]) => Promise<string[]>) {}
+
+  /** True if there is work for this name. */
+  async has(name: string): Promise<boolean> {
+    const look = (this.look ??= this.begin());
+    look.names.add(name);
+    return (await look.found).has(name);
+  }
+
+  private begin(): Look {
+    const names = new Set<string>();
+    return { names, found: this.ask(names) };
+  }
+
+  private async ask(names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    await wait(TOGETHER_MS);
+    this.look = undefined;
+    return new Set(await this.read([...names]));
+  }
+}
+
+/** The names that share a statement, and those among them that have work. */
+interface Look {
+  names: Set<string>;
+  found: Promise<ReadonlySet<string>>;
+}
