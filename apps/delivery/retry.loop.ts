@@ -13,7 +13,7 @@ import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js'
 import { returnPending, savePending } from './attempts/pending-deliveries.js';
 import type { Address } from './attempts/targets.js';
 
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 const PER_ENDPOINT = 32;
 /** Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt. */
 const TOGETHER_MS = 20;

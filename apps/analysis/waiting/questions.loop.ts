@@ -24,7 +24,7 @@ import {
 /** Pauses with and without a language model. Without one, only questions from before its removal wait. */
 const ASK_PAUSE_MS = 100;
 const LOCAL_PAUSE_MS = 1_000;
-const OVERDUE_PAUSE_MS = 250;
+const OVERDUE_PAUSE_MS = 500;
 const MEASURE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 /** Time that running requests get at a stop. */

@@ -18,7 +18,7 @@ import {
 } from './replay-progress.js';
 import { ReplaySender } from './replay-sender.js';
 
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 /** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
 /** Maximum number of events that a replay sends before it is another replay's turn. */
