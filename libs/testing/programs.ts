@@ -38,7 +38,7 @@ export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {})
     HOST: '127.0.0.1',
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'warn',
-    POLL_TICK_MS: '50',
+    POLL_TICK_MS: '100',
     LANE_LEASE_MS: '1500',
     ...more,
   };

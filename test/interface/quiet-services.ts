@@ -17,7 +17,12 @@ export async function startQuietServices(
   withDelivery = true,
   more: NodeJS.ProcessEnv = {},
 ): Promise<RunningService[]> {
-  const env = programEnv(stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false', ...more });
+  const env = programEnv(stores, {
+    LOG_LEVEL: 'silent',
+    SOURCE_HACKERNEWS_ENABLED: 'false',
+    POLL_TICK_MS: '1000',
+    ...more,
+  });
   const analysis = readAnalysisConfig(env);
   const delivery = readDeliveryConfig(env);
   const polling = readPollingConfig(env);
