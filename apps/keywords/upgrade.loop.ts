@@ -20,8 +20,8 @@ interface UnpricedWatch {
 }
 
 /**
- * Adds plans and prices to watches of older versions, once, at the first start of this version: prices are quoted from
- * now on, and watches over the limits of the account's plan are paused. Later starts find nothing to do.
+ * Runs at the first start of this version, for the watches that an older version created. Stores their prices, which are
+ * quoted from this time on, and pauses those over the limits of the account's plan. Later starts find no such watches.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {
@@ -40,7 +40,7 @@ export class UpgradeLoop implements Loop {
     this.finished = this.work().catch((error: unknown) =>
       this.log.error(
         { err: error },
-        'watches of an older version could not be priced; the next start continues',
+        'watches of an older version could not be priced; Earshot tries again at the next start',
       ),
     );
   }

@@ -26,7 +26,7 @@ describe('the language of a text', () => {
     expect(languageOf(text)).toBeUndefined();
   });
 
-  it('is the declared language of the source, as a short code, for a short text', () => {
+  it('of a short text is the language that the source declares, as a short code', () => {
     expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
   });
 
@@ -41,7 +41,7 @@ describe('the language of a text', () => {
   });
 
   it.each(['und', 'zxx', '', 'x', '!!', 'english'])(
-    'is the language of the text if the declared language is not a code: "%s"',
+    'is the language of the text if the declared language is not a usable code: "%s"',
     (declared) => {
       expect(languageOf('The delivery was late again and nobody answered', declared)).toBe('en');
     },

@@ -15,7 +15,7 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
-/** While megabytes of text are matched, other work of the process gets a turn this often. */
+/** Matching a lot of text gives other work of the process a turn after this time. */
 const SLICE_MS = 20;
 
 /** The results of a read for its watches. */
@@ -26,7 +26,7 @@ export interface Outcome {
   memories: SearchMemory[];
 }
 
-/** The lane that was read, and the inputs of its outcome. */
+/** The lane that was read, and the services that `outcomeOf` uses. */
 interface Work {
   lane: Lane;
   database: Database;
@@ -35,7 +35,7 @@ interface Work {
 }
 
 /**
- * Turns the results of a read into the checks of the watches. A search whose request was not sent gets no check.
+ * Turns the results of a read into the checks of the watches. A search gets no check if its request was not sent (its lane waits).
  * @param prices the reserved price of each watch's check, by watch id
  */
 export async function outcomeOf(

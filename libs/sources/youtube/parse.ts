@@ -132,7 +132,7 @@ function itemOf(id: string, title: string, snippet: JsonRecord, detail: JsonReco
   });
 }
 
-// Counts are texts. A count that the owner hides is missing.
+// Counts are strings. A count that the owner hides is missing.
 function countsOf(detail: JsonRecord): (number | undefined)[] {
   const statistics = recordOf(detail['statistics']);
   return ['viewCount', 'likeCount', 'commentCount'].map((name) => {

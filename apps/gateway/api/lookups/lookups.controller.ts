@@ -112,7 +112,7 @@ export class LookupsController {
   }
 }
 
-/** The name of a user or a video. Only the source knows whether it exists. */
+/** Refuses a user name or video id that is too long (404). Whether it exists, the source answers. */
 function refOf(text: string, what: string): string {
   if (text.length > LONGEST_REF) throw Refusal.notFound(what);
   return text;
