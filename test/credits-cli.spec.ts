@@ -78,7 +78,7 @@ it('an audit that finds something ends with exit code 1', async () => {
   expect(JSON.parse(out)).toMatchObject({
     accountId,
     agrees: false,
-    faults: ['the balance in the tables is 1, but 250000 by the stream'],
+    faults: ['the balance in the tables is 1, but 250000 according to the stream'],
   });
 });
 

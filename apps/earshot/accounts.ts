@@ -43,7 +43,7 @@ export function addAccountCommands(program: Command): void {
   accounts
     .command('change-plan')
     .description(
-      'change the plan of an account at once; the new allowance is reduced by what this period has used',
+      'change the plan of an account immediately; the credits that this period has used reduce the new allowance',
     )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--plan <plan>', 'free, solo, growth, pro or unlimited')
@@ -77,7 +77,7 @@ export function addSigningSecretCommands(program: Command): void {
     .command('rotate')
     .description(
       'create a new secret; print {signingSecret, previousValidUntil}, which are shown only once. Deliveries are signed ' +
-        'with both secrets for 24 hours; a second rotation within 24 hours ends the oldest secret at once',
+        'with both secrets for 24 hours; a second rotation within 24 hours ends the oldest secret immediately',
     )
     .requiredOption('--account <id>', 'the account', id)
     .action(async ({ account }: { account: string }) => {

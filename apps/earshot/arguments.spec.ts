@@ -1,7 +1,7 @@
 import { Refusal } from '#kernel';
 import { failureText } from './arguments.js';
 
-it('prints each faulty option of a refusal on its own line', () => {
+it('the command line prints each faulty option of a refusal on its own line', () => {
   const details = [
     { path: 'plan', message: 'must be one of free, solo' },
     { path: 'signature_version', message: 'must be one of v1, legacy' },
@@ -18,7 +18,7 @@ it('prints each faulty option of a refusal on its own line', () => {
   );
 });
 
-it('prints the message of any other failure', () => {
+it('the command line prints the message of any other failure', () => {
   expect(failureText(Refusal.notFound('account'))).toBe('account not found');
   expect(failureText(new Error('no'))).toBe('no');
 });

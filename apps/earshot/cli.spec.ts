@@ -5,7 +5,7 @@ import { checkout } from '#testing';
 
 const CLI = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 
-it('ends without a stack trace when the reader of its output has closed the pipe', async () => {
+it('the command line ends without a stack trace when the reader of its output has closed the pipe', async () => {
   const child = spawn(process.execPath, [CLI, 'config'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   let errors = '';

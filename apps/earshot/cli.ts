@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { failureText } from './arguments.js';
 
-/** Adds one command, or one group of them. */
+/** Adds one command, or one group of commands. */
 type AddCommands = (program: Command) => void;
 
 // Most of the time of a short command is the loading of modules, so only the modules of the requested command are

@@ -20,7 +20,7 @@ export interface AllAddresses extends Addresses {
 /**
  * Finds the running installation: by NATS_URL and DATABASE_URL, otherwise by the file that it writes to DATA_DIR (a
  * demo writes it to the folder `demo`).
- * @throws Error that says how to start one
+ * @throws Error that says how to start an installation
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   const settings = readSettings(['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'], env);

@@ -28,8 +28,8 @@ const CHANNELS = (receiver: string) => [
 ];
 
 /**
- * Gives the first keyword of the demo a channel of each kind, a rule that notifies them, and a spike alert. Does nothing
- * if it has them from an earlier start.
+ * Gives the first keyword of the demo a channel of each kind, a rule that notifies these channels, and a spike alert.
+ * Does nothing if the keyword has channels from an earlier start.
  */
 export async function setUpChannels(
   address: string,
@@ -70,7 +70,7 @@ export async function setUpChannels(
   });
 }
 
-/** Many people write about the first brand at once, so that its spike alert fires. */
+/** Publishes many posts about the first brand within a few seconds, so that its spike alert fires. */
 export async function makeSpike(
   { world }: Pick<Simulator, 'world'>,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ export async function makeSpike(
   }
 }
 
-/** The owner of the address opens the link of the mail, and confirms. */
+/** Confirms the address with the link in the mail, as the owner of the address would. */
 async function verifyAddress(inbox: Simulator['inbox'], signal: AbortSignal): Promise<void> {
   for (
     const until = Date.now() + VERIFY_WITHIN_MS;

@@ -32,7 +32,7 @@ Earshot is running. All posts are simulated: no real person wrote any of them.
     ${cli} --help
 
 ${BRANDS[0]!.name} has a rule that marks complaints and sends them to a channel of each kind (slack, discord, teams, telegram,
-email, webhook), and a spike alert: within two minutes many people write about it.
+email, webhook), and a spike alert: within two minutes many people write about this brand.
 
 The lines below show each webhook that the demo's receiver gets, and each message of a channel: ✓ if it is correct, ✗ and the
 reason if not.

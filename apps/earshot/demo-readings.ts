@@ -5,9 +5,9 @@ import type { DemoAccount } from './demo-account.js';
 /** The keys of a mention that the demo uses. */
 interface ReadMention {
   source: string;
-  /** Null if it has none. */
+  /** Null if the mention has no title. */
   title: string | null;
-  /** Empty if it has only a title. */
+  /** Empty if the mention has only a title. */
   text: string;
   lang: string | null;
   analysis?: {
@@ -33,8 +33,8 @@ const QUESTIONS = [
 ];
 
 /**
- * Prints how Earshot read some mentions, and a question that finds a mention without a common word. Prints nothing if
- * the demo stops first.
+ * Prints how Earshot read some mentions. Also prints a question, and a mention that it finds although they share no
+ * word. Prints nothing if the demo stops first.
  * @param address of the gateway
  */
 export async function showReadings(
@@ -99,7 +99,7 @@ function readingsText(
     return `  ${(sentiment ?? '').padEnd(9)} ${(intent ?? '').padEnd(22)} ${String(relevance ?? '').padStart(3)}  ${shortened(wordsOf(one))}`;
   });
   return `
-How Earshot read some of them, on this machine, without any key:
+How Earshot read some of the mentions, on this machine, without any key:
 
   ${'sentiment'.padEnd(9)} ${'intent'.padEnd(22)} relevance (0 to 100), text
 ${lines.join('\n')}

@@ -14,7 +14,7 @@ const SIMULATOR_PORT = 8090;
 const MARKET_MS = 45_000;
 /** Number of posts of each source that the simulated world keeps in memory: about the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
-/** Number of the newest listings, which the watches follow. */
+/** The number of newest listings that the watches follow. */
 const LISTINGS_IN_SIGHT = 30;
 
 /**
@@ -110,7 +110,7 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, simulator: Simulator):
     DATA_DIR: dataDir,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
-    // The demo must show mentions sooner than after half a minute.
+    // The demo must show mentions within half a minute.
     INTERVAL_FLOOR_SECONDS: '1',
     ...simulatedSources(simulator.url),
     ...simulatedChannels(simulator),

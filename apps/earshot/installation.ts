@@ -61,7 +61,7 @@ export interface Installation {
 
 /**
  * Starts the stores that have no address, then all six services in this process.
- * @param signal cancels the start; everything that was started is stopped before it throws
+ * @param signal cancels the start; everything that was started is stopped before the function throws
  */
 export async function startInstallation(
   env: NodeJS.ProcessEnv,

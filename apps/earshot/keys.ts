@@ -68,7 +68,7 @@ export function addKeyCommands(program: Command): void {
   keys
     .command('limit')
     .description(
-      'change what a key spends in a day through MCP; it can use the previous limit for a few more seconds',
+      'change how many credits a key may spend in a day through MCP; the previous limit can apply for a few more seconds',
     )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--key <id>', 'the id of the key', id)

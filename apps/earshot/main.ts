@@ -4,7 +4,7 @@ import { signUpCode } from './sign-up-code.js';
 
 const HELP = `Earshot: all services in one process.
 
-  npm start             on embedded stores, or on those that NATS_URL, DATABASE_URL and CLICKHOUSE_URL name
+  npm start             with embedded stores, or with the stores at NATS_URL, DATABASE_URL and CLICKHOUSE_URL
   npm run demo          the same with simulated upstreams, a demo account and a webhook receiver
   npm run -s cli -- --help    accounts, keys, parked messages
   npm run -s config     every setting with its default
@@ -13,7 +13,8 @@ const HELP = `Earshot: all services in one process.
 if (process.argv.includes('--help')) {
   process.stdout.write(HELP);
 } else if (process.argv.includes('--demo')) {
-  // The demo is loaded only when it is needed, because it loads the simulator: a twentieth of the time of a start.
+  // The demo is loaded only when it is needed, because it loads the simulator, which takes a twentieth of the time of a
+  // start.
   const { startDemo } = await import('./demo.js');
   await runProgram(
     () => readInstallationSettings(process.env),
@@ -29,7 +30,7 @@ if (process.argv.includes('--help')) {
       if (code !== undefined) {
         // On standard output, so that programs can read it.
         process.stdout.write(`Sign-up code: ${code}\n`);
-        say(`Sign up with it at ${installation.address}/sign-up`);
+        say(`Sign up with this code at ${installation.address}/sign-up`);
       }
       return installation;
     },

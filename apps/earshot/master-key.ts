@@ -51,7 +51,7 @@ export function rotateMasterKey(dataDir: string): void {
   const [present, ...earlier] = masterKeys(known);
   if (earlier.length > 0)
     throw new SettingsError(
-      'A rotation is not finished: start Earshot again, which finishes it, before the next one.',
+      'A rotation is not finished: start Earshot again, which finishes it, and then rotate again.',
     );
   writeKeys(dataDir, [newKey(), present]);
 }
@@ -67,7 +67,7 @@ export function newKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Synced to the disk before the old file is replaced, because a lost key cannot be restored. */
+/** Syncs the new file to the disk before it replaces the old file, because a lost key cannot be restored. */
 function writeKeys(dataDir: string, keys: readonly string[]): void {
   const fresh = `${keyFile(dataDir)}.new`;
   const fd = openSync(fresh, 'w', 0o600);

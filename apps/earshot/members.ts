@@ -16,12 +16,12 @@ import { withBus, withDatabase } from './connection.js';
 export function addMemberCommands(program: Command): void {
   const members = program
     .command('members')
-    .description('manage the people of an account, who sign in on the page');
+    .description('manage the members of an account, who sign in to the dashboard');
   members
     .command('invite')
     .description(
       'invite a person; print {invitationId, email, role, code, path, expiresAt}. The code is shown only once: the ' +
-        'person signs up with it on the page, within 7 days',
+        'person signs up with it in the dashboard, within 7 days',
     )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--email <email>', 'e-mail address of the person')
@@ -63,7 +63,7 @@ export function addMemberCommands(program: Command): void {
     });
   members
     .command('remove')
-    .description('remove a member: sessions end at once, and the keys of the member are revoked')
+    .description('remove a member: the sessions end immediately, and the keys of the member are revoked')
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--member <id>', 'the member', id)
     .action(async ({ account, member }: { account: string; member: string }) => {
@@ -76,7 +76,7 @@ export function addMemberCommands(program: Command): void {
   members
     .command('reset-password')
     .description(
-      'print {email, token, path}: the person opens the path on the page and chooses a password, within one hour and once',
+      'print {email, token, path}: within one hour, the person can open the path in the dashboard once and choose a password',
     )
     .requiredOption('--email <email>', 'e-mail address of the member')
     .action(async ({ email }: { email: string }) => {

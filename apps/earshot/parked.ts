@@ -58,7 +58,7 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 
 /**
  * Sends a parked message to its subject again and removes it from the list. Every consumer of the stream receives the
- * copy: their rows have the fact's id as key, so they do not change; a receiver can get an event again, with the same
+ * copy. It changes no rows, because they have the fact's id as key. A receiver can get an event again, with the same
  * id. Decisions (KEYWORDS, ACCOUNTS) are never parked, because their order matters.
  * @throws Error if there is no such message
  */

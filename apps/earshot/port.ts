@@ -36,11 +36,11 @@ function faultText({ code, message }: NodeJS.ErrnoException, port: number, host:
     case 'EADDRINUSE':
       return `PORT: ${port} is in use by another program: stop that program, or set another PORT`;
     case 'EACCES':
-      return `PORT: ${port} needs rights that this process does not have; ports from 1024 do not`;
+      return `PORT: ${port} needs rights that this process does not have; ports from 1024 do not need them`;
     case 'EADDRNOTAVAIL':
       return `HOST: ${host} is not an address of this machine`;
     case 'ENOTFOUND':
-      return `HOST: ${host} is not an address, and not a name that can be resolved`;
+      return `HOST: ${host} is neither an address nor a name that can be resolved`;
     default:
       return `HOST: cannot listen on ${host} (${message})`;
   }

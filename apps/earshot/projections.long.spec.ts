@@ -85,7 +85,7 @@ const locksHeld = async () =>
 
 describe('projections rebuild', () => {
   it.each(['rebuild-batch:1', 'rebuild-batch:2', 'rebuild-before-switch:1', 'rebuild-before-commit:1'])(
-    'leaves the old tables when it is killed at %s, and the next run builds the new ones',
+    'keeps the old tables if it is killed at %s, and the next run builds new tables',
     async (failpoint) => {
       const before = [await table('accounts'), await table('api_keys')];
       const killed = await cli(['rebuild', 'accounts-v1'], { EARSHOT_FAILPOINT: failpoint });
@@ -116,7 +116,7 @@ describe('projections rebuild', () => {
   });
 
   it(
-    'keeps every row of keywords and polling, with the columns that no stream has',
+    'keeps every row of keywords and polling, with the columns whose values are in no stream',
     async () => {
       const [accountId, watchId, commandId] = [newId(), newId(), newId()];
       const watch = { watchId, source: 'hackernews', criteriaHash: 'hash', intervalSeconds: 600 };

@@ -31,7 +31,7 @@ import { scheduleProjection } from '../polling/projections/schedule.projection.j
 import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** A projection that `projections rebuild` accepts, and the data that a rebuild loses or repeats. */
+/** A projection that `projections rebuild` accepts. `fills` names its tables, and exceptions of a rebuild. */
 interface Rebuildable {
   name: string;
   stream: StreamName;
@@ -117,11 +117,15 @@ function lanesOf(source: string): number {
   return readPollingConfig({ ...process.env, ...urls }).lanesOf(source);
 }
 
-/** Names that a user can find in the metrics or in `projection_positions`, and the action that replaces a rebuild. */
+/**
+ * Projections that a user can find in the metrics or in `projection_positions`, but cannot rebuild: the reason, and
+ * what to do instead.
+ */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
     'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',
-  'digest-deliveries-v1': 'it makes each digest a delivery once; its rows disappear when they are delivered.',
+  'digest-deliveries-v1':
+    'it creates one delivery for each digest, and its rows are deleted after the delivery.',
   'credits-v1':
     'balances, movements and reservations are written with the decision itself. `credits audit` compares them with CREDITS.',
 };
@@ -150,7 +154,8 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
 }
 
 /**
- * Its rows have the fact's id as key, so a second write changes nothing: the consumer starts again from the beginning.
+ * The rows have the fact's id as key, so a second write changes nothing. The consumer therefore starts again from the
+ * beginning.
  */
 function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string): Rebuildable {
   return {
@@ -160,7 +165,7 @@ function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string)
     async rebuild(bus) {
       const { state } = await bus.jsm.streams.info(stream);
       await bus.jsm.consumers.delete(stream, name);
-      return { messages: state.messages, goesOn: 'the analysis service reads them again from now on' };
+      return { messages: state.messages, goesOn: 'the analysis service reads these messages again' };
     },
   };
 }

@@ -42,8 +42,8 @@ export function auditFacts(
   }
   const notes = [
     [pending, 'facts are not charged yet: billing is behind'],
-    [old, 'charges are of facts older than the streams keep'],
-    [purged, 'charges are of keywords that were purged: their facts are gone'],
+    [old, 'charges belong to facts that the streams no longer keep'],
+    [purged, 'charges belong to purged keywords, whose facts were deleted'],
   ].flatMap(([count, text]) => (count ? [`${count} ${text}`] : []));
   return { faults, notes, charges: charges.size };
 }

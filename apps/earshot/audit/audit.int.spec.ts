@@ -60,9 +60,9 @@ it('the audit agrees with an account that used every operation, and finds a chan
   await database.query('UPDATE credit_balances SET balance = balance + 1 WHERE account_id = $1', [accountId]);
   await database.query(`DELETE FROM credit_movements WHERE account_id = $1 AND kind = 'grant'`, [accountId]);
   expect((await audited(accountId)).faults).toEqual([
-    'the balance in the tables is 3088, but 3087 by the stream',
-    'the number of movements in the tables is 4, but 5 by the stream',
-    'the sum of the movements in the tables is 2987, but 3087 by the stream',
+    'the balance in the tables is 3088, but 3087 according to the stream',
+    'the number of movements in the tables is 4, but 5 according to the stream',
+    'the sum of the movements in the tables is 2987, but 3087 according to the stream',
   ]);
 });
 

@@ -116,12 +116,12 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf(input)).toEqual([fault]);
     expect(audit({ ...input, existing: new Set() })).toMatchObject({
       faults: [],
-      notes: ['1 charges are of keywords that were purged: their facts are gone'],
+      notes: ['1 charges belong to purged keywords, whose facts were deleted'],
     });
     const keptSince = { ...input.keptSince, CHECKS: Date.parse('2026-03-01T01:30:00.000Z') };
     expect(audit({ ...input, keptSince })).toMatchObject({
       faults: [],
-      notes: ['1 charges are of facts older than the streams keep'],
+      notes: ['1 charges belong to facts that the streams no longer keep'],
     });
     expect(faultsOf({ ...input, chargedBefore: 11 })).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe('the audit of a faulty account', () => {
       },
       'has draws [{"packId":"","credits":1}], but should have [{"packId":"","credits":2}]',
     ],
-  ])('finds %s that no cause explains, and reports no fault after it', (_, change, fault) => {
+  ])('finds %s that no cause explains, and reports no later fault', (_, change, fault) => {
     const own = faultsOf(tampered(healthy(), 2, change)).filter((found) => found.startsWith('movement'));
     expect(own).toEqual([expect.stringContaining(fault)]);
   });
@@ -189,10 +189,10 @@ describe('the audit of a faulty account', () => {
       tables: { ...tables, balance: 2995, movements: 3, sumOfMovements: 2993, sumOfUsage: 7 },
     });
     expect(faults).toEqual([
-      'the balance in the tables is 2995, but 2994 by the stream',
-      'the number of movements in the tables is 3, but 4 by the stream',
-      'the sum of the movements in the tables is 2993, but 2994 by the stream',
-      'the sum of the usage in the tables is 7, but 6 by the stream',
+      'the balance in the tables is 2995, but 2994 according to the stream',
+      'the number of movements in the tables is 3, but 4 according to the stream',
+      'the sum of the movements in the tables is 2993, but 2994 according to the stream',
+      'the sum of the usage in the tables is 7, but 6 according to the stream',
     ]);
     expect(faultsOf({ ...input, tables: undefined })).toEqual(['the tables do not contain the account']);
     expect(faultsOf({ ...input, tables: { ...tables, seq: 5 } })).toEqual([
@@ -254,7 +254,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('reports charges of a watch without a quote, and compares them with nothing', () => {
+  it('reports charges of a watch without a quote, but finds no fault in them', () => {
     const report = audit({ ...healthy(), quotes: [] });
     expect([report.agrees, report.days[0]?.chargedUnquoted]).toEqual([true, 6]);
     expect(auditText(report)).toContain('note: 6 credits were charged to watches without a stored quote');

@@ -53,7 +53,9 @@ function tableFaults({ tables, decisions }: AuditInput, ledger: ReturnType<typeo
   const faults: string[] = [];
   const compare = (what: string, found: unknown, wanted: unknown) => {
     if (JSON.stringify(found) !== JSON.stringify(wanted))
-      faults.push(`${what} is ${JSON.stringify(found)}, but ${JSON.stringify(wanted)} by the stream`);
+      faults.push(
+        `${what} is ${JSON.stringify(found)}, but ${JSON.stringify(wanted)} according to the stream`,
+      );
   };
   compare('the balance in the tables', tables.balance, at.balance);
   compare('the number of movements in the tables', tables.movements, at.movements);
@@ -68,7 +70,7 @@ function tableFaults({ tables, decisions }: AuditInput, ledger: ReturnType<typeo
   return faults;
 }
 
-/** With the keys in a fixed order. */
+/** The packs, each with its keys in a fixed order. */
 function packsOf(state: LedgerState) {
   if (state.status === 'none') return [];
   return state.packs.map(({ id, granted, remaining, expiresAt }) => ({ id, granted, remaining, expiresAt }));

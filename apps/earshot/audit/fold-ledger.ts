@@ -46,8 +46,8 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       });
       faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
       const stored = evolve(totals.state, movement);
-      // A movement that contradicts itself is replaced by the expected one. Otherwise every later movement would be a
-      // fault too.
+      // A movement that contradicts itself is replaced by the expected movement. Otherwise every later movement would
+      // be a fault too.
       const isSound = stored.status === 'open' && creditsOf(stored) === balanceAfter;
       totals = {
         state: isSound ? stored : evolve(totals.state, judgement.expected ?? movement),

@@ -1,13 +1,13 @@
 import { audit } from './audit.js';
 import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './testing/audit-under-test.js';
 
-describe('the audit of a consistent ledger', () => {
+describe('the audit of a ledger whose stream and tables agree', () => {
   const DAY_MS = 86_400_000;
   const opened: Step = [OPENED, { kind: 'open', plan: 'free', at: OPENED }];
   const grant: Step = [OPENED, { kind: 'grant', packId: 'p1', credits: 50, expiresAt: '', note: '' }];
   const NEXT = '2026-04-01T00:00:00.000Z';
 
-  it('finds nothing when it was opened, granted, changed and renewed as decided', () => {
+  it('finds nothing if the ledger was opened, changed and renewed as decided, and got a pack', () => {
     const change = { kind: 'change-plan', changeId: 'c1', plan: 'solo' } as const;
     const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'turn' }]]);
     const accountFacts = [...input.accountFacts, { seq: 2, command: change }];

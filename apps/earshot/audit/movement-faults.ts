@@ -20,7 +20,7 @@ export interface MovementContext {
 /** The audit's result for one movement. */
 export interface Judgement {
   faults: string[];
-  /** The expected movement; undefined if nothing caused one. */
+  /** The expected movement; undefined if no cause is known. */
   expected: CreditMovement | undefined;
 }
 
@@ -53,11 +53,11 @@ function madeAgain(movement: CreditMovement, context: MovementContext): Judgemen
     return { faults, expected: undefined };
   }
   const expected = decide(command, before, moment).find(({ cause }) => cause.case === kind);
-  if (!expected) faults.push('does not follow from anything');
+  if (!expected) faults.push('has no known cause');
   return { faults, expected };
 }
 
-/** Reads the cause from the movement itself if no other stream contains the cause, or keeps it forever. */
+/** Reads the cause from the movement itself, for causes that no other stream contains or keeps forever. */
 function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined {
   switch (cause.case) {
     case 'charge': {

@@ -22,7 +22,7 @@ export interface AuditDay {
 
 const DAY_MS = 86_400_000;
 
-/** By day, then by source. */
+/** Sorted by day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
   const days = new Map<string, AuditDay>();
   const dayOf = (source: string, date: string): AuditDay => {
@@ -93,7 +93,7 @@ function quotesByWatch({ quotes }: AuditInput): Map<string, QuotedPeriod[]> {
   return watches;
 }
 
-/** By watch, then by day. */
+/** The charged credits by watch, then by day. */
 function chargedByWatch({ decisions }: AuditInput): Map<string, Map<string, number>> {
   const watches = new Map<string, Map<string, number>>();
   for (const { decision } of decisions)
@@ -120,10 +120,10 @@ function watchDays(
 }
 
 /**
- * Credits for checks that a time range can contain in addition to those that fit into its length: one for each period
- * in it, because checks follow the grid of their search, which does not begin with the period. A later period has the
- * full check only if one interval has passed since the previous period: many periods within one interval do not allow
- * many checks.
+ * A time range can contain more checks than fit into its length: one more for each period in it, because the times of
+ * the checks depend on the search and not on the begin of the period. Returns the credits for these checks. If less
+ * than one interval has passed since the previous period, only this part of the check is added, so that many short
+ * periods do not allow many checks.
  */
 function edges(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes

@@ -104,14 +104,14 @@ async function messagesOf(
   return found;
 }
 
-/** Keywords, and watches without a keyword. */
+/** The ids of the existing keywords, and of the existing watches without a keyword. */
 async function existingOf(bus: Bus, accountId: string): Promise<Set<string>> {
   const filter = subjectOf('KEYWORDS', accountId, '>');
   const { state } = await bus.jsm.streams.info('KEYWORDS', { subjects_filter: filter });
   return new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.split('.')[2] ?? ''));
 }
 
-/** 0 if billing has never run. */
+/** The position of billing in the stream; 0 if billing has never run. */
 async function followedOf(bus: Bus, stream: StreamName): Promise<number> {
   const info = await bus.jsm.consumers.info(stream, `billing-${stream.toLowerCase()}`).catch(() => undefined);
   return info?.ack_floor.stream_seq ?? 0;

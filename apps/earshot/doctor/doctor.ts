@@ -98,7 +98,7 @@ async function masterKeyOpens({ database, env }: Patient): Promise<Finding> {
     detail:
       closed.length === 0
         ? `${accounts.length} ${accounts.length === 1 ? 'account' : 'accounts'}`
-        : `not those of ${closed.length} of ${accounts.length}: ${ids.join(', ')}`,
+        : `the key does not decrypt those of ${closed.length} of ${accounts.length} accounts: ${ids.join(', ')}`,
   };
 }
 

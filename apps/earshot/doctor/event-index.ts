@@ -6,7 +6,8 @@ import { batchesOf, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 
 /**
- * The differences between ClickHouse's index of events and the stream EVENTS. Ids of events, at most ten of each kind.
+ * The differences between ClickHouse's index of events and the stream EVENTS. Each list contains at most ten ids of
+ * events.
  */
 export interface IndexReport {
   compared: number;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   stores = await isolateStores();
   clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   database = await openDatabase(stores.databaseUrl, 'spec', 2);
-  // Only its existence matters here.
+  // Only the existence of the keyword matters here.
   await database.query(
     `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
      VALUES ($1, $2, 'x', 'active', '{}', now(), now(), 1)`,
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Embeds every text as the same vector; fails from the given text on. */
+/** Embeds every text as the same vector; fails after `failsAfter` texts. */
 function embedder(model: string, failsAfter = Infinity): Embedder & { texts: string[] } {
   const texts: string[] = [];
   return {
@@ -69,7 +69,7 @@ const stored = async () =>
     'SELECT model, event_id FROM mention_vectors FINAL',
   );
 
-it('embeds mentions without a vector, continues after an interruption, and leaves out purged mentions', async () => {
+it('the backfill embeds mentions without a vector, continues after an interruption, and leaves out purged mentions', async () => {
   await mentions(700);
   await mentions(3, { watch_id: purgedWatch });
   await mentions(2, { text: '' });
@@ -99,7 +99,7 @@ it('embeds mentions without a vector, continues after an interruption, and leave
   expect(again.texts.length).toBe(3);
 });
 
-it('replaces the vectors of the previous model', async () => {
+it('the backfill replaces the vectors of the previous model', async () => {
   await backfillEmbeddings(clickhouse, database, embedder('b'), () => {});
   expect(new Set((await stored()).map(({ model }) => model))).toEqual(new Set(['b']));
   expect(await embeddingsStatus(clickhouse, 'b')).toMatchObject({ embedded: 700, ofOtherModels: 0 });

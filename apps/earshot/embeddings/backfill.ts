@@ -17,7 +17,7 @@ export interface EmbeddingsStatus {
   model: string;
   /** Mentions with a text. */
   mentions: number;
-  /** Those that have a vector of the model. */
+  /** Mentions that have a vector of the model. */
   embedded: number;
   /** Vectors of other models, which no search uses. */
   ofOtherModels: number;
@@ -55,7 +55,7 @@ interface MentionToEmbed {
 }
 
 const BATCH = 256;
-/** A reply's title is that of its parent, and not its own. */
+/** The title of a reply is the title of its parent. */
 const REPLY_KINDS = ['comment', 'answer'];
 /** Mentions without any text are not embedded. */
 const HAS_TEXT = `(title != '' OR text != '')`;

@@ -52,7 +52,7 @@ export function addKeywordCommands(program: Command): void {
 
 const isChange = ({ kind }: Step): boolean => kind === 'create' || kind === 'change' || kind === 'delete';
 
-/** Keywords that are not retired. */
+/** The keywords of the account that are not retired. */
 async function keywordsOf(client: Client): Promise<Keyword[]> {
   const found = [];
   const query = { state: ['active' as const, 'paused' as const], limit: 200 };

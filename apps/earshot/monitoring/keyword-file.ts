@@ -1,7 +1,7 @@
 import { parseDocument, stringify } from 'yaml';
 import type { components } from '#client';
 
-/** A keyword as the interface returns it. */
+/** A keyword as the API returns it. */
 export type Keyword = components['schemas']['Keyword'];
 /** The body of a keyword, in camelCase. */
 export type KeywordBody = components['schemas']['KeywordBody'];
@@ -9,8 +9,8 @@ export type KeywordBody = components['schemas']['KeywordBody'];
 /** A keyword of the file. */
 export interface FileKeyword {
   /**
-   * The id of the keyword in the installation. It is only needed to rename the keyword, or if several keywords have its
-   * name.
+   * The id of the keyword in the installation. The file needs it only to rename the keyword, or if several keywords
+   * have the same name.
    */
   id?: string;
   body: KeywordBody;
@@ -59,7 +59,7 @@ function refuseDuplicates(keywords: readonly FileKeyword[]): void {
   for (const { id, body } of keywords) {
     const key = id ?? body.name;
     if (seen.has(key))
-      throw new Error(`the file has two keywords ${JSON.stringify(key)}; an id tells them apart`);
+      throw new Error(`the file has two keywords ${JSON.stringify(key)}; add an id to distinguish them`);
     seen.add(key);
   }
 }

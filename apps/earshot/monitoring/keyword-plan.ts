@@ -52,12 +52,14 @@ export function planKeywords(
   return [...steps, ...rest.map((keyword): Step => ({ kind: deletes ? 'delete' : 'leave', keyword }))];
 }
 
-/** By id if the file has one, otherwise by name. */
+/** Finds the keyword by its id if the file has an id, otherwise by its name. */
 function counterpartOf({ id, body }: FileKeyword, keywords: readonly Keyword[]): Keyword | undefined {
   if (id !== undefined) {
     const found = keywords.find((keyword) => keyword.id === id);
     if (!found)
-      throw new Error(`there is no keyword with the id ${id} (${body.name}); remove the id to create it`);
+      throw new Error(
+        `there is no keyword with the id ${id} (${body.name}); remove the id to create the keyword`,
+      );
     return found;
   }
   const named = keywords.filter(({ name }) => name === body.name);
@@ -77,7 +79,7 @@ function changesOf({ body }: FileKeyword, keyword: Keyword): Change[] {
     .filter(({ before, after }) => !isDeepStrictEqual(plain(before), plain(after)));
 }
 
-/** The body as the installation would return it: defaults filled in, short forms written out. */
+/** The body as the installation would return it: with the defaults, and without short forms. */
 function effective(body: Record<string, unknown>): Record<string, unknown> {
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
   try {

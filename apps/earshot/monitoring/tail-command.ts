@@ -17,7 +17,7 @@ export function addTailCommand(program: Command): void {
     .command('mentions')
     .description('read mentions, with EARSHOT_URL and EARSHOT_API_KEY')
     .command('tail')
-    .description('print new mentions as they arrive, until it is interrupted')
+    .description('print new mentions as they arrive, until the command is interrupted')
     .option('--keyword <id>', 'only this keyword; can be repeated', collected(id))
     .option('--source <id>', 'only this source; can be repeated', collected(String))
     .option('--q <words>', 'only mentions with these words; can be repeated', collected(String))
