@@ -26,7 +26,7 @@ const STALLED_READER_MS = 60_000;
 
 /** Writes one response, in the form and with the headers of a ClickHouse server. */
 export class Answer {
-  /** This mark precedes an error after rows that were already sent. A header contains the mark for the client. */
+  /** The mark before an error that follows rows. A header contains the mark, so that the client can recognize it. */
   private readonly exceptionTag = randomBytes(8).toString('hex');
   private readonly startedAt = process.hrtime.bigint();
   private gzip: Gzip | undefined;
@@ -86,7 +86,8 @@ export class Answer {
   }
 
   /**
-   * An error before the first byte is the response. An error after rows is marked, and the response stays incomplete.
+   * If nothing was sent, the error becomes the response. Otherwise the error follows the rows after a mark, and the
+   * response stays incomplete.
    */
   async fail(exception: ClickhouseException): Promise<void> {
     if (this.response.destroyed) return;

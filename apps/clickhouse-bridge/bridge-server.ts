@@ -23,8 +23,8 @@ import {
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
- * Results up to this size are produced at once, outside the event loop; for a larger result, the query runs again and
- * its result is read in pieces.
+ * Results up to this size are produced as a whole, outside the event loop. For a larger result, the query runs again
+ * and its result is read in pieces.
  */
 const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
 /** Formats without a header and footer: the engine writes each piece as a complete document. */
@@ -63,7 +63,7 @@ export class BridgeServer {
    * Opens the directory and listens on the loopback address.
    *
    *
-   * @param port 0 for any free one.
+   * @param port 0 for any free port.
    * @param credentials credentials that every request must have
    */
   static async start(
@@ -131,7 +131,9 @@ export class BridgeServer {
     }
   }
 
-  /** A request without valid credentials is answered at once, before its body arrives, and its connection is closed. */
+  /**
+   * A request without valid credentials is answered immediately, before its body arrives, and its connection is closed.
+   */
   private async isLetIn(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     response.on('error', () => undefined);
     try {
@@ -215,7 +217,7 @@ export class BridgeServer {
   }
 }
 
-/** The SQL is in the address, in the body, in both one after the other, or in a form. */
+/** The SQL is in the address, in the body, in both (first the part in the address), or in a form. */
 async function readStatement(
   request: IncomingMessage,
   query: QueryRequest,

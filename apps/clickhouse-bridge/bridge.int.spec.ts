@@ -40,7 +40,7 @@ async function rows<T = Record<string, unknown>>(query: string, query_params?: R
   return result.json<T>();
 }
 
-/** Resolves when no statement except its own is running. */
+/** Resolves when no other statement is running. */
 async function nothingRuns(): Promise<void> {
   while ((await rows<{ n: string }>('SELECT count() AS n FROM system.processes'))[0]?.n.toString() !== '1');
 }
@@ -79,7 +79,7 @@ it('the engine behind the bridge has the rights of the services and no others', 
 });
 
 describe('separate requests', () => {
-  it('do not keep settings: the token of one insert does not suppress the next insert', async () => {
+  it('do not keep settings: the deduplication token of one insert does not suppress the next insert', async () => {
     await client.command({
       query:
         'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
@@ -135,7 +135,7 @@ describe('errors', () => {
     expect(answer.body).toMatch(/^Code: 60\. DB::Exception: .* \(UNKNOWN_TABLE\) \(version .*\)\n$/);
   });
 
-  it('reject a second statement in one body without running it', async () => {
+  it('are returned for a second statement in one body, which does not run', async () => {
     await expect(client.command({ query: 'SELECT 1; DROP TABLE texts' })).rejects.toMatchObject({
       code: '62',
     });
@@ -155,7 +155,7 @@ describe('errors', () => {
     expect(read).toBeGreaterThan(100_000);
   });
 
-  it('end a statement that takes too long', async () => {
+  it('are returned for a statement that takes too long', async () => {
     await expect(
       client.query({
         query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1',
@@ -164,7 +164,7 @@ describe('errors', () => {
     ).rejects.toMatchObject({ code: '159' });
   });
 
-  it('reject a write by GET', async () => {
+  it('are returned for a write by GET', async () => {
     const query = encodeURIComponent('INSERT INTO once VALUES (9)');
     const status = await new Promise((resolve) =>
       request(`${url}/?query=${query}`, { auth: `${credentials.user}:${credentials.password}` }, (response) =>
@@ -188,7 +188,7 @@ describe('a large result', () => {
     expect((await json.json()).rows).toBe(300_000);
   });
 
-  it('stops when its reader disconnects, and other results continue', async () => {
+  it('is stopped when its reader disconnects', async () => {
     const result = await client.query({
       query: 'SELECT number FROM numbers(100000000000)',
       format: 'JSONEachRow',
@@ -200,7 +200,7 @@ describe('a large result', () => {
 });
 
 describe('a client that disconnects', () => {
-  it('ends its statements, so that they block no other client', async () => {
+  it('leaves no running or waiting statement that could block other clients', async () => {
     const abort = new AbortController();
     const ask = () =>
       client
@@ -247,14 +247,14 @@ describe('authentication', () => {
     });
 
   it.each([
-    ['nobody without credentials', {}],
-    ['nobody with another password', { auth: `${credentials.user}:x` }],
-    ['nobody with another user', { auth: `default:${credentials.password}` }],
+    ['refuses a request without credentials', {}],
+    ['refuses a request with another password', { auth: `${credentials.user}:x` }],
+    ['refuses a request with another user', { auth: `default:${credentials.password}` }],
     [
-      'nobody with an empty password',
+      'refuses a request with an empty password',
       { headers: { 'x-clickhouse-user': 'earshot', 'x-clickhouse-key': '' } },
     ],
-    ['nobody whose credentials cannot be read', { headers: { authorization: 'Basic ====' } }],
+    ['refuses a request whose credentials cannot be read', { headers: { authorization: 'Basic ====' } }],
   ])('%s', async (_, options) => {
     const refused = { status: 403, code: '516', connection: 'close' };
     expect(await ask('/?query=SELECT+1', options)).toEqual(refused);
@@ -262,9 +262,9 @@ describe('authentication', () => {
   });
 
   it.each([
-    ['no page that used another name of this machine', { host: 'evil.example' }],
-    ['no page of a browser', { origin: 'http://localhost:8080' }],
-    ['no page without an origin', { origin: 'null' }],
+    ['refuses a page that used another host name of this machine', { host: 'evil.example' }],
+    ['refuses a page in a browser', { origin: 'http://localhost:8080' }],
+    ['refuses a page with the origin null', { origin: 'null' }],
   ])('%s', async (_, headers) => {
     expect(await ask('/?query=SELECT+1', { auth: right, headers })).toMatchObject({
       status: 403,

@@ -16,7 +16,10 @@ export interface ChdbAnswer {
   bytesRead: number;
 }
 
-/** The used part of chDB's addon. Functions that end in Async, and StreamFetch, run on libuv's threads. */
+/**
+ * The functions of chDB's addon that the bridge uses. Functions that end in Async, and StreamFetch, run on libuv's
+ * threads.
+ */
 export interface ChdbNative {
   /**
    * @param options options of clickhouse-local's command line; only those of the process's first connection have an
@@ -34,8 +37,9 @@ export interface ChdbNative {
 }
 
 /**
- * The addon without the package's own classes. Those close a connection only after every operation of the whole process
- * has ended: during a query of one minute, each of a few hundred small queries per second would leave 0.2 MB.
+ * The addon without the package's own classes. These classes close a connection only after every operation of the
+ * process has ended. During a query of one minute, a few hundred small queries per second would each leave 0.2 MB in
+ * memory.
  */
 export function loadChdb(): ChdbNative {
   const require = createRequire(import.meta.url);

@@ -37,7 +37,7 @@ const OTHER_STATUSES = new Map([
 
 const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;
 
-/** Reads an error of the engine, without the name of our temporary file of an insert's rows. */
+/** Reads an error of the engine. Removes the name of the temporary file that contains an insert's rows. */
 export function fromEngineError(error: unknown): ClickhouseException {
   if (error instanceof ClickhouseException) return error;
   const said = error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ import { fromEngineError } from './clickhouse-exception.js';
 import { engineOptions } from './engine-config.js';
 import { Engine } from './engine.js';
 
-// Tests the engine without the bridge's own rules: what chDB itself refuses to its only user.
+// Tests what chDB itself refuses to its only user, without the rules of the bridge.
 
 const directory = mkdtempSync(join(tmpdir(), 'engine-'));
 const secret = join(directory, 'secret.tsv');

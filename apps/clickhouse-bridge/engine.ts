@@ -6,7 +6,7 @@ import { ClickhouseException, fromEngineError } from './clickhouse-exception.js'
 
 /**
  * Maximum number of concurrent statements. Each uses one of libuv's threads, and the same number stays free: without a
- * free one, KILL QUERY could not start.
+ * free thread, KILL QUERY could not start.
  */
 const STATEMENTS_AT_ONCE = Math.min(
   8,
@@ -28,7 +28,7 @@ export interface StatementContext {
 
 /**
  * The chDB of this process. Every request gets a new connection and drops it afterwards: that costs 0.3 ms, and no
- * request can see data of an earlier one (settings, parameters, the rest of a failed result).
+ * request can see data of an earlier request (settings, parameters, the rest of a failed result).
  */
 export class Engine {
   private readonly queue = new PQueue({ concurrency: STATEMENTS_AT_ONCE });

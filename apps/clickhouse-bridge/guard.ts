@@ -1,9 +1,9 @@
 import { ClickhouseException } from './clickhouse-exception.js';
 import type { SqlToken } from './sql-words.js';
 
-// The engine itself refuses what the user's grants do not contain (engine-config.ts): that is the first line of
-// defence. These rules are the last one, and the only one for things without a grant: the scalar function file(), disks
-// that a table defines, and files that a client writes.
+// The engine itself refuses everything that the user's grants do not contain (engine-config.ts). These rules repeat
+// that check. They also refuse things for which no grant exists: the scalar function file(), disks that a table
+// defines, and files that a client writes.
 
 const STATEMENTS = new Set(
   'SELECT WITH ( INSERT CREATE ALTER DROP TRUNCATE OPTIMIZE RENAME EXCHANGE DELETE UPDATE SHOW DESCRIBE DESC EXISTS EXPLAIN'.split(
@@ -34,13 +34,13 @@ const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Refused everywhere: as a function, or as the name of one (`APPLY file`, `arrayMap(file, …)`). */
+/** Refused everywhere: as the call of a function, or as the name of a function (`APPLY file`, `arrayMap(file, …)`). */
 const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 'infile', 'outfile']);
 const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);
 
 /**
- * Passes tokens on, and refuses those that reach files, the network, programs or other databases. The data after an
- * INSERT's FORMAT does not pass through here.
+ * Yields the tokens, and refuses tokens that reach files, the network, programs or other databases. The data after an
+ * INSERT's FORMAT is not checked.
  *
  * @param tableFunctions all table functions of the engine, in lower case; all except the harmless ones are refused
  * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
@@ -86,7 +86,10 @@ function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
   if (isForeign || REFUSED_CALLS.has(name)) throw refused(name);
 }
 
-/** The engine reads these differently than this parser: escapes in names, heredocs, comments of MySQL, curly quotes. */
+/**
+ * Refuses text that the engine reads differently than this parser: escapes in names, heredocs, MySQL's comments, curly
+ * quotes.
+ */
 function refuseHiding(sql: string, token: SqlToken): void {
   const raw = sql.slice(token.start, token.end);
   const isEscaped = token.name !== undefined && raw.includes('\\');

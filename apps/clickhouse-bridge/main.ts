@@ -8,9 +8,9 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 
   node dist/apps/clickhouse-bridge/main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
 
-  --dir DIRECTORY      where it keeps its data
-  --port PORT          on 127.0.0.1; 0: a free one (default: 0)
-  --credentials FILE   {"user": …, "password": …}, made when it is missing (default: DIRECTORY/credentials.json)
+  --dir DIRECTORY      directory of the data
+  --port PORT          on 127.0.0.1; 0: a free port (default: 0)
+  --credentials FILE   {"user": …, "password": …}, created if it is missing (default: DIRECTORY/credentials.json)
   --exit-with-stdin    end when standard input ends
 `;
 

@@ -46,7 +46,7 @@ async function ready(child: ChildProcess) {
   });
 }
 
-it('keeps every acknowledged insert and no partial insert when it is killed during inserts', async () => {
+it('the bridge keeps every acknowledged insert and no partial insert when it is killed during inserts', async () => {
   const batch = 1_000;
   let acknowledged = 0;
   for (let round = 0; round < 3; round++) {
@@ -88,14 +88,14 @@ it('keeps every acknowledged insert and no partial insert when it is killed duri
   expect(acknowledged).toBeGreaterThanOrEqual(60 * batch);
 });
 
-it('exits when the process at the other end of its standard input has ended', async () => {
+it('the bridge exits when the process at the other end of its standard input has ended', async () => {
   const child = launch('--exit-with-stdin');
   await (await ready(child)).close();
   child.stdin!.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-it('exits within seconds while a statement runs', async () => {
+it('the bridge exits within seconds while a statement runs', async () => {
   const child = launch();
   const client = await ready(child);
   const running = client
@@ -120,7 +120,7 @@ it('exits within seconds while a statement runs', async () => {
   await client.close();
 });
 
-it('refuses a directory that another process uses', async () => {
+it('the bridge refuses a directory that another process uses', async () => {
   const first = launch();
   await (await ready(first)).close();
   const second = launch();
@@ -130,7 +130,7 @@ it('refuses a directory that another process uses', async () => {
   expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid} on `);
 });
 
-it('reports a port that is in use, and exits', async () => {
+it('the bridge reports a port that is in use, and exits', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const child = launch('--port', String((taken.address() as AddressInfo).port));
@@ -141,7 +141,7 @@ it('reports a port that is in use, and exits', async () => {
   taken.close();
 });
 
-it('prints its options on --help, and exits', async () => {
+it('the bridge prints its options on --help, and exits', async () => {
   const child = launch('--help');
   const exit = once(child, 'exit');
   let printed = '';

@@ -16,7 +16,10 @@ export interface QueryRequest {
   isReadOnly: boolean;
 }
 
-/** Keys of the interface itself. All other keys are settings or parameters. */
+/**
+ * Keys of ClickHouse's interface that have no effect here. Keys that this file does not name are settings or
+ * parameters.
+ */
 const IGNORED_KEYS = new Set([
   'user',
   'password',
@@ -89,7 +92,7 @@ export function applyKey(read: QueryRequest, key: string, value: string): void {
         throw new ClickhouseException(
           48,
           'NOT_IMPLEMENTED',
-          'Native compression: use Content-Encoding: gzip',
+          'Native compression is not supported: use Content-Encoding: gzip',
         );
       return;
   }

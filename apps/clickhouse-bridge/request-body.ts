@@ -38,7 +38,7 @@ export async function readForm(request: IncomingMessage): Promise<[string, strin
   const fields: [string, string][] = [];
   for (const [name, value] of form.entries()) {
     if (typeof value !== 'string')
-      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `External table ${name} in a form`);
+      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `External table ${name} in a form: not supported`);
     fields.push([name, value]);
   }
   return fields;
@@ -106,6 +106,6 @@ function decoders(encoding: string): Transform[] {
     case 'br':
       return [createBrotliDecompress()];
     default:
-      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `Content-Encoding ${encoding}`);
+      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `Content-Encoding ${encoding} is not supported`);
   }
 }

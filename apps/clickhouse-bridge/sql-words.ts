@@ -18,8 +18,8 @@ const DIGITS = /[^0-9A-Za-z_.]/g;
 
 /**
  * Splits SQL just enough to separate words and semicolons from quotes and comments, by ClickHouse's rules. `#` comments
- * and `$heredocs$` are left out on purpose: see guard.ts. It is lazy, because the data after an INSERT's FORMAT must
- * not be read.
+ * and `$heredocs$` are left out on purpose: see guard.ts. The generator is lazy, because the data after an INSERT's
+ * FORMAT must not be read.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;
@@ -57,7 +57,7 @@ function endOfToken(sql: string, at: number, char: string): number {
   return at + 1;
 }
 
-/** The name in a quoted identifier; escapes are left unchanged, because no checked name contains any. */
+/** The name in a quoted identifier; escapes are left unchanged, because no checked name contains an escape. */
 function quotedName(sql: string, at: number, end: number): string | undefined {
   const quote = sql[at];
   if (quote !== '"' && quote !== '`') return undefined;
@@ -68,8 +68,8 @@ function quotedName(sql: string, at: number, end: number): string | undefined {
 }
 
 /**
- * A quote inside is written twice or after a backslash. A missing end quote extends to the end of the text: the engine
- * reports it.
+ * A quote inside the text is written twice or after a backslash. Without an end quote, the token reaches to the end of
+ * the SQL, and the engine reports the error.
  */
 function endOfQuoted(sql: string, at: number, quote: string): number {
   for (let i = at + 1; i < sql.length; i++) {

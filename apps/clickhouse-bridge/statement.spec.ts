@@ -150,7 +150,7 @@ describe('what the embedded ClickHouse refuses', () => {
     ["create table t (x String) engine `URL`('http://127.0.0.1/')", 344],
     ["create table t (x String) engine = MergeTree order by x settings disk = disk(type = 'web')", 344],
     ["create database d engine = Filesystem('/')", 344],
-    // The engine creates the file before it refuses these.
+    // The engine creates the file before it refuses these two statements.
     ["create database d engine = SQLite('/tmp/x')", 344],
     ["select * from sqlite('/tmp/x', 't')", 344],
     ["create table t (x String) engine = Executable('id', TSV)", 344],

@@ -17,7 +17,7 @@ export interface CommandStatement {
   format?: string | undefined;
 }
 
-/** An INSERT whose rows are sent as data: the SQL before and after the place of their source. */
+/** An INSERT whose rows are sent as data: the SQL before and after the place that names the source of the rows. */
 export interface InsertStatement {
   kind: 'insert';
   head: string;
