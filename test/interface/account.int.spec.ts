@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 describe('the account', () => {
-  it('returns its settings, and changes those that are sent [account.settings]', async () => {
+  it('returns its settings, and changes only the settings that are sent [account.settings]', async () => {
     const first = await ada.api.get('/v1/account');
     expect(first.body).toMatchObject({
       id: ada.accountId,

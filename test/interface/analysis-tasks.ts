@@ -96,7 +96,7 @@ export function analysisTasks(scene: SemanticScene): void {
         { operation: 'agent', mention_ids: [newId()], instruction: 'x' },
         'schema',
       ],
-    ])('with %s returns 400 that names it', async (_, body, path) => {
+    ])('returns 400 with the path of the fault for %s', async (_, body, path) => {
       const refused = await analyse(body);
       expect([refused.status, (refused.body.details as Json[]).map((one) => one.path)]).toEqual([
         400,
@@ -116,7 +116,7 @@ export function analysisTasks(scene: SemanticScene): void {
       expect(await facts(poor)).toEqual([]);
     });
 
-    it('is in the ledger, and the audit agrees', async () => {
+    it('books its charges in the ledger, and the audit agrees', async () => {
       await expectAuditAgrees(scene.service.stores, tenant.accountId);
       const { body } = await tenant.api.get('/v1/credits');
       expect([body.byOperation.analysis_classify, body.creditsHeld]).toEqual([3, 0]);

@@ -37,7 +37,7 @@ const promptBody = (brands: string[]) =>
   });
 
 describe('the stored answers of a keyword', () => {
-  it('are analysed for its own brands, and for a brand that is added later', async () => {
+  it('show the brands of the keyword, or the brands that the request names', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', promptBody(['Lumora']));
     expect(keyword.status).toBe(201);
@@ -66,7 +66,7 @@ describe('the stored answers of a keyword', () => {
     expect(ofWatch.body.data).toEqual(body.data);
   });
 
-  it('are paged newest first, each once although stored twice, and filtered by engine and time', async () => {
+  it('are paged newest first, appear once although they are stored twice, and can be filtered by engine and time', async () => {
     const { accountId, api } = await service.tenant();
     const { id, watches } = (await api.post('/v1/keywords', promptBody(['Lumora']))).body;
     const ids = { keyword_id: id, watch_id: watches[0].id };

@@ -81,7 +81,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect(items.flatMap(({ removed }) => removed)).toEqual(['old']);
     });
 
-    it('returns only items for which a rule fires or no longer fires, if asked for [rules.backtest-items]', async () => {
+    it('returns with fired=true only items for which a rule fires or no longer fires [rules.backtest-items]', async () => {
       const items: Json[] = [];
       let [cursor, pages] = ['', 0];
       do {
@@ -99,7 +99,7 @@ export function backtestTasks(scene: MentionsScene): void {
       expect(pages).toBeLessThanOrEqual(4);
     });
 
-    it('takes the changes of a keyword only, and names each fault', async () => {
+    it('accepts only keys that a change of the keyword can have, and names each fault', async () => {
       const clause = { field: 'likes', op: 'contains', value: '1' };
       const { status, body } = await start({
         ...{ name: 'other', since: '2999-01-01', min_relevance: 101 },
@@ -114,9 +114,9 @@ export function backtestTasks(scene: MentionsScene): void {
       expect((await start({ since: '2999-01-01' })).body.details).toMatchObject([{ path: 'since' }]);
     });
 
-    it('returns 429 while another backtest of the account runs, and the other one its result [rules.backtest-once]', async () => {
+    it('returns 429 while another backtest of the account runs, and the running backtest returns its result [rules.backtest-once]', async () => {
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
-      // The one that begins first waits until the lock is released.
+      // The backtest that begins first waits until the lock is released.
       const both = await database.transaction(async (tx) => {
         await tx.query('LOCK TABLE backtests IN EXCLUSIVE MODE');
         const answers = [start({}), start({})];
@@ -131,7 +131,7 @@ export function backtestTasks(scene: MentionsScene): void {
       await database.destroy();
     });
 
-    it('returns 429 while another page of items for which a rule fires is read, and not for other pages [rules.backtest-once]', async () => {
+    it('returns 429 for a page with fired=true while another such page is read, and not for other pages [rules.backtest-once]', async () => {
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 2);
       const page = (query: string) =>
         scene.ada.api.get(`/v1/keywords/${own.id}/backtest/${found.body.id}/items${query}`);

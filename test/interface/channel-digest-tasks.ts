@@ -103,7 +103,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
     }
 
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s fits its limits, counts what is left out, and arrives once [channels.digests]',
+      'to %s fits the limits of the service, states how many items are left out, and arrives once [channels.digests]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily_brief' }] });
@@ -123,7 +123,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a channel of the kind webhook is its JSON, signed, and is found among the deliveries by its target [channels.digests, deliveries.list]', async () => {
+    it('to a channel of the kind webhook is signed JSON, and the filter target finds it in the list of deliveries [channels.digests, deliveries.list]', async () => {
       scene.on.receiver.received.length = 0;
       const made = await channel('webhook', { url: `${scene.on.receiver.url}/digests` });
       const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });
@@ -147,7 +147,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect((await scene.on.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
-    it('of a week is a mail with charts as PNG, a page at a signed address with charts as SVG, and readable by the API [reports.mail, reports.page, reports.api]', async () => {
+    it('of a week is sent as a mail with PNG charts, shown at a signed address with SVG charts, and returned by the API [reports.mail, reports.page, reports.api]', async () => {
       const made = await channel('email', { to: ['week@example.org'] });
       const [asked] = await messages(1, 'smtp', 'week@example.org');
       await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });
@@ -189,7 +189,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
             signed.replace(/[^/]+$/, randomBytes(70).toString('base64url')),
           ].map(async (url) => (await browse(url)).status),
         );
-      // The mail has an address of the kind before addresses were signed.
+      // The address in this mail is unsigned, as in mails of earlier releases.
       expect(await statuses()).toEqual([200, 200, 404, 404]);
       await scene.on.ada.api.delete(`/v1/keywords/${ids.keywordId}?purge=true`);
       expect(await statuses()).toEqual([404, 404, 404, 404]);

@@ -25,7 +25,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
     async function verified({ api, accountId }: Tenant, ...to: string[]): Promise<string> {
       const { body } = await api.post('/v1/channels', { kind: 'email', name: 'Mail', config: { to } });
       const links = new AddressLinks('5e'.repeat(32), scene.on.service.url);
-      await until('its addresses are asked', () =>
+      await until('each address has got its verification mail', () =>
         to.every((address) => scene.sim.inbox.messages('smtp', address).length > 0),
       );
       for (const address of to) {

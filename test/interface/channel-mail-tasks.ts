@@ -61,7 +61,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('refuses an address permanently after a 5xx for the recipient, and keeps the others [channels.mail-refused]', async () => {
+    it('never sends to an address again after a 5xx for it, and still sends to the other addresses [channels.mail-refused]', async () => {
       const made = await channel('email', { to: ['eve@example.org', 'status-550@example.org'] });
       const [mail] = await messages(1, 'smtp', 'eve@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
@@ -99,7 +99,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       );
     });
 
-    it('asks an unverified address again if another one is verified: by a test, and when the address is removed and added again [channels.verification]', async () => {
+    it('sends the verification mail of an unverified address again after a test of the channel, and after the address was removed and added again [channels.verification]', async () => {
       const made = await channel('email', { to: ['here@example.org', 'silent@example.org'] });
       const [mail] = await messages(1, 'smtp', 'here@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });

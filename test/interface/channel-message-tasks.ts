@@ -7,9 +7,9 @@ import { CONFIGS, HOSTILE, instant, type ChannelsScene } from './channels-scene.
 export function channelMessageTasks(scene: ChannelsScene): void {
   const { channel, read, chat, keyword, event, messages } = scene;
 
-  describe('a message to a channel', () => {
+  describe('a message of a channel', () => {
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s has the official format and pings nobody, whatever the post says, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+      'to %s has the official format, pings nobody whatever the post says, and is in the activity [channels.formats, channels.hostile, channels.activity]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });
@@ -27,7 +27,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a webhook is the signed bytes of the event, once for each event even if several rules name the channel [channels.webhook, channels.once]', async () => {
+    it('to a webhook is the signed bytes of the event, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
       const made = await channel('webhook', { url: `${scene.on.receiver.url}/channel` });
       const ids = await keyword(instant(made.id));
       const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
@@ -37,7 +37,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       );
       expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).id]).toEqual([id, id]);
       expect(first?.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
-      // The next event arrives after it: nothing is sent twice.
+      // A second copy of the first event would arrive before the next event.
       const next = await event(ids);
       await until('the next one arrives', () => scene.on.receiver.received.length >= 2);
       expect(scene.on.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
@@ -65,7 +65,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       await event(ids, { push: false, notifyChannelIds: [named.id, foreign.id] });
       await event(ids, { push: false, notifyKeywordChannels: true });
       await messages(2, 'slack');
-      // Every event before it was handled when it arrives.
+      // When this event arrives, all earlier events have been handled.
       await event(ids, { push: false, notifyChannelIds: [own.id] }, 'marker');
       await messages(3, 'slack');
       expect(
@@ -76,7 +76,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       ).toEqual(['/services/T1/B1/named0001', '/services/T1/B1/owned0001', '/services/T1/B1/owned0001']);
     });
 
-    it('waits as long as the service asks in its 429, and the other messages to it as well [channels.retry-after]', async () => {
+    it('waits as long as the 429 of the service asks, as do the other messages of this channel [channels.retry-after]', async () => {
       const made = await chat('discord', 'paused001');
       const ids = await keyword(instant(made.id));
       scene.sim.faults.add({ source: 'discord', kind: '429', times: 1, retryAfterSeconds: 1 });
@@ -97,7 +97,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
-    it('of a burst of 500 arrives once, in the order of their time, although the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
+    it('from a burst of 500 arrives once, roughly in the order of the events, although the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
       const path = `/burst-${newId()}`;
       const made = await channel('webhook', { url: `${scene.on.receiver.url}${path}` });
       const ids = await keyword(instant(made.id));
@@ -117,16 +117,18 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         60_000,
       );
       expect(arrived.toSorted()).toEqual(sent.toSorted());
-      // Events that are sent at the same time can overtake each other. Events that wait after a 429 would be overtaken by all 250 new ones.
+      // Events that are sent at the same time can overtake each other. Without the order, all 250 new events
+      // would overtake the events that wait after a 429.
       const places = new Map(sent.map((id, n) => [id, n]));
       expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(125);
     }, 90_000);
 
-    it('is limited to the rate of the service: a burst waits, in order, and nothing is lost [channels.burst]', async () => {
+    it('is sent at the rate of the service: the rest of a burst waits, and no message is lost [channels.burst]', async () => {
       const made = await chat('telegram', 'burst0001');
       const ids = await keyword(instant(made.id));
       for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
-      // The rate gives 5 at once and then one in 3 s: how many have come depends scene.on the machine, their sum does not.
+      // The rate allows 5 messages at once, then one every 3 s. How many have arrived depends on the machine,
+      // but sent and waiting messages are always 12.
       const sent = await until('each was sent or waits', async () => {
         const rows: { waiting: number }[] = await scene.on.database.query(
           'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',
@@ -136,14 +138,14 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         return count >= 5 && count + (rows[0]?.waiting ?? 0) === 12 && count;
       });
       expect(sent).toBeLessThan(12);
-      // A deleted channel gets none of them.
+      // A deleted channel does not get the waiting messages.
       await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
       await scene.on.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [
         `channel:${made.id}`,
       ]);
     });
 
-    it('to a destination that no longer exists disables the channel, gives up waiting messages, and informs the keyword [channels.gone, channels.disabled-told]', async () => {
+    it('to a destination that no longer exists disables the channel; later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
       const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
       const ids = await keyword(instant(gone.id, other.id));
       const id = await event(ids);
@@ -170,7 +172,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('that has failed for 5 days without a success disables the channel [channels.gone]', async () => {
+    it('that fails disables the channel if its messages have failed for 5 days without a success [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.on.database.query(
@@ -186,12 +188,12 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         return body.data[0]?.attempts.length === 2 && body.data;
       });
       expect(found).toMatchObject([{ state: 'given_up', target: { kind: 'channel', id: made.id } }]);
-      // Nobody can enable it as a webhook address.
+      // The channel is not in the list of endpoints, so nobody can enable it as a webhook address.
       const { body } = await scene.on.ada.api.get('/v1/endpoints');
       expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
     });
 
-    it('is not sent if its channel or its keyword was deleted while it waited [channels.deleted]', async () => {
+    it('is not sent if its channel was deleted while the message waited [channels.deleted]', async () => {
       const made = await chat('teams', 'deleted01');
       const ids = await keyword(instant(made.id));
       scene.sim.faults.add({ source: 'teams', kind: '503', times: 1 });

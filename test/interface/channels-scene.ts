@@ -14,7 +14,7 @@ import {
 import type { Tenant } from './interface-under-test.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 
-/** A text that tries to notify, to format and to run code. */
+/** A text that tries to notify people, to change the format and to run code. */
 export const HOSTILE =
   '<!channel> <@U1> @everyone @here @ada_lovelace **bold** [x](https://evil.example) <b>html</b> <script>1</script> & "q" `c` \u202Eback';
 
@@ -121,7 +121,7 @@ export const mailIn = (message: ReceivedMessage | undefined) => message?.payload
 export const linkIn = (mail: ReceivedMail, answer: string) =>
   new RegExp(`http://\\S+/channels/${answer}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
 
-/** What a browser or a mail program does with a link. */
+/** Opens a link, as a browser or a mail program does. */
 export async function browse(url: string, options: Parameters<typeof request>[1] = {}) {
   const { statusCode: status, body } = await request(url, options);
   const text = await body.text();

@@ -19,7 +19,7 @@ afterAll(() => scene.stop());
 beforeEach(() => scene.clear());
 
 describe('channels', () => {
-  it('are created, read with shortened secrets, changed and deleted with their secrets, and are a 404 for another account [channels.crud, channels.secrets, channels.erased]', async () => {
+  it('are created, read with shortened secrets, changed, and deleted with their secrets; another account gets 404 [channels.crud, channels.secrets, channels.erased]', async () => {
     const made = await chat('slack', 'secret1234');
     expect(made).toMatchObject({ kind: 'slack', state: 'active', config: { webhookUrl: '…1234' } });
     const path = `/v1/channels/${made.id}`;
@@ -68,7 +68,7 @@ describe('channels', () => {
     ['email', { to: [] }, 'config.to'],
     ['sms', { to: ['a@example.org'] }, 'kind'],
   ])(
-    'of the kind %s with the config %j are refused with a fault of %s [channels.config]',
+    'of the kind %s with the config %j are refused with a fault at %s [channels.config]',
     async (kind, config, path) => {
       const { status, body } = await scene.on.ada.api.post('/v1/channels', { kind, name: 'x', config });
       expect([status, body.details?.map((one: Json) => one.path)]).toEqual([

@@ -70,7 +70,7 @@ describe('the client', () => {
     expect((await client.get('/v1/keywords/{id}', { path })).state).toBe('retired');
   });
 
-  it('sends a repeated POST with its own key once: the answer is replayed', async () => {
+  it('gets the stored answer again when it repeats a POST with the same idempotency key', async () => {
     const client = clientOf(await service.tenant());
     const call = { body: keywordBody() as never, idempotencyKey: newId() };
     const [first, second] = [
@@ -98,7 +98,7 @@ describe('the client', () => {
     const stop = new AbortController();
     const stream = client.stream({ source: 'hackernews' }, { signal: stop.signal });
     const first = stream.next();
-    // The stream begins now: publish until it is there.
+    // The stream is just being opened: publish mentions until one arrives.
     let id = '';
     const seen = await until('the first mention arrives', async () => {
       id = await publish(ada, 'Acme');
@@ -137,7 +137,7 @@ describe('mentions tail', () => {
     expect(out).not.toContain('\u001b');
   }, 40_000);
 
-  it('says what is missing or refused', async () => {
+  it('names a missing setting, and reports a key that is refused', async () => {
     const { EARSHOT_API_KEY: _, ...env } = envOf(service, await service.tenant());
     expect(await cli(env, 'mentions', 'tail')).toMatchObject({
       code: 1,

@@ -3,7 +3,7 @@ import type { Check, CheckSchema, Granted } from '#contracts';
 import { derivedId, newId } from '#kernel';
 import type { Tenant } from './interface-under-test.js';
 
-/** What changes the credits of accounts. */
+/** Actions that change the credits of accounts. */
 interface CreditsScene {
   /** A new account with the plan `free`. */
   tenant(): Promise<Tenant>;
@@ -95,7 +95,7 @@ export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene
       expect((await all('&since=2026-01-01')).length).toBe(7);
     });
 
-    it('has cursors that are valid for one account and filter only, and refuses unknown parameters', async () => {
+    it('has cursors that are valid only for one account and one filter, and refuses unknown parameters', async () => {
       const [{ api, accountId }, other] = [await tenant(), await tenant()];
       await grant(accountId, 1);
       await grant(other.accountId, 1);

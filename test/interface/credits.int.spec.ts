@@ -124,7 +124,7 @@ describe('GET /v1/credits', () => {
     });
   });
 
-  it('charges nothing for a failed check and for the further parts of a large one [credits.failed-check]', async () => {
+  it('charges nothing for a failed check, and nothing for a part of a large check that has no cost [credits.failed-check]', async () => {
     const tenant = await service.tenant('free');
     await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
     await checked(tenant.accountId, { part: 1, parts: 2, costCredits: 0 });
@@ -142,7 +142,7 @@ describe('GET /v1/credits', () => {
 });
 
 describe('GET /v1/credits/usage and /v1/credits/audit', () => {
-  it('return charges by day and group, and whether the ledger agrees with itself', async () => {
+  it('return charges by day and group, and whether the sums of the ledger agree', async () => {
     const tenant = await service.tenant('free');
     const [{ accountId, api }, keywordId] = [tenant, newId()];
     await checked(accountId, { keywordId });
@@ -189,7 +189,7 @@ describe('GET /v1/credits/usage and /v1/credits/audit', () => {
 });
 
 describe('grants', () => {
-  it('are stored when the command returns, once for any number of repetitions', async () => {
+  it('are stored before the command returns, and only once if the command is repeated', async () => {
     const { accountId, api } = await service.tenant('free');
     const commandId = newId();
     const expiresAt = '2999-01-01T01:00:00+01:00';
@@ -214,7 +214,7 @@ describe('grants', () => {
     [1, '2020-01-01T00:00:00.000Z'],
     [1, 'soon'],
     [1, '+010000-01-01T00:00:00.000Z'],
-  ])('of %d until "%s" are refused', async (amount, expiresAt) => {
+  ])('of %d credits that expire at "%s" are refused', async (amount, expiresAt) => {
     const { accountId } = await service.tenant('free');
     await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ kind: 'invalid' });
   });
@@ -231,7 +231,7 @@ describe('grants', () => {
 });
 
 describe('a change of plan', () => {
-  it('grants the new allowance at once, minus what the period has used', async () => {
+  it('grants the new allowance at once, minus the credits used in the period', async () => {
     const tenant = await service.tenant('solo');
     const { accountId, api } = tenant;
     await checked(accountId, { costCredits: 5_000 });

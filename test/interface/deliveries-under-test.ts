@@ -25,7 +25,10 @@ export interface DeliveriesUnderTest {
     path: string | null,
     more?: Record<string, unknown>,
   ): Promise<{ keywordId: string; watchId: string }>;
-  /** Appends events of the watch, one per second, the first `secondsAgo`. @returns ids and bytes, oldest first */
+  /**
+   * Appends events of the watch, one for each second, beginning `secondsAgo` seconds ago. @returns ids and
+   * bytes, oldest first
+   */
   events(
     ids: { keywordId: string; watchId: string },
     count: number,
@@ -74,7 +77,7 @@ export async function startDeliveries(
         const bytes = Buffer.from(`{"id": "${id}",  "post":{"text":"é 😀"}, "occurredAt":"${occurredAt}"}`);
         return { id, bytes, occurredAt };
       });
-      // In another order than that of time, so that the replay must sort them.
+      // The newest event is stored first, so that the replay must sort the events.
       for (const { id, bytes, occurredAt } of [...made].reverse()) {
         const event = create(EventSchema, {
           eventId: id,

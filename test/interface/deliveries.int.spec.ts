@@ -124,7 +124,8 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', on.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // The second message is stored too, as after the server's window of message ids. No row may be returned twice.
+    // With two message ids the group is stored twice, as after the end of the server's window of message ids.
+    // No row may be returned twice.
     for (const messageId of [newId(), newId()]) await on.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await on.store.publish(
@@ -144,7 +145,7 @@ describe('the list of deliveries', () => {
     expect(lines.length).toBe(4);
   });
 
-  it('shows the reason of a failure that the attempt stored, as the activity does', async () => {
+  it('shows the reason that the failed attempt stored, as the activity does', async () => {
     // Nothing listens on the discard port.
     const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
     const [event] = await on.events(keyword, 1);
@@ -161,7 +162,7 @@ describe('the list of deliveries', () => {
     expect(tested.body.message).toBe(attempt?.message);
   });
 
-  it('is hidden from other accounts, and refuses unknown parameters', async () => {
+  it('contains no delivery of another account, and refuses unknown parameters', async () => {
     const eve = await on.service.tenant();
     expect((await eve.api.get('/v1/deliveries')).body).toEqual({ data: [] });
     for (const query of ['keyword=x', 'state=lost', 'since=soon', 'endpoint=x', 'nonsense=1'])
@@ -212,7 +213,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('resends', () => {
-  it('are refused with 429 while 200 of the account are waiting, however many arrive at once', async () => {
+  it('are refused with 429 while 200 resends of the account are waiting, also when several arrive at once', async () => {
     on.receiver.answers.set('/storm', { status: 500 });
     const keyword = await on.keyword('/storm');
     const [event] = await on.events(keyword, 1);

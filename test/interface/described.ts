@@ -8,7 +8,7 @@ interface Described {
   components: { responses: Record<string, Response> };
 }
 interface Operation {
-  /** Absent: a key or a session. Empty: neither. */
+  /** If absent, the operation needs a key or a session; if empty, it needs neither. */
   security?: readonly Record<string, []>[];
   responses: Record<string, Response | { $ref: string }>;
 }

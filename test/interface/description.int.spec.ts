@@ -42,11 +42,11 @@ const OF_UPSTREAMS = new Set([
 ]);
 const addressed = operations
   .filter(({ path }) => path.includes('{') && !OF_UPSTREAMS.has(path))
-  // Routes of people need a session: roles.int.spec.ts walks them.
+  // roles.int.spec.ts tests the routes that need a session.
   .filter(({ method, path }) => description.paths[path]?.[method.toLowerCase()]?.security === undefined);
 const withId = addressed.filter(({ path }) => path.includes('{id}'));
 
-/** A path with ids of the owner, or with other ids. */
+/** The path with ids in the place of its parameters. */
 function filledIn(path: string, idOf: (what: string) => string): string {
   const what = /^\/v1\/(keywords|queries)\//.test(path)
     ? 'keyword'
@@ -117,7 +117,7 @@ describe('the OpenAPI description', () => {
   });
 });
 
-describe('resources of another account return 404', () => {
+describe('a route with an id', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -133,16 +133,19 @@ describe('resources of another account return 404', () => {
     for (const what of ['keyword', 'watch', 'ai_answers', 'mention']) expect(ids[what]).toBeTruthy();
   });
 
-  it.each(withId)('$method $path [errors.not-found, keywords.read]', async (operation) => {
-    for (const idOf of [(what: string) => ids[what] ?? '', () => newId(), () => 'x', () => '%2e%2e']) {
-      const path = filledIn(operation.path, idOf);
-      const answer = await bob.api.call(operation.method, path, bodyOf(operation));
-      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'NOT_FOUND']);
-    }
-  });
+  it.each(withId)(
+    '$method $path returns 404 for another account’s resource [errors.not-found, keywords.read]',
+    async (operation) => {
+      for (const idOf of [(what: string) => ids[what] ?? '', () => newId(), () => 'x', () => '%2e%2e']) {
+        const path = filledIn(operation.path, idOf);
+        const answer = await bob.api.call(operation.method, path, bodyOf(operation));
+        expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'NOT_FOUND']);
+      }
+    },
+  );
 
   it.each(addressed.filter(({ path }) => path.includes('{source}')))(
-    '$method $path, and so does an unknown source',
+    '$method $path returns 404 for an unknown source',
     async (operation) => {
       const path = operation.path.replace('{source}', 'nosource').replace('{id}', ids['watch'] ?? '');
       const answer = await ada.api.call(
@@ -154,7 +157,7 @@ describe('resources of another account return 404', () => {
     },
   );
 
-  it('and nothing was changed', async () => {
+  it('changes nothing that belongs to another account', async () => {
     const keyword = (await ada.api.get(`/v1/keywords/${ids['keyword']}`)).body;
     expect([keyword.state, keyword.name, keyword.version]).toEqual(['active', 'Acme', 1]);
     expect((await ada.api.get(`/v1/hackernews/watches/${ids['watch']}`)).body.isActive).toBe(true);

@@ -23,7 +23,7 @@ export function estimateChangeTasks(
         ],
       });
 
-    it('replaces the keyword: at the limit of the plan the change is valid, and a new keyword is not [estimate.change, estimate.plan-limits]', async () => {
+    it('does not count the present searches of the keyword: at the limit of the plan its change is valid, and a new keyword is not [estimate.change, estimate.plan-limits]', async () => {
       const { keywords, searchSlots } = limitsOf('free');
       const bob = await service().tenant('free');
       for (let n = 1; n < (keywords ?? 0); n += 1) await bob.api.post('/v1/keywords', withSearches(1));
@@ -55,7 +55,7 @@ export function estimateChangeTasks(
       expect((await bob.api.patch(`/v1/keywords/${id}`, renamed)).status).toBe(200);
     });
 
-    it('reads the body as PATCH does: an absent key keeps its value, and null clears it [estimate.change]', async () => {
+    it('reads the body as PATCH does: a key that is absent in the body has the keyword’s value, and null clears a key [estimate.change]', async () => {
       const { id } = (await ada().api.post('/v1/keywords', { ...rich, backfill: false })).body;
       const changed = { refresh_interval_seconds: 1200, sentiment_enabled: true };
       const path = `/v1/keywords/estimate?keyword=${id.toUpperCase()}`;
@@ -82,7 +82,7 @@ export function estimateChangeTasks(
       expect(camel.body.estimate.monthlyCredits).toBe(before.monthlyCredits);
     });
 
-    it('is 404 for another account’s keyword and an unknown one, and 400 for an invalid id [estimate.change]', async () => {
+    it('returns 404 for another account’s keyword and for an unknown keyword, and 400 for an invalid id [estimate.change]', async () => {
       const bob = await service().tenant();
       const { id } = (await bob.api.post('/v1/keywords', keywordBody())).body;
       for (const unknown of [id, '0190a0b0-0000-7000-8000-000000000001']) {
@@ -98,7 +98,7 @@ export function estimateChangeTasks(
       });
     });
 
-    it('has the refusal of the PATCH for a retired keyword', async () => {
+    it('contains the refusal that PATCH returns for a retired keyword', async () => {
       const { id } = (await ada().api.post('/v1/keywords', keywordBody({ name: 'Gone' }))).body;
       await ada().api.delete(`/v1/keywords/${id}`);
       const refused = await ada().api.patch(`/v1/keywords/${id}`, { name: 'Back' });

@@ -31,7 +31,7 @@ async function createWith(token: string, body: unknown, as = ada, name = 'keywor
 describe('a create that sends its estimate token', () => {
   const body = { ...keywordBody({ name: 'Held' }), muteRules: ['spam', { value: 'ads', target: 'title' }] };
 
-  it('is accepted with the priced body, its keys in any order and spelling [credits.token]', async () => {
+  it('is accepted with the estimated body, with its keys in any order and spelling [credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const turned = {
       mute_rules: ['spam', { target: 'title', value: 'ads' }],
@@ -43,7 +43,7 @@ describe('a create that sends its estimate token', () => {
     expect((await createWith(estimateToken, turned)).status).toBe(201);
   });
 
-  it('is accepted under /v1/queries with other read-only keys, which are ignored', async () => {
+  it('is accepted under /v1/queries with changed read-only keys, which are ignored', async () => {
     const read = (await ada.api.post('/v1/keywords', body)).body;
     const { estimateToken } = (await ada.api.post('/v1/queries/estimate', read)).body;
     const later = { ...read, version: 9, watches: [{ ...read.watches[0], lastStatus: 'completed' }] };
@@ -53,7 +53,7 @@ describe('a create that sends its estimate token', () => {
   it.each<[string, object]>([
     ['another interval', { refresh_interval_seconds: 601 }],
     ['another term', { global_criteria: { market: 'global', query: 'acme!' } }],
-    ['one key more', { backfill: false }],
+    ['an additional key', { backfill: false }],
     ['another order of a list', { muteRules: [{ value: 'ads', target: 'title' }, 'spam'] }],
   ])(
     'is refused with %s: 409 ESTIMATE_MISMATCH [estimate.token-mismatch, credits.token-mismatch, requests.estimate-mismatch]',

@@ -182,7 +182,7 @@ describe('an estimate', () => {
     expect((await estimate(camel, ada, path)).body.valid).toBe(true);
   });
 
-  it('is exact for every request: the sum of checks a month times the rate of each [estimate.totals, estimate.rate, credits.month]', async () => {
+  it('is exact: the sum over all searches of the checks a month times their rate [estimate.totals, estimate.rate, credits.month]', async () => {
     const rates: Record<string, number> = { hackernews: 1, mastodon: 1, x: 5 };
     const floors: Record<string, number> = { hackernews: 120, mastodon: 120, x: 600 };
     const entry = fc.record({
@@ -221,9 +221,9 @@ describe('an estimate', () => {
   });
 });
 
-describe('an estimate of an invalid keyword', () => {
+describe('an estimate of a keyword', () => {
   it.each<[string, Record<string, unknown>]>([
-    ['nothing', { name: undefined }],
+    ['no name', { name: undefined }],
     ['an unknown key', { colour: 'red' }],
     ['only one term', { global_criteria: { market: 'global', terms: ['one'] } }],
     ['the same term twice', { global_criteria: { market: 'global', terms: ['one', ' ONE'] } }],
@@ -242,7 +242,7 @@ describe('an estimate of an invalid keyword', () => {
     ],
     ['a source that is not configured', { sources: [{ source: 'reddit', enabled: true }] }],
   ])(
-    '%s is 200 with the refusal that the create answers [keywords.terms, estimate.refusal, estimate.interval-floors, estimate.multi-term, estimate.channels, estimate.collisions]',
+    'with %s returns 200 with the refusal that the create returns [keywords.terms, estimate.refusal, estimate.interval-floors, estimate.multi-term, estimate.channels, estimate.collisions]',
     async (_, more) => {
       const body = keywordBody(more);
       const refused = await ada.api.post('/v1/keywords', body);

@@ -50,7 +50,7 @@ async function postBytes(path: string, contentType: string, body: string) {
 describe('malformed requests', () => {
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n', 400],
-    ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a header that is too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['an invalid address', 'GET /v1/keywords/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
   ])('%s gets a response in the error envelope', async (_, bytes, status) => {
     const answer = await raw(bytes);
@@ -92,7 +92,7 @@ describe('malformed bodies', () => {
 });
 
 describe('faults of a body', () => {
-  it('use the spelling of the endpoint when the sender’s keys do not show one', async () => {
+  it('name keys in the spelling of the endpoint if the body shows no spelling', async () => {
     expect(details(await ada.api.post('/v1/hackernews/watches', {}))).toEqual([
       400,
       'VALIDATION',
@@ -119,7 +119,7 @@ describe('faults of a body', () => {
     ]);
   });
 
-  it('include a key in both spellings [requests.both-spellings]', async () => {
+  it('include a key that is given in both spellings [requests.both-spellings]', async () => {
     const body = { criteria: { query: 'q' }, refresh_interval_seconds: 600, refreshIntervalSeconds: 600 };
     expect(details(await ada.api.post('/v1/hackernews/watches', body))).toEqual([
       400,

@@ -81,14 +81,14 @@ const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('answers', () => {
-  it('are in camelCase, except metas of old items [requests.camel-responses]', async () => {
-    // Kinds of movements and operations are keys in some responses.
+  it('have camelCase keys, except credits_used and the names of sources and operations [requests.camel-responses]', async () => {
+    // Names of sources and operations are keys in some responses.
     const named = new Set(['credits_used', 'hackernews', 'check', 'ai_answers']);
     for (const { body } of await answers())
       for (const [key] of entriesOf(body)) if (!named.has(key)) expect(key).toMatch(/^[a-z][a-zA-Z0-9]*$/);
   });
 
-  it('give times in UTC with milliseconds and Z [requests.timestamps]', async () => {
+  it('contain times in UTC with milliseconds and Z [requests.timestamps]', async () => {
     let seen = 0;
     for (const { body } of await answers())
       for (const [key, value] of entriesOf(body)) {
@@ -101,7 +101,7 @@ describe('answers', () => {
     expect(seen).toBeGreaterThan(20);
   });
 
-  it('accept times with any offset [requests.offsets]', async () => {
+  it('convert times with any offset to UTC [requests.offsets]', async () => {
     const { body } = await ada.api.get('/v1/mentions?since=2026-03-04T05:06:07%2B05:30');
     expect(body.since).toBe('2026-03-03T23:36:07.000Z');
     const [pack] = (await ada.api.get('/v1/credits')).body.packs;
@@ -188,8 +188,8 @@ describe('a list', () => {
   });
 });
 
-describe('the two names of a keyword’s routes', () => {
-  it('return the same [requests.two-names, keywords.results]', async () => {
+describe('the two paths of a keyword’s routes', () => {
+  it('return the same answers [requests.two-names, keywords.results]', async () => {
     for (const path of ['', '/activity', '/results?limit=3', '/quote']) {
       const [one, other] = await Promise.all(
         ['keywords', 'queries'].map((name) => ada.api.get(`/v1/${name}/${keyword.id}${path}`)),

@@ -43,7 +43,7 @@ describe('a contradictory body', () => {
       'is required for mark',
     ],
     [
-      'ai.x without a step',
+      'a clause on ai.mood without an agent step',
       { rules: [{ name: 'r', when: item('ai.mood'), then: [{ type: 'stop' }] }] },
       'rules[0].when.all[0].field',
       'reads the agent step, but the keyword has none: add an aiStep',
@@ -151,7 +151,7 @@ describe('an installation without a language model', () => {
     expect([status, body.details]).toEqual([400, [{ path: 'ai', message: NEEDED }]]);
   });
 
-  it('warns about a keyword whose language model was taken away, which can be read, changed and sent back', async () => {
+  it('warns about a keyword that needs the missing language model; the keyword can still be read, changed and sent back', async () => {
     const { body: made } = await ada.api.post(
       '/v1/keywords',
       keywordBody({
@@ -221,7 +221,7 @@ describe('a hint', () => {
       expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
   });
 
-  it('suggests our name for a word of another API', async () => {
+  it('suggests the right key for a key that other APIs use', async () => {
     const body = { ...keywordBody(), interval: 60 };
     expect(await detailsOf(body)).toEqual([
       { path: 'interval', message: 'is not a known key; did you mean refresh_interval_seconds?' },

@@ -69,18 +69,18 @@ describe('a slow request', () => {
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('without a valid key is answered and closed before its body has arrived', async () => {
+  it('without a valid key is answered, and its connection is closed, before its body has arrived', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );
-    // Only the headers: the time limit of the request would also close the connection, with a second response.
+    // A 408 would mean that only the time limit of the request has closed the connection.
     const [head = '', ...rest] = (await all).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close/i);
     expect(rest.join()).not.toContain('HTTP/1.1 408');
   });
 });
 
-it('is closed when its client stops reading the answer', async () => {
+it('a connection is closed when its client stops reading the answer', async () => {
   // More than the buffers of a connection can hold.
   const many = 'GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100);
   const stalled = await Promise.all(
@@ -93,7 +93,7 @@ it('is closed when its client stops reading the answer', async () => {
   for (const socket of stalled) socket.destroy();
 });
 
-it('is closed beyond MAX_CONNECTIONS, and others are served when connections end', async () => {
+it('a connection beyond MAX_CONNECTIONS is closed, and new ones are served after other connections have ended', async () => {
   const held = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, () => send('')));
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
@@ -122,7 +122,7 @@ describe('the listener', () => {
   });
 });
 
-it('listens only on 127.0.0.1 and accepts at most 1,000 connections by default', () => {
+it('the gateway listens only on 127.0.0.1 and accepts at most 1,000 connections by default', () => {
   const { HOST, MAX_CONNECTIONS } = readSettings(['HOST', 'MAX_CONNECTIONS'], {});
   expect([HOST, MAX_CONNECTIONS]).toEqual(['127.0.0.1', 1000]);
 });
@@ -136,7 +136,7 @@ describe('/readyz and /metrics', () => {
     }
   });
 
-  it('are closed when HOST is not loopback and no token is set, while /healthz is open', async () => {
+  it('return 403 when HOST is not loopback and no token is set, while /healthz is open', async () => {
     for (const path of ['/readyz', '/metrics']) {
       const { status, body } = await get(path, {}, open.url);
       expect([status, JSON.parse(body).code]).toEqual([403, 'FORBIDDEN']);

@@ -36,7 +36,7 @@ async function post(path: string, key: string, body: unknown, url = service.url)
 
 const watchBody = (query: string) => ({ criteria: { query }, refresh_interval_seconds: 600 });
 
-/** The state after a gateway died, or answered 503, after the command had its effect. */
+/** Sets the state of a request whose gateway died, or answered 503, after the command had taken effect. */
 const loseOutcomeOf = (key: string) =>
   database.query(
     'UPDATE idempotency_records SET status = NULL, body = NULL, running_until = NULL WHERE key = $1',

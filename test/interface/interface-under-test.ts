@@ -34,7 +34,7 @@ export interface InterfaceUnderTest {
 export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<InterfaceUnderTest> {
   const stores = await isolateStores();
   const port = await freePort();
-  // Nothing asks the language model here; without one, agent steps would be refused.
+  // No test asks this language model, but agent steps would be refused without its setting.
   const model = { LLM_URL: 'http://127.0.0.1:9/v1' };
   const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent', ...model, ...more });
   const services: RunningService[] = [];

@@ -61,7 +61,7 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
 };
 
 describe('the retention of mentions and events', () => {
-  it('is 90 days in the stream and in the tables, and an older since returns the stored ones [limits.retention]', async () => {
+  it('is 90 days in the stream and in the tables, and a request with an older since returns the stored events [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);
     const tables = await service.clickhouse.query({
@@ -80,7 +80,7 @@ describe('the retention of mentions and events', () => {
     expect(idsOf(await ada.api.get(path))).toEqual([rows[1]?.event_id]);
   });
 
-  it('keeps them with the keyword when its search starts over [states.mentions-kept, states.search-started-over]', async () => {
+  it('keeps mentions with their keyword when its search starts over [states.mentions-kept, states.search-started-over]', async () => {
     const keyword = await made();
     const before = keyword.watches[0].id;
     const old = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: before });
@@ -104,7 +104,7 @@ describe('the retention of mentions and events', () => {
     expect(new Set(idsOf(results))).toEqual(new Set([old.event_id, found.event_id]));
   });
 
-  it('keeps them readable after the keyword was retired, with its record and its events [states.retired-readable]', async () => {
+  it('keeps a retired keyword readable, with its mentions and its events [states.retired-readable]', async () => {
     const keyword = await made();
     const [watch] = keyword.watches;
     const row = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: watch.id });

@@ -53,7 +53,7 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it('is unchanged in version, time and watches, as a whole and for each key alone [requests.read-only-keys]', async () => {
+  it('keeps its version, time and watches, whether the whole keyword or a single key is sent [requests.read-only-keys]', async () => {
     const keyword = await made(full);
     for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
       const answer = await patch(keyword, changes);
@@ -147,7 +147,7 @@ describe('a search whose terms, filters or market change', () => {
     ['filters', { filters: { tag: 'ask' } }],
     ['market', { market: 'de' }],
   ])(
-    'starts over on a new watch: %s [states.search-started-over, states.resets-told, keywords.patch, keywords.hash-changed]',
+    'starts over on a new watch after a change of its %s [states.search-started-over, states.resets-told, keywords.patch, keywords.hash-changed]',
     async (_, overrides) => {
       const keyword = await made(full);
       const [all, jobs] = keyword.sources[0].searches;
@@ -180,7 +180,7 @@ describe('a search whose terms, filters or market change', () => {
     },
   );
 
-  it('starts over in every search when the global criteria of all of them change', async () => {
+  it('starts over, with all other searches, when the global criteria change', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { globalCriteria: { market: 'global', query: 'globex' } });
     // `jobs` has its own query, but its filters and match mode come from the global criteria.

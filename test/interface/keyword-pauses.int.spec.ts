@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const made = async (more: object = {}, as = ada): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Later reads have no warnings.
+  // Only the create returns warnings.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -52,7 +52,7 @@ describe('pausing a keyword', () => {
     },
   );
 
-  it('changes nothing when it is already paused, and neither does resuming one that runs [keywords.pause]', async () => {
+  it('changes nothing when the keyword is already paused, and resuming a running keyword changes nothing [keywords.pause]', async () => {
     const keyword = await made();
     expect((await turn(keyword, 'resume')).body).toEqual(keyword);
     const paused = (await turn(keyword, 'pause')).body;
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
   });
 
-  it('resumes the keyword at once when it is changed or cleared, while resuming alone does not', async () => {
+  it('resumes the keyword immediately when it is cleared, while a resume before that is refused', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
     expect(await turn(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
@@ -154,7 +154,7 @@ describe('credits that run out', () => {
     await until('it runs', async () => (await poor.api.get(path)).body.isActive === true);
   });
 
-  it('do not pause a keyword when its account has credits again by then', async () => {
+  it('do not pause a keyword if its account has enough credits when the unpaid check is processed', async () => {
     const keyword = await made();
     await billing.refuse(ada.accountId, keyword.id, keyword.watches[0].id, 5);
     const poor = await service.tenant('free');
@@ -164,7 +164,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('refuse a create with 402 and the missing amount when they do not cover its first checks [errors.credits]', async () => {
+  it('lead to a 402 with the missing amount for a create whose first checks they do not cover [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until(
@@ -186,7 +186,7 @@ describe('credits that run out', () => {
 });
 
 describe('several reasons to pause', () => {
-  it('apply independently: the first one is reported, and the keyword runs when all are gone', async () => {
+  it('apply independently: the first one is reported, and the keyword runs when none is left', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5000);

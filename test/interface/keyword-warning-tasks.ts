@@ -14,7 +14,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
         webhook_events: ['keyword.paused'],
       });
 
-    it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
+    it('name parts of the body that have no effect, in the spelling of the body, for a create and its estimate', async () => {
       const sent = body();
       const wanted = [
         { path: 'webhook_events', message: 'without a webhookUrl, these events are not sent' },
@@ -57,7 +57,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect(made.warnings).toEqual([]);
     });
 
-    it('name an identical keyword, and never one of another account', async () => {
+    it('name a keyword with the same searches, but never a keyword of another account', async () => {
       const sent = keywordBody({ name: 'First', global_criteria: { market: 'global', query: newId() } });
       const first = (await ada().api.post('/v1/keywords', sent)).body;
       const message = `the keyword "First" (${first.id}) has the same searches: each match is reported and charged twice`;

@@ -28,7 +28,7 @@ const searched = {
 };
 
 describe('creating a keyword', () => {
-  it('returns 201 with the object that every read of it returns, under both paths [keywords.create, requests.two-names, estimate.token-optional]', async () => {
+  it('returns 201 with the same keyword that reads under both paths return [keywords.create, requests.two-names, estimate.token-optional]', async () => {
     const made = await ada.api.post('/v1/keywords', keywordBody(searched));
     expect(made.status).toBe(201);
     for (const name of ['keywords', 'queries']) {
@@ -115,13 +115,19 @@ describe('creating a keyword', () => {
   it.each([
     ['x', 'x is not configured; missing: SOURCE_X_TOKEN'],
     ['reddit', 'reddit is not configured; missing: SOURCE_REDDIT_CLIENT_ID, SOURCE_REDDIT_CLIENT_SECRET'],
-  ])('refuses %s, which this installation cannot watch, and names the reason', async (source, message) => {
-    const answer = await ada.api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));
-    expect([answer.status, answer.body.details]).toEqual([400, [{ path: 'sources[0].source', message }]]);
-    expect(
-      (await ada.api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: false }] }))).status,
-    ).toBe(201);
-  });
+  ])(
+    'refuses the source %s while its settings are missing, and names these settings',
+    async (source, message) => {
+      const answer = await ada.api.post(
+        '/v1/keywords',
+        keywordBody({ sources: [{ source, enabled: true }] }),
+      );
+      expect([answer.status, answer.body.details]).toEqual([400, [{ path: 'sources[0].source', message }]]);
+      expect(
+        (await ada.api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: false }] }))).status,
+      ).toBe(201);
+    },
+  );
 
   it('returns 413, not 500, for a keyword that is too large for a message', async () => {
     const search = (n: number) => ({

@@ -18,7 +18,7 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 
 describe('PATCH /v1/mentions/{id}', () => {
-  it('returns the mention with its labels, and every read shows them at once', async () => {
+  it('returns the mention with its new labels, which every later read shows', async () => {
     const id = await mention();
     const { status, body } = await patch(id, { labels: ['starred', 'to_reply'] });
     expect([status, body.id, body.labels]).toEqual([200, id, ['starred', 'to_reply']]);
@@ -29,7 +29,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('')).toContain(id);
   });
 
-  it('omits a hidden mention from lists unless it is requested', async () => {
+  it('hides a mention from lists that do not request hidden mentions', async () => {
     const id = await mention();
     await patch(id, { labels: ['hidden'] });
     expect(await listed('')).not.toContain(id);
@@ -48,7 +48,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
-  it('measures the readings by the corrections of the account [readings.accuracy, readings.min-relevance-filter]', async () => {
+  it('stores corrections, with which the account can measure the accuracy of the readings [readings.accuracy, readings.min-relevance-filter]', async () => {
     const eve = await scene.service.tenant();
     const made = { reader: 'local', reader_model: 'm', reader_version: '1' };
     const read = async (sentiment: string, relevance: number) => {
@@ -114,7 +114,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect((await patch('x', { labels: ['starred'] })).status).toBe(404);
   });
 
-  it('keeps every one of many concurrent changes to different keys', async () => {
+  it('keeps all concurrent changes to different keys', async () => {
     const id = await mention();
     const changes = [{ labels: ['flagged'] }, { sentiment: 'mixed' }, { intent: 'other' }, { relevance: 7 }];
     const answers = await Promise.all(changes.map((change) => patch(id, change)));
@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('keeps a person’s labels, in place of those of rules, and corrections when its event is delivered again, and does not change the stored event [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('sets labels that replace those of rules; labels and corrections stay when the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,
@@ -173,7 +173,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
     expect((await patch(eventId, { labels: [] })).body.labels).toEqual([]);
     await patch(eventId, { labels: ['starred'] });
-    // As after a crash of the sink, or during a rebuild of the table.
+    // The event is delivered again, as after a crash of the sink or in a rebuild of the table.
     await store.publish(subject, toBinary(EventSchema, event), newId());
     const last = await store.lastSeq('EVENTS', subject);
     await until('the sink has written it again', async () => {

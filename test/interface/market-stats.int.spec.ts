@@ -57,7 +57,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
   return rows;
 }
 
-/** linear between the ranks, like spreadsheets. */
+/** The R-7 quantile, which interpolates linearly between ranks, as spreadsheets do. */
 function quantile(sorted: readonly number[], level: number): number {
   const rank = level * (sorted.length - 1);
   const low = sorted[Math.floor(rank)] ?? 0;
@@ -130,12 +130,12 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it('of a month equal a recomputation from the observations, delivered twice and in any order', async () => {
+  it('of a month equal a recomputation, although observations are delivered twice and in any order', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);
     const shuffled = rows.toSorted((a, b) => a.watch_id.localeCompare(b.watch_id));
-    // In two overlapping deliveries.
+    // Some observations are in both deliveries.
     const half = Math.ceil(shuffled.length / 2);
     await observe(service.clickhouse, shuffled.slice(half - 200));
     await observe(service.clickhouse, shuffled.slice(0, half + 200));

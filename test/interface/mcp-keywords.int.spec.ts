@@ -24,10 +24,10 @@ afterAll(() => on?.stop());
 
 const call = (name: string, args: object, as: Client | undefined = agent) => callTool(as, name, args);
 
-describe('creating a keyword', () => {
+describe('a keyword that an agent creates', () => {
   const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
 
-  it('needs the token of an estimate of the same body and account: ESTIMATE_REQUIRED, ESTIMATE_MISMATCH [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
+  it('needs the token of an estimate of the same body and account, otherwise the error is ESTIMATE_REQUIRED or ESTIMATE_MISMATCH [estimate.token-mcp, requests.estimate-required, credits.token-mcp]', async () => {
     expect(await call('create_keyword', { keyword })).toMatchObject({
       isError: true,
       code: 'ESTIMATE_REQUIRED',
@@ -57,14 +57,14 @@ describe('creating a keyword', () => {
     expect((await call('list_keywords', { name: 'By an agent' })).keywords).toHaveLength(1);
   });
 
-  it('answers the refusal of the create with an estimate that is not valid', async () => {
+  it('gets an estimate with the refusal of the create if it is not valid', async () => {
     expect(await call('estimate_keyword', { keyword: { name: '' } })).toMatchObject({
       valid: false,
       refusal: { code: 'VALIDATION' },
     });
   });
 
-  it('is changed with both prices, paused, resumed, and deleted without a purge [mcp.delete]', async () => {
+  it('can be changed, with its price before and after in the answer, paused, resumed, retired and purged [mcp.delete]', async () => {
     const estimate = await call('estimate_keyword', { keyword });
     const { id } = (await call('create_keyword', { keyword, estimate_token: estimate.estimate_token }))
       .keyword;
@@ -97,7 +97,7 @@ describe('the daily limit of a key', () => {
     keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
   const dear = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });
 
-  it('holds for parallel calls through several gateways, and names the setting [mcp.spend-limit]', async () => {
+  it('holds for parallel calls through several gateways, and its refusal names the setting [mcp.spend-limit]', async () => {
     const { accountId, api } = await on.service.tenant();
     const second = await on.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
     const agents = [await on.connect(api.apiKey), await on.connect(api.apiKey, second)];
@@ -123,12 +123,12 @@ describe('the daily limit of a key', () => {
       credits_spent: 183,
       daily_limit: 200,
     });
-    // Another key of the account has its own day.
+    // Another key of the account has its own limit.
     const other = await on.connect((await on.key(accountId)).apiKey);
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
   });
 
-  it('says that the keyword of a token was purged, and that a new token is needed [mcp.delete]', async () => {
+  it('counts nothing for a token whose keyword was purged; the refusal says that a new token is needed [mcp.delete]', async () => {
     const own = await on.connect((await on.service.tenant()).api.apiKey);
     const keyword = priced('Purged');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -182,7 +182,7 @@ describe('the daily limit of a key', () => {
     expect(await counted('resume_keyword')).toBe(0);
   });
 
-  it('does not try a change whose estimate is refused, and returns its refusal', async () => {
+  it('counts nothing for a change whose estimate is refused; the call returns this refusal', async () => {
     const own = await on.connect((await on.service.tenant()).api.apiKey);
     const keyword = priced('Refused');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -203,7 +203,7 @@ describe('the daily limit of a key', () => {
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
-  it('counts a create once that is repeated with its token [mcp.spend-limit]', async () => {
+  it('counts a create once if it is repeated with its token [mcp.spend-limit]', async () => {
     const { api } = await on.service.tenant();
     const own = await on.connect(api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
@@ -215,7 +215,7 @@ describe('the daily limit of a key', () => {
     expect(await spent()).toBe(25);
   });
 
-  it('counts a create once whose token is sent several times at the same time [mcp.spend-limit]', async () => {
+  it('counts a create once if its token is sent several times at the same time [mcp.spend-limit]', async () => {
     const { api } = await on.service.tenant();
     const second = await on.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
     const agents = [await on.connect(api.apiKey), await on.connect(api.apiKey, second)];
@@ -263,7 +263,7 @@ describe('the daily limit of a key', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('is the one of the key where it has one, and holds for Explores and keywords alike [mcp.spend-limit]', async () => {
+  it('is the limit of the key itself if it has one, and otherwise the setting [mcp.spend-limit]', async () => {
     const { accountId } = await on.service.tenant();
     const { apiKey, keyId } = await on.key(accountId, { mcpDailyCredits: 24 });
     const own = await on.connect(apiKey);
@@ -287,10 +287,10 @@ describe('the daily limit of a key', () => {
     await until('the gateway has read the key again', async () => (await limit()) === 25);
     expect((await call('create_keyword', { keyword, estimate_token }, own)).keyword.name).toBe('Limited');
     await changed({});
-    await until('the setting counts', async () => (await limit()) === DAILY_CREDITS);
+    await until('the setting applies', async () => (await limit()) === DAILY_CREDITS);
   }, 60_000);
 
-  it('also refuses a change that makes a keyword dearer, before the change, and gives refused work back', async () => {
+  it('also refuses a change that makes a keyword too expensive, and does not count refused calls', async () => {
     const { api } = await on.service.tenant();
     const own = await on.connect(api.apiKey);
     const keyword = priced('Cheap');

@@ -12,7 +12,7 @@ import { startInterface, type InterfaceUnderTest } from './interface-under-test.
 /** Agents on the interface under test, with the SDK's own client. */
 export interface McpUnderTest {
   service: InterfaceUnderTest;
-  /** An agent with this key. It is closed with the stage. */
+  /** Connects an agent with this key. `stop` closes the connection. */
   connect(apiKey: string, url?: string): Promise<Client>;
   /** Creates a key without a member. */
   key(accountId: string, more?: { scope?: string; mcpDailyCredits?: number }): Promise<NewKey>;

@@ -81,7 +81,7 @@ describe('an invitation', () => {
 });
 
 describe('a member', () => {
-  it('who is removed is signed out at once, and his keys are revoked [members.removed]', async () => {
+  it('who is removed is signed out immediately, and the keys of this member are revoked [members.removed]', async () => {
     const eve = await joined(owner, 'eve@example.org', 'owner');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;
     const api = eve.withKey(apiKey as string);
@@ -111,7 +111,7 @@ describe('a member', () => {
       other.call('PATCH', `/v1/members/${a}`, { role: 'viewer' }),
     ]);
     const statuses = answers.map(({ status }) => status).sort();
-    // The second was admitted as an owner, or came after the first.
+    // The second request came after the first (403), or would have removed the last owner (409).
     expect([200, statuses[1]]).toEqual(statuses);
     expect([403, 409]).toContain(statuses[1]);
     const left = answers[0].status === 200 ? owner : other;
@@ -123,7 +123,7 @@ describe('a member', () => {
     ).toBe(200);
   });
 
-  it('of another account does not exist', async () => {
+  it('who does not exist returns 404, and an API key cannot list members', async () => {
     const { api, accountId } = await service.tenant('pro');
     expect(accountId).not.toBe('');
     expect((await api.get('/v1/members')).status).toBe(403);
@@ -168,7 +168,7 @@ describe('the API keys of an account', () => {
     expect((await remove(owner, `/v1/keys/${mine}`)).status).toBe(204);
   });
 
-  it('are returned again for the same Idempotency-Key, and are stored encrypted until then', async () => {
+  it('are returned again for the same Idempotency-Key, and are stored encrypted', async () => {
     const headers = { 'idempotency-key': newId() };
     const [first, second] = [
       await owner.post('/v1/keys', { name: 'once' }, headers),
@@ -211,7 +211,7 @@ describe('the signing secret', () => {
 });
 
 describe('the plan and the packs', () => {
-  it('are decided by owners, unless the installation leaves them to the command line [account.plan]', async () => {
+  it('can be changed by owners, unless PLAN_CHANGES allows this only to the command line [account.plan]', async () => {
     expect((await owner.post('/v1/account/plan', { plan: 'growth' })).body).toEqual({ plan: 'growth' });
     expect((await owner.get('/v1/account')).body.plan).toBe('growth');
     const pack = (await owner.post('/v1/credits/packs', { credits: 1000 })).body;

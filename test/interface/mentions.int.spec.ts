@@ -54,7 +54,7 @@ describe('paging through mentions', () => {
     expect(newestFirst).toEqual(sorted);
   });
 
-  it('skips no row behind one that was written many times', async () => {
+  it('skips no row after a row that was written many times', async () => {
     const { accountId, api } = await service.tenant();
     const [twin, next] = [
       mentionRow(accountId, { occurred_at: ago(1) }),
@@ -70,7 +70,7 @@ describe('paging through mentions', () => {
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });
 
-  it('returns rows that arrive meanwhile once each when it goes oldest first', async () => {
+  it('with the oldest first returns rows that arrive meanwhile, each once', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
       Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),
@@ -225,7 +225,7 @@ describe('the filters of mentions', () => {
 });
 
 describe('the events of a watch', () => {
-  it('are the stored bytes, oldest first, each once', async () => {
+  it('are returned as the stored bytes, oldest first, each once', async () => {
     const { accountId, api } = await service.tenant();
     const body = { criteria: { query: 'lone' }, refresh_interval_seconds: 600 };
     const watchId = (await api.post('/v1/hackernews/watches', body)).body.id;
@@ -237,7 +237,7 @@ describe('the events of a watch', () => {
       push: true,
       type: 'hn_item.created',
       stream_seq: 0,
-      // A parser and printer would change the spaces, the order of keys, and the large number.
+      // Parsing and printing the envelope would change the spaces, the order of keys, and the large number.
       envelope: `{ "occurredAt" : "${ago(20 - n)}",  "item": {"source":"hackernews","id":"${n}","z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"},"id":"${derivedId('spec event', String(n), watchId)}", "type":"hn_item.created","watchId":"${watchId}","keywordId":null,"listing":null,"tweet":null,"post":null,"video":null,"article":null,"answer":null,"previousPrice":null,"ai":null }`,
     });
     const rows = [0, 1, 2, 3, 4].map(row);

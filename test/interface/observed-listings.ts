@@ -6,10 +6,10 @@ import { countMarketDay, touchedDays } from '../../apps/analysis/readmodels/mark
 
 /** Start of the month of the specs. */
 export const MONTH_START = Date.parse('2026-09-01T00:00:00.000Z');
-/** Three searches. */
+/** The criteria hashes of three searches. */
 export const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
 
-/** One observation of a lamp in France for ten euros. */
+/** One observation of a lamp that is offered in France for ten euros. */
 export function observation(accountId: string, more: Partial<ListingObservationRow>): ListingObservationRow {
   return {
     account_id: accountId,

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const made = async (as: Tenant, more: object = {}): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Later reads have no warnings.
+  // Only the create returns warnings.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -42,7 +42,7 @@ const isPaused = (as: Tenant, keyword: Json, reason: string | null) =>
   );
 
 describe('a keyword that exceeds a smaller plan', () => {
-  it('can be read and sent back, and changed in everything that does not exceed the limit', async () => {
+  it('can be sent back as it was read, and accepts changes that do not break a limit of the plan', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
     await billing.changePlan(ada.accountId, 'free');
@@ -142,7 +142,7 @@ describe('keywords that are paused for lack of credits', () => {
     for (const keyword of keywords) await isPaused(ada, keyword, 'insufficient_credits');
     await billing.grant(ada.accountId, 9);
     await isPaused(ada, keywords[0], null);
-    // The check of the first one is running: its maximum cost is not available.
+    // The check of the first keyword is running, so its maximum cost is reserved.
     await database.query(
       `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
        VALUES (gen_random_uuid(), $1, 5, now() + interval '1 hour')`,
@@ -174,7 +174,7 @@ describe('a schedule with an overdue change', () => {
 });
 
 describe('the first start on data of an older version', () => {
-  it('prices its watches, starts their quotes, and pauses what exceeds the plan', async () => {
+  it('prices the watches, starts their quotes, and pauses keywords that exceed the plan', async () => {
     const ada = await service.tenant('free');
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });

@@ -8,7 +8,7 @@ export function ownSessionTasks(scene: SignInScene): void {
   const { browser, signIn } = scene;
 
   describe('the sessions of a member', () => {
-    it('are listed and ended by him alone [sessions.list]', async () => {
+    it('can be listed and ended only by this member [sessions.list]', async () => {
       await joined(scene.owner, 'lis@example.org', 'viewer');
       const [lis, phone] = [
         await signedIn(scene.service, 'lis@example.org'),

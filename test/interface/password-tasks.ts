@@ -19,7 +19,7 @@ export function passwordTasks(scene: SignInScene): void {
       ['Weak.Password@example.org', 'try first'],
       ['four words in a\0row', 'U+0000'],
       ['x'.repeat(100_000), 'at most 200'],
-    ])('%j is refused, and the reason is given [sessions.passwords]', async (password, reason) => {
+    ])('%j is refused with the reason [sessions.passwords]', async (password, reason) => {
       const { status, body } = await signUp(password);
       expect([status, body.details]).toEqual([
         400,
@@ -32,7 +32,7 @@ export function passwordTasks(scene: SignInScene): void {
     });
 
     it('is stored with argon2id, and works for each Unicode form of its characters', async () => {
-      // e with an accent, as one character and as two; a ligature.
+      // The passwords have é as one character or as two, and a ligature or its letters.
       const [composed, decomposed] = ['caf\u00e9 \ufb01ne words', 'cafe\u0301 fine words'];
       const { code } = (
         await scene.owner.post('/v1/invitations', { email: 'uni@example.org', role: 'viewer' })
@@ -70,7 +70,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('by a reset ends all sessions, and its token works only once, also in simultaneous requests [sessions.reset]', async () => {
+    it('that a reset has set ends all sessions; the token of the reset works only once, also in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>

@@ -3,7 +3,7 @@ import { Browser } from './browser.js';
 import type { InterfaceUnderTest } from './interface-under-test.js';
 
 export const PASSWORD = 'four words in a row';
-/** Of the MASTER_KEY of programs under test. */
+/** The first sign-up code, which follows from the MASTER_KEY of programs under test. */
 export const FIRST_CODE = firstSignUpCode('5e'.repeat(32));
 
 /** Signs up the first member of an installation without accounts. */

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const HOUR = 3600;
-/** Slow enough for every plan; each search has a different query. */
+/** A body with an interval that every plan allows; each search has a different query. */
 const body = (searches: number, more: object = {}) =>
   keywordBody({
     refresh_interval_seconds: 24 * HOUR,
@@ -58,7 +58,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     expect((await create(ada)).status).toBe(201);
   });
 
-  it(`allows ${limits.searchSlots} searches, and not one more, by keyword, watch or change [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
+  it(`allows ${limits.searchSlots} searches, and not one more, whether a keyword, a watch or a change adds it [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
     const ada = await service.tenant(plan);
     const slots = limits.searchSlots ?? 0;
     const keyword = (await create(ada, slots - 1)).body;
@@ -149,7 +149,7 @@ describe('the plan unlimited', () => {
 });
 
 describe('a change of plan', () => {
-  it('pauses what exceeds the limit, newest first, and resumes it with a larger plan [keywords.pause-plan]', async () => {
+  it('pauses the keywords above the limit, newest first, and resumes them with a larger plan [keywords.pause-plan]', async () => {
     const ada = await service.tenant('solo');
     for (const name of ['1', '2', '3', '4']) await create(ada, 1, { name });
     const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses what is too fast or has too many terms for the new plan, regardless of its age', async () => {
+  it('pauses keywords and watches that are too fast or have too many terms for the new plan, also the oldest ones', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);
@@ -204,7 +204,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${fast.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('keeps the used part of the allowance used', async () => {
+  it('subtracts the credits used in the period from the new allowance', async () => {
     const ada = await service.tenant('solo');
     await billing.spend(ada.accountId, 2000);
     await until(

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-of-the-purge-4c9e';
 
-/** Creates a keyword with the marker in every text, in estimates, and in creates with Idempotency-Keys. */
+/** Sends a keyword with the marker in every text to a path, with an Idempotency-Key. */
 async function plantKeyword(path: string): Promise<Json> {
   const answer = await request(`${service.url}${path}`, {
     method: 'POST',
@@ -199,7 +199,8 @@ it('a purged keyword leaves no trace in any store, raw files included [keywords.
   );
   expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
   await until('no store contains it', async () => (await everywhere()).length === 0, 60_000);
-  // Every part that contains it is one of these: no query finds it in the others. Later merges leave other old parts.
+  // Only these old parts can contain the marker, because no query finds it in the active parts. Later merges
+  // leave other old parts.
   const parts = new Set(await oldParts());
   await until(
     'no file contains it',

@@ -116,7 +116,7 @@ async function plant(keywordId: string, watchId: string): Promise<void> {
   await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 8);
 }
 
-/** Rows of the keyword or its watch in ClickHouse. */
+/** The number of rows of the keyword or its watch in ClickHouse. */
 async function inClickHouse(keywordId: string, watchId: string): Promise<number> {
   const counts = await Promise.all(
     ['mentions', 'events', 'activity', 'listing_observations', 'answers', 'market_days'].map(
@@ -170,7 +170,7 @@ async function left(keywordId: string, watchId: string): Promise<Record<string, 
 }
 
 describe('deleting a keyword', () => {
-  it('retires it: the keyword stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
+  it('retires the keyword: it stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
     const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
     await plant(id, watches[0].id);
     expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'with purge removes it from every store, and nothing of others (retired before: %s) [states.purged, keywords.purge]',
+    'with purge removes the keyword from every store, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

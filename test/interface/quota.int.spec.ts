@@ -111,7 +111,7 @@ describe('the request quota', () => {
   });
 
   it.each(['/v1/nothing', '/v1/', '/v1', '/v1/keywords/x', '/%761/keywords'])(
-    'and the key are checked before %s',
+    'is not reported for %s without a valid key: the answer is 401',
     async (path) => {
       const answer = await new ApiClient(service.url, 'none').get(path);
       expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -119,7 +119,7 @@ describe('the request quota', () => {
     },
   );
 
-  it.each(['/healthz', '/readyz', '/metrics'])('and the key are not required for %s', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics'])('does not apply to %s, which needs no key', async (path) => {
     const answer = await new ApiClient(service.url, 'none').get(path);
     expect(answer.status).toBe(200);
     expect(answer.headers['ratelimit-limit']).toBeUndefined();

@@ -35,7 +35,7 @@ async function earlier(keyword: Json, days: number): Promise<void> {
 }
 
 describe('a keyword’s quote', () => {
-  it('is returned beside the charges, per source and UTC day', async () => {
+  it('is returned with the charges, per source and UTC day', async () => {
     const keyword = await made({
       refresh_interval_seconds: 1800,
       sources: [
@@ -98,7 +98,7 @@ describe('a keyword’s quote', () => {
     // It has run for a day. Now it is paused; afterwards it runs twice as often.
     await ada.api.post(`/v1/keywords/${keyword.id}/pause`, {});
     const paused = (await quote(keyword)).body.quotedCredits;
-    // One at the beginning, 24 in the day, and one for the part of the next hour.
+    // One check at the beginning, 24 in the day, and one for the hour that has begun.
     expect(paused).toBe(26);
     await earlier(keyword, 1);
     await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {});
@@ -129,7 +129,7 @@ describe('a keyword’s quote', () => {
     const { bySource } = (await quote(keyword)).body;
     const [{ days, ...x }] = bySource;
     expect(x).toEqual({ source: 'x', quotedCredits: 10, chargedCredits: 0 });
-    // The first one, and one for the part of the next interval.
+    // The first check, and one for the interval that has begun.
     expect(days.reduce((sum: number, day: Json) => sum + day.quotedChecks, 0)).toBe(2);
     for (const day of days) expect(day.quotedCredits).toBe(5 * day.quotedChecks);
   });
@@ -152,8 +152,8 @@ describe('a keyword’s quote', () => {
   });
 });
 
-describe('what a keyword costs a month', () => {
-  it('is in the keyword object, and is updated with its changes [keywords.object]', async () => {
+describe('the monthly credits of a keyword', () => {
+  it('are in the keyword object, and change with the keyword [keywords.object]', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     expect(keyword.monthlyCredits).toBe(720);
     const faster = await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });

@@ -5,7 +5,10 @@ import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startQuietServices } from './quiet-services.js';
 import { since, type ReplaysScene } from './replays-scene.js';
 
-/** Replays meet receivers that fail, purges, gaps and dead processes. */
+/**
+ * Tests of replays whose receiver fails, whose keyword is purged, whose events are missing, or whose process
+ * died.
+ */
 export function replayFaultTasks(scene: ReplaysScene): void {
   const { replay, through, idsOn, url, waiting } = scene;
 
@@ -62,7 +65,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect((await scene.on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
     });
 
-    it('sends nothing more after it was cancelled, and records what it dropped [replays.cancel]', async () => {
+    it('sends nothing more after it was cancelled, and records its unsent deliveries as given up [replays.cancel]', async () => {
       const keyword = await scene.on.keyword(null);
       await scene.on.events(keyword, 30);
       scene.on.receiver.answers.set('/cancelled', { status: 503 });
@@ -162,7 +165,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
     });
 
-    it('runs beside at most four others of its account, and several replicas send each event once', async () => {
+    it('runs with at most four other replays of its account, and sends each event once although several replicas run', async () => {
       const keyword = await scene.on.keyword(null);
       const events = await scene.on.events(keyword, 20);
       const joined = await startQuietServices(scene.on.service.stores);
@@ -192,7 +195,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
         rate_per_second: 2,
       });
       await gotten(scene.on.receiver, '/taken-over', 3);
-      // The state after a process died: claimed, but nobody works on it.
+      // The replay is claimed but no process works on it, as after a process has died.
       await scene.on.database.query(
         `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
         [id],

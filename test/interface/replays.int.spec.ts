@@ -16,7 +16,7 @@ afterAll(() => scene.stop());
 beforeEach(() => scene.clear());
 
 describe('a replay', () => {
-  it('sends the stored bytes again in order of occurredAt, freshly signed, with its id in X-Replay [replays.create, replays.order, replays.lists, replays.activity]', async () => {
+  it('sends the stored bytes again in order of occurredAt, with a new signature and its id in X-Replay [replays.create, replays.order, replays.lists, replays.activity]', async () => {
     const keyword = await scene.on.keyword('/own');
     const events = await scene.on.events(keyword, 12);
     await scene.on.events(keyword, 2, { push: false });
@@ -58,7 +58,7 @@ describe('a replay', () => {
     );
   });
 
-  it('sends the events of the keyword itself again, of all five kinds, which only a subscriber gets [events.keyword-level, alerts.activity]', async () => {
+  it('sends all five kinds of the keyword’s own events again; a keyword that does not subscribe to them sends none [events.keyword-level, alerts.activity]', async () => {
     const all = { webhook_events: [...KEYWORD_EVENT_TYPES] };
     const { keywordId } = await scene.on.keyword('/kinds', all);
     const silent = await scene.on.keyword('/silent', {
@@ -87,7 +87,7 @@ describe('a replay', () => {
       const types = new Set(body.activity.map(({ type }: Json) => type as string));
       return types.size >= 5 && types;
     });
-    // The line of a disabled channel is its failed attempt.
+    // The activity shows a disabled channel as its failed attempt.
     const own = KEYWORD_EVENT_TYPES.filter((type) => type !== 'channel.disabled');
     expect([...lines].sort()).toEqual([...own, 'webhook.delivered'].sort());
     const { id } = await replay({ keyword_id: keywordId });
@@ -168,7 +168,7 @@ describe('a replay', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['neither keyword nor watch', {}, 'keyword_id'],
-    ['both', { keyword_id: ID, watch_id: ID }, 'watch_id'],
+    ['both keyword and watch', { keyword_id: ID, watch_id: ID }, 'watch_id'],
     ['no beginning', { since: undefined, keyword_id: ID }, 'since'],
     ['a beginning that is not a time', { since: 'yesterday', keyword_id: ID }, 'since'],
     ['an end before the beginning', { until: '2020-01-01', keyword_id: 'own' }, 'since'],

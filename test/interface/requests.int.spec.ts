@@ -101,8 +101,8 @@ describe('authentication and scopes', () => {
   });
 });
 
-describe('resources of another account return 404', () => {
-  it('on every route [errors.not-found, keywords.read]', async () => {
+describe('a route with an id', () => {
+  it('returns 404 for a resource of another account [errors.not-found, keywords.read]', async () => {
     const keyword = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const watchBody = { criteria: { query: 'lone' }, refresh_interval_seconds: 600 };
     const watch = (await ada.api.post('/v1/hackernews/watches', watchBody)).body;
@@ -137,7 +137,7 @@ describe('resources of another account return 404', () => {
     expect((await ada.api.get(`/v1/hackernews/watches/${watch.id}`)).body.isActive).toBe(true);
   });
 
-  it('and so does an invalid id', async () => {
+  it('returns 404 for an invalid id', async () => {
     for (const path of [
       'keywords/x',
       'keywords/x/results',
@@ -293,12 +293,15 @@ describe('the request id', () => {
     return (await send('GET', '/v1/keywords', headers)).headers['x-request-id'];
   };
 
-  it.each(['a', 'x'.repeat(128), '!~-_/"'])('is the sender’s own %j [requests.id-kept]', async (given) => {
-    expect(await ask(given)).toBe(given);
-  });
+  it.each(['a', 'x'.repeat(128), '!~-_/"'])(
+    'is the id %j that the sender has sent [requests.id-kept]',
+    async (given) => {
+      expect(await ask(given)).toBe(given);
+    },
+  );
 
   it.each([undefined, 'x'.repeat(129), 'with space', 'ünïcode'])(
-    'is a new one in place of %j [requests.id-kept]',
+    'is a new id if the sender has sent %j [requests.id-kept]',
     async (given) => {
       const id = await ask(given === undefined ? undefined : Buffer.from(given).toString('latin1'));
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);

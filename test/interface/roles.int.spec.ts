@@ -18,7 +18,7 @@ const OPEN = [
   '/v1/auth/password/reset',
   '/v1/auth/password/reset/confirm',
 ];
-/** Routes of people, which no key may use. */
+/** Routes that need a session, so that no API key may use them. */
 const OF_PEOPLE =
   /^\/v1\/(auth|keys|members|invitations|signing-secret|audit-log)(\/|$)|^\/v1\/(account\/plan|credits\/packs)$/;
 const OWNERS_READ = /^\/v1\/(invitations|signing-secret|audit-log)/;
@@ -63,7 +63,7 @@ async function statusOf({ method, path }: Operation, headers: Record<string, str
     headers: { ...headers, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
     ...(method === 'GET' ? {} : { body: '{}' }),
   });
-  // A stream of events never ends.
+  // The body is not read to its end, because a stream of events never ends.
   answer.body.on('error', () => undefined).destroy();
   return answer.statusCode;
 }
@@ -71,8 +71,8 @@ async function statusOf({ method, path }: Operation, headers: Record<string, str
 const guarded = operations.filter(({ path }) => !OPEN.includes(path));
 
 describe('every route of the description', () => {
-  it('is refused without a key and without a session, except those of strangers [errors.key]', async () => {
-    // Each from an address of its own: one address is refused after sixty attempts.
+  it('is refused without a key and without a session, unless it is a public route [errors.key]', async () => {
+    // Each request has its own sender address, because an address is refused after sixty attempts.
     const answers = await Promise.all(
       guarded.map(async (operation, n) => {
         const status = await statusOf(operation, { 'x-forwarded-for': `192.0.2.${n}` });
@@ -85,7 +85,7 @@ describe('every route of the description', () => {
   });
 
   it.each(['viewer', 'editor', 'owner'])(
-    'is allowed or refused to a member with the role %s as the roles say [sessions.roles]',
+    'is allowed to a member with the role %s only if the table of roles allows it [sessions.roles]',
     async (role) => {
       const wrong: string[] = [];
       for (const operation of guarded) {
@@ -101,7 +101,7 @@ describe('every route of the description', () => {
   );
 
   it.each(['viewer', 'editor', 'owner'])(
-    'is refused to the key of a member with the rights of %s as to the member, and if it is for people [requests.forbidden]',
+    'is refused to a key with the rights of the role %s if it is refused to this role or needs a session [requests.forbidden]',
     async (role) => {
       const wrong: string[] = [];
       for (const operation of guarded) {
@@ -125,8 +125,8 @@ describe('every route of the description', () => {
   });
 });
 
-describe('a role that changes', () => {
-  it('applies at once, to the session and to the keys of the member', async () => {
+describe('a new role', () => {
+  it('applies immediately to the sessions and the keys of the member', async () => {
     const owner = browsers['owner'] as Browser;
     const eve = await joined(owner, 'eve@example.org', 'editor');
     const { apiKey } = (await eve.post('/v1/keys', { name: 'k' })).body;

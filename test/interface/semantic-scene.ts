@@ -50,7 +50,7 @@ export class SemanticScene {
     this.analysis = undefined;
   }
 
-  /** A keyword whose posts have been collected and can be searched. */
+  /** Creates a keyword and its posts, and waits until the posts can be searched. */
   readonly keywordWith = async (
     tenant: Tenant,
     posts: Record<string, string>,

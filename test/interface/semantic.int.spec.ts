@@ -21,7 +21,7 @@ describe('mode=semantic', () => {
     keyword = await keywordWith(tenant, POSTS);
   });
 
-  it('returns the mention with the same meaning in other words first, with scores in order [limits.semantic-metered, search.semantic-order]', async () => {
+  it('returns the mention with the same meaning in other words first, and sorts mentions by their score [limits.semantic-metered, search.semantic-order]', async () => {
     const answer = await ask(tenant, 'battery life of my phone is bad');
     expect([answer.status, authors(answer)[0]]).toEqual([200, 'battery']);
     const scores = (answer.body.data as { score: number }[]).map(({ score }) => score);
@@ -52,7 +52,7 @@ describe('mode=semantic', () => {
     expect(charged.size).toBe(2);
   });
 
-  it('charges each of several questions, and scores a mention by the nearest one [credits.semantic]', async () => {
+  it('charges each of several questions, and scores a mention by the nearest question [credits.semantic]', async () => {
     const answer = await tenant.api.get(
       '/v1/mentions?mode=semantic&q=bread+and+cakes&q=storm+and+water&q=bread+and+cakes',
     );
@@ -71,7 +71,7 @@ describe('mode=semantic', () => {
     expect(authors(results)).toEqual(['elsewhere']);
   });
 
-  it('leaves out dropped and hidden mentions unless they are wanted', async () => {
+  it('leaves out dropped and hidden mentions unless the request includes them', async () => {
     const ids = await publish(tenant, keyword.id, keyword.watchId, {
       dropped: 'Submarines and torpedoes of the navy.',
       concealed: 'A submarine surfaced beside the torpedo boat.',
@@ -108,7 +108,7 @@ describe('mode=semantic', () => {
     ['a question of 1,001 characters', `&q=${'x'.repeat(1001)}`, 'q'],
     ['six questions', `${[1, 2, 3, 4, 5, 6].map((n) => `&q=${n}`).join('')}`, 'q'],
     ['an order', '&q=a&order=asc', 'order'],
-  ])('with %s returns 400 that names it', async (_, query, path) => {
+  ])('returns 400 with the name of the parameter for %s', async (_, query, path) => {
     const answer = await tenant.api.get(`/v1/mentions?mode=semantic${query}`);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, path]);
   });
@@ -142,14 +142,14 @@ describe('mode=semantic', () => {
     );
   });
 
-  it('ranks every mention that passes a filter which none of the nearest pass', async () => {
+  it('ranks all mentions that pass a filter, also if none of the nearest mentions passes it', async () => {
     const { accountId } = tenant;
     const near = await selectRows<MentionVectorRow>(
       scene.service.clickhouse,
       'SELECT * FROM mention_vectors WHERE event_id = {id: UUID}',
       { id: keyword.ids.battery },
     );
-    // Nearer than any other, and without rows in `mentions`.
+    // These vectors are nearer than all others, and have no rows in `mentions`.
     const rows = Array.from({ length: 400 }, () => ({
       ...near[0]!,
       account_id: accountId,
@@ -177,7 +177,7 @@ describe('the charge of a semantic question', () => {
     ]);
   });
 
-  it('is refused with 402 before any work if the credits are missing', async () => {
+  it('is not made if the credits are missing: the answer is 402, and no work is done', async () => {
     const tenant = await scene.service.tenant('free');
     const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 1);
     await database.query('UPDATE credit_balances SET balance = 1 WHERE account_id = $1', [tenant.accountId]);

@@ -192,8 +192,8 @@ describe('GET /v1/mentions/export', () => {
   });
 });
 
-describe('events of a keyword and activity of a watch', () => {
-  it('are available under the paths of the keyword and of the watch', async () => {
+describe('the events of a keyword and the activity of a watch', () => {
+  it('can be read page by page under their own paths, but not by another account', async () => {
     const { body: keyword } = await ada.api.post('/v1/keywords', keywordBody());
     const watchId = keyword.watches[0].id;
     const event = (watch_id: string, id: string, second: number) => ({

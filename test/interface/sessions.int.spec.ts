@@ -3,7 +3,7 @@ import { FIRST_CODE, PASSWORD, signedIn } from './people.js';
 import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
-/** Signed up first. */
+/** The member who signed up first. */
 let owner: Browser;
 let email: string;
 
@@ -18,7 +18,7 @@ const browser = (headers?: Record<string, string>) => new Browser(service.url, h
 const signIn = () => signedIn(service, email);
 
 describe('the first account', () => {
-  it('needs the code that the start has printed, however many people try at the same time [sessions.first]', async () => {
+  it('needs the code that the start has printed, and only one of several simultaneous sign-ups succeeds [sessions.first]', async () => {
     expect((await owner.get('/v1/auth/options')).body).toEqual({
       signUp: 'invite',
       isFirst: true,
@@ -65,7 +65,7 @@ describe('the first account', () => {
 });
 
 describe('a session', () => {
-  it('is carried by a cookie that scripts and other sites do not get, and shows its member [sessions.cookie]', async () => {
+  it('has a cookie that scripts and other sites cannot use, and returns its member [sessions.cookie]', async () => {
     const answer = await browser().post('/v1/auth/sign-in', {
       email: email.toUpperCase(),
       password: PASSWORD,
@@ -81,7 +81,7 @@ describe('a session', () => {
     expect((await browser().get('/v1/auth/session')).status).toBe(401);
   });
 
-  it('may write only with its own x-csrf-token [sessions.csrf]', async () => {
+  it('can write only with its own x-csrf-token [sessions.csrf]', async () => {
     const [ada, other] = [await signIn(), await signIn()];
     const rename = (headers: Record<string, string>) =>
       ada.call('PATCH', '/v1/account', { name: 'Acme' }, headers);

@@ -12,17 +12,17 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 beforeEach(() => scene.clear());
 
-/** Passwords that the gateways of this process have hashed. */
+/** The number of passwords that the gateways of this process have hashed. */
 async function hashed(): Promise<number> {
   const text = await (await request(`${scene.service.url}/metrics`)).body.text();
   return Number(/^earshot_password_hashes_total\S* (\d+)/m.exec(text)?.[1]);
 }
 
-describe('guessing a password', () => {
+describe('the limit of failed sign-ins', () => {
   it.each([EMAIL, 'nobody@example.org'])(
-    'of %s is refused after 10 failures, at all gateways, until the window is over [sessions.throttle]',
+    'refuses %s after 10 failures, at all gateways, until the window is over [sessions.throttle]',
     async (email) => {
-      // All at once: those that have begun count.
+      // All attempts run at the same time, because an attempt counts when it begins.
       const answers = await Promise.all(
         Array.from({ length: 15 }, (_, n) => signIn(from(`192.0.2.${n}`), email, 'wrong words in a row')),
       );
@@ -39,7 +39,7 @@ describe('guessing a password', () => {
     },
   );
 
-  it('of many addresses is refused after 60 failures of a network, while other networks can still sign in', async () => {
+  it('refuses a network after 60 failures with many addresses, while other networks can still sign in', async () => {
     const answers = await Promise.all(
       Array.from({ length: 70 }, (_, n) =>
         signIn(from(`2001:db8::${n + 1}`), `n${n}@example.org`, 'wrong words in a row'),
@@ -53,7 +53,7 @@ describe('guessing a password', () => {
     for (let n = 0; n < 12; n += 1) expect((await signIn(browser(), EMAIL, PASSWORD)).status).toBe(200);
   });
 
-  it('is limited in an open session too, where the present password is asked for', async () => {
+  it('applies in an open session too, where a change of the password needs the present password', async () => {
     const lim = await joined(scene.owner, 'lim@example.org', 'viewer');
     const change = () =>
       lim.post('/v1/auth/password', { current_password: 'wrong', new_password: 'other words in a row' });
@@ -61,7 +61,7 @@ describe('guessing a password', () => {
     expect((await change()).status).toBe(429);
   });
 
-  it('of sign-up codes is limited', async () => {
+  it('applies to wrong sign-up codes too', async () => {
     const guess = (n: number) =>
       browser().post('/v1/auth/sign-up', { email: 'eve@example.org', password: PASSWORD, code: `AAAA-${n}` });
     for (let n = 0; n < 10; n += 1) expect((await guess(n)).status).toBe(400);
@@ -105,7 +105,7 @@ describe('a known and an unknown address', () => {
 });
 
 describe('a planted session', () => {
-  it('does not become that of the person who signs in [sessions.rotation]', async () => {
+  it('does not become the session of the person who signs in [sessions.rotation]', async () => {
     await joined(scene.owner, 'mallory@example.org', 'viewer');
     const mallory = await signedIn(scene.service, 'mallory@example.org');
     const victim = browser();
@@ -132,7 +132,7 @@ describe('a page of another site', () => {
   ];
 
   it.each(strange)(
-    'cannot write with the session of its visitor, nor sign him in: %j [sessions.csrf]',
+    'cannot write with the session of its visitor, nor sign the visitor in: %j [sessions.csrf]',
     async (headers) => {
       const ada = await signedIn(scene.service, EMAIL);
       expect((await ada.call('PATCH', '/v1/account', { name: 'x' }, headers)).status).toBe(403);
@@ -187,7 +187,7 @@ passwordTasks(scene);
 ownSessionTasks(scene);
 
 describe('the cookie behind TLS', () => {
-  it('is Secure and bound to the host, where PUBLIC_URL is https [sessions.cookie]', async () => {
+  it('is Secure and bound to the host if PUBLIC_URL is https [sessions.cookie]', async () => {
     const tls = browser(
       {},
       await scene.service.anotherGateway({ PUBLIC_URL: 'https://earshot.example.org' }),
@@ -197,14 +197,14 @@ describe('the cookie behind TLS', () => {
       /^__Host-earshot_session=[\w-]{43}; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     expect((await tls.get('/v1/auth/session')).status).toBe(200);
-    // Without the prefix another host of the domain could have set it.
+    // Another host of the domain could have set a cookie without the prefix.
     const planted = tls.cookie.replace('__Host-', '');
     expect((await browser({ cookie: planted }, tls.url).get('/v1/auth/session')).status).toBe(401);
     const page = { origin: 'https://earshot.example.org' };
     expect((await tls.call('PATCH', '/v1/account', { name: null }, page)).status).toBe(200);
   });
 
-  it('follows X-Forwarded-Proto of a trusted proxy only', async () => {
+  it('is Secure if a trusted proxy sends X-Forwarded-Proto, but not if another client sends it', async () => {
     const headers = { 'x-forwarded-proto': 'https' };
     expect((await signIn(browser(headers), EMAIL, PASSWORD)).headers['set-cookie']).not.toContain('Secure');
     expect((await signIn(browser(headers, scene.proxied), EMAIL, PASSWORD)).headers['set-cookie']).toMatch(

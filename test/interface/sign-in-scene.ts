@@ -17,9 +17,9 @@ export class SignInScene {
   service!: InterfaceUnderTest;
   owner!: Browser;
   bus!: Bus;
-  /** A gateway behind a trusted proxy, which says who the client is. */
+  /** A gateway behind a trusted proxy, which sends the address of the client. */
   proxied!: string;
-  /** Gateways behind a trusted proxy that are attacked. They remember it for two seconds. */
+  /** Gateways behind a trusted proxy, for the attacks. They remember attacks for two seconds. */
   attacked!: string;
   alsoAttacked!: string;
 

@@ -56,7 +56,7 @@ describe('an open installation', () => {
       ),
     );
     const code = link.get('code') ?? '';
-    // A code is for one address: nobody takes the account of another.
+    // A code works only for its own address.
     const other = await signUp({ email: 'other@example.org', password: PASSWORD, code });
     expect([other.status, other.body.details[0].path]).toEqual([400, 'code']);
     const joined = await signUp({ email: 'new@example.org', password: PASSWORD, code, name: 'New' });
@@ -64,7 +64,7 @@ describe('an open installation', () => {
     expect((await signUp({ email: 'new@example.org', password: PASSWORD, code })).status).toBe(409);
   });
 
-  it('leaves plans to the operator, because its owners are strangers', async () => {
+  it('lets only the operator change plans and add packs', async () => {
     const member = browser();
     await member.post('/v1/auth/sign-in', { email: 'new@example.org', password: PASSWORD });
     expect((await member.post('/v1/account/plan', { plan: 'unlimited' })).status).toBe(403);

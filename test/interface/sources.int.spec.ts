@@ -73,7 +73,7 @@ describe('the sources of an installation', () => {
     expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
   });
 
-  it('are unhealthy while one of their lanes is, with the reason, and healthy again afterwards', async () => {
+  it('are unhealthy, with the reason, while one of their lanes is unhealthy, and healthy again afterwards', async () => {
     await database.query(
       `INSERT INTO lanes (lane, source, trouble, last_success_at) VALUES
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
@@ -95,7 +95,7 @@ describe('the sources of an installation', () => {
   });
 });
 
-describe('a search on a source that cannot be watched here', () => {
+describe('a request for a source that is not available', () => {
   it.each([
     ['reddit', 'SOURCE_REDDIT_CLIENT_ID'],
     ['tiktok', 'SOURCE_TIKTOK_CLIENT_ID'],
@@ -104,7 +104,7 @@ describe('a search on a source that cannot be watched here', () => {
       'SOURCE_PRODUCTHUNT_TOKEN, or SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET',
     ],
     ['github', 'SOURCE_GITHUB_ENABLED'],
-  ])('on %s returns 400 and names %s', async (source, setting) => {
+  ])('returns 400 for a search on %s and names %s', async (source, setting) => {
     const { api } = await service.tenant();
     const made = await api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));
     expect([made.status, made.body.code, made.body.details[0].path]).toEqual([
@@ -115,7 +115,7 @@ describe('a search on a source that cannot be watched here', () => {
     expect(made.body.error).toContain(setting);
   });
 
-  it('returns 400 and names the setting when it is a lookup', async () => {
+  it('returns 400 and names the setting for a lookup', async () => {
     const { api } = await service.tenant();
     const answer = await api.get('/v1/youtube/videos/abc/comments');
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION']);
@@ -144,15 +144,18 @@ describe('a search that a source cannot serve', () => {
     [{ catalog_ids: ['x'] }, 400],
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
-  ])('is refused with the name of the filter: %j [errors.vinted-filters]', async (filters, status) => {
-    const { api } = await service.tenant();
-    const criteria = { query: 'lamp', filters };
-    const made = await api.post('/v1/vinted/watches', {
-      criteria,
-      market: 'fr',
-      refresh_interval_seconds: 600,
-    });
-    expect(made.status).toBe(status);
-    if (status === 400) expect(made.body.details[0].path).toContain(`filters.${Object.keys(filters)[0]}`);
-  });
+  ])(
+    'is refused with the name of the filter if the value is wrong: %j [errors.vinted-filters]',
+    async (filters, status) => {
+      const { api } = await service.tenant();
+      const criteria = { query: 'lamp', filters };
+      const made = await api.post('/v1/vinted/watches', {
+        criteria,
+        market: 'fr',
+        refresh_interval_seconds: 600,
+      });
+      expect(made.status).toBe(status);
+      if (status === 400) expect(made.body.details[0].path).toContain(`filters.${Object.keys(filters)[0]}`);
+    },
+  );
 });

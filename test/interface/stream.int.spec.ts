@@ -26,7 +26,10 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** Appends an event to EVENTS. @returns its id, and what writes its mention, as the sink does later */
+/**
+ * Appends an event to EVENTS. @returns its id, its row, and a function that writes the row, as the sink does
+ * later
+ */
 async function append({ accountId }: Tenant, more: Parameters<typeof mentionRow>[1] = {}, isMention = true) {
   const [eventId, watchId, occurredAt] = [newId(), newId(), new Date().toISOString()];
   const item = { itemId: eventId, text: 'acme', bodyJson: '{}' };
@@ -47,7 +50,10 @@ const written = async (...given: Parameters<typeof append>) => {
   return eventId;
 };
 
-/** The consumer of the sink. It writes nothing here: a test passes over events, or writes their rows itself. */
+/**
+ * Creates the consumer of the sink, which writes no rows here: a test acknowledges events, or writes their
+ * rows itself.
+ */
 async function startSink() {
   await bus.jsm.consumers.add('EVENTS', { durable_name: MENTIONS_SINK, ack_policy: AckPolicy.All });
   return {
@@ -124,7 +130,7 @@ describe('GET /v1/stream', () => {
     stream.close();
   });
 
-  it('sends mentions in the order of their events, and waits for one that cannot be read yet', async () => {
+  it('sends mentions in the order of their events, and waits for a mention that cannot be read yet', async () => {
     const stream = await listen(ada);
     await stream.place();
     const first = await append(ada);
@@ -184,7 +190,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('sends a mention that was published before the stream began and is written later, with and without a list before it [stream.resume]', async () => {
+  it('sends a mention that was published before the stream began but is written later, whether or not a list was read before [stream.resume]', async () => {
     const sink = await startSink();
     await sink.passAll();
     const late = await append(ada);
@@ -201,7 +207,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('begins now while the sink reads everything again after a rebuild', async () => {
+  it('begins with new mentions while the sink reads everything again after a rebuild', async () => {
     await written(ada);
     const sink = await startSink();
     const stream = await listen(ada);
@@ -247,7 +253,7 @@ describe('GET /v1/stream', () => {
     expect(JSON.stringify(answer.body)).toContain('limit');
   });
 
-  it('returns 429 for more than 50 streams of one account, and accepts one when another has ended', async () => {
+  it('returns 429 for more than 50 streams of one account, and accepts a new stream when another has ended', async () => {
     const carol = await service.tenant();
     const streams = await Promise.all(Array.from({ length: 50 }, () => listen(carol)));
     const tooMany = await carol.api.get('/v1/stream');

@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-describe('lone watches', () => {
+describe('watches', () => {
   const body = (query: string) => ({
     criteria: { query },
     refresh_interval_seconds: 600,
     webhook_url: 'https://example.org/hook',
   });
 
-  it('are created, read, changed and deleted', async () => {
+  it('without a keyword are created, read, changed and deleted', async () => {
     const made = await ada.api.post('/v1/hackernews/watches', body('first'));
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -56,7 +56,7 @@ describe('lone watches', () => {
     expect((await ada.api.get(path)).status).toBe(404);
   });
 
-  it('are refused with 409 while an active watch has the same search, and accepted when that one is paused [keywords.same-watch, errors.conflict]', async () => {
+  it('are refused with 409 while an active watch has the same search, and accepted when that watch is paused [keywords.same-watch, errors.conflict]', async () => {
     const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
     const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
     expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);
@@ -65,7 +65,7 @@ describe('lone watches', () => {
     expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(409);
   });
 
-  it('cannot be changed alone when they belong to a keyword', async () => {
+  it('of a keyword can only change together with the keyword', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const path = `/v1/hackernews/watches/${watches[0].id}`;
     expect((await ada.api.get(path)).status).toBe(200);
@@ -85,7 +85,7 @@ describe('lone watches', () => {
     expect((await api.get(`/v1/rss/watches?limit=2&cursor=${first.body.nextCursor}`)).status).toBe(400);
   });
 
-  it('need the settings of their source', async () => {
+  it('need the filters that their source requires', async () => {
     const answer = await ada.api.post('/v1/rss/watches', {
       criteria: { query: 'x' },
       refresh_interval_seconds: 600,

@@ -11,18 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-it.each(Object.entries(WORST_BODIES))('returns at most 50 faults for a hostile body: %s', async (_, body) => {
-  const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
-  // A few of them are large but valid.
-  if (status === 201) return;
-  expect([400, 413]).toContain(status);
-  expect(answer.details.length).toBeLessThanOrEqual(50);
-  expect(text.length).toBeLessThan(64 * 1024);
-  const { message, path } = answer.details[0];
-  expect(answer.error.startsWith(path === '' ? message : `${path}: ${message}`)).toBe(true);
-});
+it.each(Object.entries(WORST_BODIES))(
+  'the gateway returns at most 50 faults for a hostile body: %s',
+  async (_, body) => {
+    const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
+    // A few of these bodies are large but valid.
+    if (status === 201) return;
+    expect([400, 413]).toContain(status);
+    expect(answer.details.length).toBeLessThanOrEqual(50);
+    expect(text.length).toBeLessThan(64 * 1024);
+    const { message, path } = answer.details[0];
+    expect(answer.error.startsWith(path === '' ? message : `${path}: ${message}`)).toBe(true);
+  },
+);
 
-it('names a list that is too long and does not read its elements', async () => {
+it('the gateway names a list that is too long and does not read its elements', async () => {
   const { body } = await tenant.api.post('/v1/keywords', WORST_BODIES['half a million numbers as sources']);
   expect(body).toEqual({
     error: 'sources: has more than 1000 elements, the maximum of a list',
@@ -31,7 +34,7 @@ it('names a list that is too long and does not read its elements', async () => {
   });
 });
 
-it('counts a list of the API before it reads its elements', async () => {
+it('the gateway counts a list of the API before it reads the elements', async () => {
   const rules = Array.from({ length: 21 }, () => ({ name: '', when: 5 }));
   const { body } = await tenant.api.post('/v1/keywords', {
     name: 'Acme',
@@ -43,7 +46,7 @@ it('counts a list of the API before it reads its elements', async () => {
   expect(body.details).toEqual([{ path: 'rules', message: 'must contain no more than 20 elements' }]);
 });
 
-it('applies the limit of 50 faults to the refusal of an estimate', async () => {
+it('the limit of 50 faults also applies to the refusal of an estimate', async () => {
   const { status, body } = await tenant.api.post(
     '/v1/keywords/estimate',
     WORST_BODIES['a tree as wide as is allowed, of faults'],
@@ -53,7 +56,7 @@ it('applies the limit of 50 faults to the refusal of an estimate', async () => {
   expect(body.refusal.message).toMatch(/\(1 of \d{4} faults; details has the first 50\)$/);
 });
 
-it('does not store a body under its Idempotency-Key that was refused for its size', async () => {
+it('a body that was refused for its size is not stored under its Idempotency-Key', async () => {
   const post = async (body: string) => {
     const answer = await request(`${service.url}/v1/keywords/estimate`, {
       method: 'POST',
