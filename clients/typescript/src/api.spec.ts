@@ -15,7 +15,7 @@ interface Generator {
 }
 
 describe('the types of the client', () => {
-  it('are current: after a change of the description, run npm run client:types', async () => {
+  it('are those of the current OpenAPI description; npm run client:types writes them', async () => {
     const script = new URL('scripts/client-types.mjs', checkout).href;
     const { clientTypes, committedTypes } = (await import(script)) as Generator;
     const [wanted, committed] = [await clientTypes(openApiDocument()), committedTypes()];
@@ -23,7 +23,7 @@ describe('the types of the client', () => {
     expect(wanted === committed).toBe(true);
   });
 
-  it('know the key of the rows of every list', () => {
+  it('have exactly one key of LIST_KEYS in the answer of every list', () => {
     const { paths } = openApiDocument() as unknown as Described;
     const lists = Object.entries(paths).filter(([, { get }]) =>
       get?.parameters?.some(({ name }) => name === 'cursor'),
@@ -41,7 +41,7 @@ describe('the types of the client', () => {
   });
 });
 
-/** Checked by the compiler alone: an unused `@ts-expect-error` is an error. */
+/** Only the compiler checks this function: an unused `@ts-expect-error` is an error. */
 export async function typesOfCalls(client: Client): Promise<unknown[]> {
   const { data, nextCursor } = await client.get('/v1/mentions', { query: { source: 'rss', q: ['a'] } });
   const sentiment: string | null | undefined = data[0]?.analysis?.sentiment;

@@ -4,7 +4,7 @@ import { createClient, EarshotConnectionError, EarshotError, type Client } from 
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A server that answers the requests in turn, and the last answer for all further ones. */
+/** A server that gives its answers in turn, and then repeats the last one. */
 class Script {
   readonly seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   private constructor(
@@ -82,7 +82,7 @@ describe('a call', () => {
     expect(seen).toEqual([]);
   });
 
-  it('sends the CSRF token with writes and without a key only', async () => {
+  it('sends the CSRF token only with writes, and only without an API key', async () => {
     const { seen, url } = await start(json(200, {}));
     const page = createClient({ baseUrl: url, csrfToken: () => 'token' });
     await page.get('/v1/account');
@@ -114,7 +114,7 @@ describe('a refused call', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('names the status if a proxy answers with a page of its own', async () => {
+  it('throws an error with the status if a proxy answers with its own page', async () => {
     await start((_, response) => void response.writeHead(403, 'Forbidden').end('<h1>no</h1>'));
     await expect(client.get('/v1/account')).rejects.toMatchObject({
       status: 403,
@@ -188,7 +188,7 @@ describe('a call that fails for a while', () => {
     await expect(call).rejects.toThrow('enough');
   });
 
-  it('fails after the time for one attempt', async () => {
+  it('fails when one attempt exceeds its time limit', async () => {
     const { url } = await start(() => undefined);
     const hasty = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 0, timeoutMs: 30 });
     await expect(hasty.get('/v1/account')).rejects.toThrow('no response within 30 ms');
@@ -211,7 +211,7 @@ describe('paginate', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/v1/mentions?lang=en', '/v1/mentions?lang=en&cursor=c1']);
   });
 
-  it('knows the rows of a list with another key', async () => {
+  it('returns the rows of a list whose key is not `data`', async () => {
     await start(json(200, { activity: [{ id: '1' }] }));
     const rows = client.paginate('/v1/keywords/{id}/activity', { path: { id: 'k' } });
     expect((await rows.next()).value).toEqual({ id: '1' });
@@ -264,7 +264,7 @@ describe('stream', () => {
     expect(opened).toEqual(['begin', 'begin']);
   });
 
-  it('throws if the API refuses it', async () => {
+  it('throws if the API refuses the stream', async () => {
     await start(json(401, { error: 'the API key is not valid', code: 'UNAUTHORIZED' }));
     await expect(client.stream().next()).rejects.toMatchObject({ status: 401 });
   });

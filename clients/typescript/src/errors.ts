@@ -15,7 +15,7 @@ type AnyError =
   | Schemas['InternalError']
   | Schemas['Unavailable'];
 
-/** The codes of the API. An answer of a proxy between client and API has none of them: then `code` is `UNKNOWN`. */
+/** The codes of the API. If a proxy between client and API answers, `code` is `UNKNOWN`. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
@@ -48,7 +48,10 @@ export class EarshotError extends Error {
   }
 }
 
-/** No response arrived: no connection, or it broke. Thrown after the last retry; `cause` is the error of `fetch`. */
+/**
+ * No complete response arrived: the connection failed, or the time limit was exceeded. Thrown after the last retry;
+ * `cause` is the error of `fetch`.
+ */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';
 }

@@ -3,26 +3,29 @@ import { withRetries } from './retry.js';
 
 /** The installation that the client calls, its credentials, and its limits. */
 export interface ClientOptions {
-  /** Address of the installation, such as `https://earshot.example.com`. An empty text is the address of the page. */
+  /**
+   * Address of the installation, such as `https://earshot.example.com`. If it is empty, requests go to the origin of
+   * the page.
+   */
   baseUrl: string;
   /** The API key. Without one, a browser sends its session cookie. */
   apiKey?: string;
-  /** Returns the `csrfToken` of the session, which writes with a session cookie need. */
+  /** Returns the `csrfToken` of the session. Writes with a session cookie need it. */
   csrfToken?: () => string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /** Attempts after the first one. Default: 3 */
   retries?: number;
-  /** A longer `Retry-After` is not waited for: the call throws. Default: 60 */
+  /** If `Retry-After` is longer, the call throws without waiting. Default: 60 */
   longestRetryAfterSeconds?: number;
   /** Time for one attempt until the headers of the response arrive, in milliseconds. Default: 60,000 */
   timeoutMs?: number;
 }
 
-/** A call in terms of HTTP. */
+/** One HTTP request. */
 export interface HttpCall {
   method: string;
-  /** With `{…}` for the parameters in `pathValues`. */
+  /** Contains `{name}` for each parameter in `pathValues`. */
   path: string;
   pathValues?: Readonly<Record<string, unknown>>;
   query?: Readonly<Record<string, unknown>>;
@@ -32,7 +35,7 @@ export interface HttpCall {
   signal?: AbortSignal;
 }
 
-/** Sign-in and sign-up are never stored, so they take no `Idempotency-Key`. */
+/** The API does not store the answers of sign-in and sign-up, so these routes take no `Idempotency-Key`. */
 const WITHOUT_STORED_ANSWER = '/v1/auth/';
 
 /** Sends calls, with credentials and retries. */
@@ -40,7 +43,7 @@ export class Http {
   constructor(private readonly options: ClientOptions) {}
 
   /**
-   * Sends a call, and reads the response, whose status is below 400.
+   * Sends a call, and reads the response if its status is below 400.
    * @throws EarshotError if the API refuses the request, EarshotConnectionError if no complete response arrives
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
@@ -122,7 +125,7 @@ function addressOf({ path, pathValues = {}, query = {} }: HttpCall): string {
   return text === '' ? filled : `${filled}?${text}`;
 }
 
-/** Node hides the reason of a failed connection in the cause of `fetch failed`. */
+/** Node's message is only `fetch failed`; the cause of the error has the reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -15,7 +15,10 @@ export interface StreamOptions {
   signal?: AbortSignal;
   /** Called after each loss of the connection, before the next attempt. */
   onReconnect?: (error: unknown) => void;
-  /** Called when a connection is open, with the `id` after which it begins: the `lastEventId` of a later stream. */
+  /**
+   * Called when a connection is open, with the `id` after which the stream begins. A later stream can use it as
+   * `lastEventId`.
+   */
   onOpen?: (lastEventId: string) => void;
 }
 
@@ -25,7 +28,9 @@ export interface StreamedMention {
   mention: components['schemas']['Mention'];
 }
 
-/** The server sends something every 15 seconds. After three missing ones the connection is dead. */
+/**
+ * The server sends something every 15 seconds. After 45 seconds without data, the client treats the connection as lost.
+ */
 const SILENCE_MS = 45_000;
 
 /**
@@ -77,7 +82,7 @@ async function* connection(
   };
   try {
     const ends = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
-    // A reader that aborts may never come back to this generator.
+    // A caller that aborts may never read from this generator again.
     ends.addEventListener('abort', () => clearTimeout(timer), { once: true });
     const call = {
       method: 'GET',

@@ -7,7 +7,7 @@ const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 export interface RetryOptions {
   /** Attempts after the first one. */
   retries: number;
-  /** A longer `Retry-After` is not waited for: the call throws. */
+  /** If `Retry-After` is longer, the call throws without waiting. */
   longestRetryAfterSeconds: number;
   /** Whether the request can be sent again although the first one may have had an effect. */
   isRepeatable: boolean;
@@ -15,8 +15,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs an attempt again after 429, 5xx and connection errors, as long as that cannot repeat an effect. Waits as long as
- * `Retry-After` says, otherwise about 0.5 s, 1 s, 2 s, … up to 8 s.
+ * Runs an attempt again after 429, 5xx and connection errors, if the repetition cannot have a second effect. Waits as
+ * long as `Retry-After` says, otherwise about 0.5 s, 1 s, 2 s, … up to 8 s.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   for (let tried = 0; ; tried++) {
@@ -46,7 +46,7 @@ function isPassing({ status, code }: EarshotError, isRepeatable: boolean): boole
   return isRepeatable && REPEATABLE_STATUSES.has(status);
 }
 
-/** Between half and the whole of the wait, so that many clients do not come back at the same time. */
+/** A random time between half of the wait and the whole wait, so that many clients do not retry at the same time. */
 export function backoffMs(tried: number): number {
   const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
   return most / 2 + Math.random() * (most / 2);

@@ -30,13 +30,13 @@ type Part<Name extends string, T> = [T] extends [never]
       ? { [K in Name]: T }
       : { [K in Name]?: T };
 
-/** What every call can take beside its parameters and body. */
+/** The options of every call, in addition to its parameters and body. */
 export interface CallOptions {
-  /** Ends the call, its retries included; it then throws the reason of the signal. */
+  /** Ends the call and its retries. The call then throws the reason of the signal. */
   signal?: AbortSignal;
   /**
-   * Key that makes a POST safe to repeat for 24 hours. Without one, the client makes one for each call. Set it yourself
-   * to repeat the call after your own process has restarted.
+   * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each call. Set it
+   * yourself to repeat the call after your own process has restarted.
    */
   idempotencyKey?: string;
   /** Additional headers, such as `service-estimate-token`. */
@@ -49,7 +49,7 @@ export type OptionsOf<M extends Method, P extends PathsOf<M>> = Part<'path', Pat
   Part<'body', BodyOf<Operation<M, P>>> &
   CallOptions;
 
-/** The options can be left out where nothing in them is required. */
+/** The argument is optional if none of its options is required. */
 export type OptionalArgument<T> = Record<never, never> extends T ? [options?: T] : [options: T];
 
 type Success = 200 | 201 | 202;
@@ -68,7 +68,7 @@ export type AnswerOf<M extends Method, P extends PathsOf<M>> = [
 /** The keys that hold the rows of a page. */
 export const LIST_KEYS = ['data', 'watches', 'activity', 'comments'] as const;
 
-/** `keyof never` is every key. */
+/** Checks for `never` first, because `keyof never` contains every key. */
 type Has<T, Key extends string> = [T] extends [never] ? false : Key extends keyof T ? true : false;
 
 /** The paths whose answer is a page of a list. */

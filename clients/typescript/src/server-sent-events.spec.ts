@@ -43,7 +43,7 @@ describe('serverSentEvents', () => {
     );
   });
 
-  it('refuses an event without an end', async () => {
+  it('refuses an event or a line of more than 4 Mi characters', async () => {
     const line = new TextEncoder().encode(`data: ${'x'.repeat(1 << 20)}\n`);
     await expect(read(Array.from({ length: 5 }, () => line))).rejects.toThrow('too large');
     await expect(read(Array.from({ length: 5 }, () => line.slice(0, -1)))).rejects.toThrow('too large');

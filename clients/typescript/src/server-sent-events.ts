@@ -1,14 +1,14 @@
 /** One event of a `text/event-stream`. */
 export interface ServerSentEvent {
-  /** The last id that was sent, also with an earlier event; empty if there was none. */
+  /** The last id that the server sent, with this event or an earlier one; empty if it sent none. */
   id: string;
   /** `message` if the event has no name. */
   event: string;
-  /** Empty for a block that has only an id: it moves the place to continue from. */
+  /** Empty for a block that has only an id. Such a block changes only the position to continue from. */
   data: string;
 }
 
-/** A longer line or event is not ours, and would fill the memory. */
+/** Earshot sends no longer line or event. Without this limit, another server could fill the memory. */
 const LONGEST_EVENT = 4 * 1024 * 1024;
 
 /**
@@ -51,7 +51,7 @@ class EventFields {
   private isIdNew = false;
   private size = 0;
 
-  /** @returns the event that an empty line ends */
+  /** @returns the event, if the line is empty and so ends one */
   take(line: string): ServerSentEvent | undefined {
     if (line === '') return this.end();
     this.size += line.length;

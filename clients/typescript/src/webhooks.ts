@@ -8,13 +8,16 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-/** The headers of a request: of `fetch`, or of Node's `http`, or a plain object, in any case. */
+/**
+ * The headers of a request from `fetch`, from Node's `http`, or as a plain object. The case of the names does not
+ * matter.
+ */
 export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const LONGEST_HEADER = 1000;
-/** During a rotation of the secret there are two. */
+/** A header has two during a rotation of the secret. */
 const MOST_SIGNATURES = 5;
 
 /**

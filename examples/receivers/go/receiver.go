@@ -1,4 +1,4 @@
-// Receives events of Earshot: checks the signature, answers at once, and handles each event one time.
+// Receives events of Earshot: checks the signature, answers immediately, and handles each event once.
 //
 //	EARSHOT_SIGNING_SECRET=whsec_... PORT=9000 go run receiver.go
 //
@@ -42,7 +42,7 @@ var handled = struct {
 	order []string
 }{ids: map[string]bool{}}
 
-// isGenuine says whether X-Signature (t=<seconds>,v1=<hex>, two v1 parts during a rotation) belongs to these bytes.
+// isGenuine reports whether X-Signature (t=<seconds>,v1=<hex>; two v1 parts during a rotation) is valid for this body.
 func isGenuine(header string, body []byte, secret string, now time.Time) bool {
 	var timestamp string
 	var signatures []string

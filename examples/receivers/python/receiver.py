@@ -1,4 +1,4 @@
-"""Receives events of Earshot: checks the signature, answers at once, and handles each event one time.
+"""Receives events of Earshot: checks the signature, answers immediately, and handles each event once.
 
     EARSHOT_SIGNING_SECRET=whsec_... PORT=9000 python3 receiver.py
 
@@ -24,7 +24,7 @@ handled = OrderedDict()
 
 
 def is_genuine(header, body):
-    """Whether X-Signature (t=<seconds>,v1=<hex>, two v1 parts during a rotation) belongs to these bytes."""
+    """Whether X-Signature (t=<seconds>,v1=<hex>; two v1 parts during a rotation) is valid for this body."""
     parts = [part.strip().split("=", 1) for part in header.split(",") if "=" in part]
     timestamps = [value for name, value in parts if name == "t" and value.isascii() and value.isdigit()]
     signatures = [value for name, value in parts if name == "v1" and value.isascii()]

@@ -1,4 +1,4 @@
-// Receives events of Earshot: checks the signature, answers at once, and handles each event one time.
+// Receives events of Earshot: checks the signature, answers immediately, and handles each event once.
 //
 //   EARSHOT_SIGNING_SECRET=whsec_… PORT=9000 node receiver.js
 
