@@ -37,7 +37,7 @@ describe('opening ClickHouse', () => {
     expect(await existsAfterOpening('activity', 'gap', drop)).toBe(false);
   });
 
-  it('runs the statements of a release that has not been here before', async () => {
+  it('runs the statements of a release that has not opened this database before', async () => {
     expect(await existsAfterOpening('activity', 'gap', 'TRUNCATE TABLE table_versions')).toBe(true);
   });
 

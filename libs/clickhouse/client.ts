@@ -30,8 +30,8 @@ const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');
 const NAMES = TABLES.flatMap((query) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(query)?.[1] ?? []);
 
 /**
- * Runs the statements of `TABLES`, unless the same statements have run here before and every table still exists: they
- * change nothing then, but take a quarter of a second of each start.
+ * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and every table
+ * still exists: they would change nothing, and delay each start by a quarter of a second.
  */
 async function createTables(client: ClickHouseClient): Promise<void> {
   const existing = await selectRows<{ name: string }>(
@@ -50,8 +50,8 @@ async function haveRun(client: ClickHouseClient): Promise<boolean> {
 }
 
 /**
- * Makes the client throw an `Outage` for errors of the connection, for which it has no type: all errors that the server
- * did not report.
+ * Makes the client throw an `Outage` for errors of the connection. The client has no type for them: they are all errors
+ * that neither the server reported nor our own data caused.
  */
 function throwOutages(client: ClickHouseClient): void {
   const withOutages =

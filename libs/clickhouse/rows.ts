@@ -1,7 +1,7 @@
 /** The id that means "no keyword" or "no search" in a column that is part of a key. */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The result of a rule for a mention, as `/why` returns it. Null: no value. */
+/** The result of a rule for a mention, as `/why` returns it. Null means: no value. */
 export interface RuleView {
   ruleId: string;
   name: string;
@@ -46,7 +46,7 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty if it was not read, like `intent` and `bucket`. */
+  /** Empty if no reader read it. The same applies to `intent` and `bucket`. */
   sentiment: string;
   intent: string;
   bucket: string;
@@ -67,16 +67,19 @@ export interface MentionRow {
   listing: string;
   /** True if a part of the item was cut to the size limits. */
   truncated: boolean;
-  /** 0 if the row follows its event; otherwise the sequence in LABELS of the last decision about the mention. */
+  /**
+   * 0 in the row that was written from the event; otherwise the sequence in LABELS of the last decision about the
+   * mention.
+   */
   version: number;
   /** -1 to 1 */
   sentiment_score: number | null;
   /** 0 to 100 */
   relevance: number | null;
   relevance_reason: string;
-  /** The reason of the analysis, for people. */
+  /** Why the reader chose this sentiment and intent: a text for people. */
   reading_reason: string;
-  /** local or llm; empty if nothing classified the mention, like model and version. */
+  /** local or llm. Reader, model and version are empty if nothing classified the mention. */
   reader: string;
   reader_model: string;
   reader_version: string;
@@ -85,11 +88,11 @@ export interface MentionRow {
   /** JSON: the envelope's `ai`; empty without an agent step. */
   ai: string;
   story_id: string;
-  /** `NO_ID` for a mention of a watch. */
+  /** `NO_ID` unless an Explore found the mention. */
   explore_id: string;
   /** JSON: `[{kind, reader, model, version, promptVersion, durationMs, costCredits, detail}]` */
   readings: string;
-  /** Empty unless a person has corrected it, like the intent. */
+  /** The sentiment that a person has set, otherwise empty. The same applies to the intent. */
   corrected_sentiment: string;
   corrected_intent: string;
   corrected_relevance: number | null;
@@ -164,10 +167,10 @@ export interface ActivityRow {
   event_id: string | null;
   status_code: number | null;
   message: string;
-  /** Only of an attempt to a channel; otherwise absent or `NO_ID`. */
+  /** Only for an attempt to a channel; otherwise absent or `NO_ID`. */
   channel_id?: string;
   channel_kind?: string;
-  /** Only of a check that did not fail: the period that it read. No beginning at a first scan. */
+  /** The period that a check read, if the check did not fail. A first scan has no beginning of the period. */
   window_from?: string | null;
   window_to?: string | null;
   /** True if more was published in the period than the check could read. */

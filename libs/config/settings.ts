@@ -84,7 +84,7 @@ export const SETTINGS = {
   }),
   OPERATIONS_TOKEN: token({
     default: '',
-    desc: 'Token for /readyz and /metrics (authorization: Bearer …). Required if it is set, or if HOST is not loopback',
+    desc: 'Token for /readyz and /metrics (authorization: Bearer …). If it is set, requests must send it. If HOST is not loopback, it must be set',
   }),
   TRUST_PROXY: addresses({
     default: '',
@@ -151,7 +151,7 @@ export const SETTINGS = {
   }),
   MCP_DAILY_CREDITS: wholeNumber({
     default: 1000,
-    desc: 'Most credits that one API key spends through MCP in a UTC day; a keyword counts with its credits of one day. 0: nothing',
+    desc: 'Maximum credits that one API key can spend through MCP in a UTC day; a keyword counts as its credits of one day. 0: no credits',
   }),
   EGRESS_ALLOW: str({
     default: '',
@@ -177,11 +177,11 @@ export const SETTINGS = {
   }),
   LLM_TIMEOUT_MS: positiveInteger({
     default: 60_000,
-    desc: 'Time limit for one request to LLM_URL, in ms. No request lasts longer than the event waits, 120 s',
+    desc: 'Time limit for one request to LLM_URL, in ms. A request also ends when its event has waited 120 s',
   }),
   EMBEDDINGS_URL: url({
     default: '',
-    desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change: embeddings backfill',
+    desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change, run embeddings backfill',
   }),
   EMBEDDINGS_MODEL: str({ default: '', desc: 'Name of the model that EMBEDDINGS_URL uses' }),
   EMBEDDINGS_TOKEN: str({
@@ -228,11 +228,11 @@ export const SETTINGS = {
   }),
   INTERVAL_FLOOR_SECONDS: positiveInteger({
     default: undefined,
-    desc: 'Shortest interval of every plan and source, in seconds, in place of the plans; for tests',
+    desc: 'Shortest interval for every source, in seconds. Replaces the shortest intervals of the plans; for tests',
   }),
   SHUTDOWN_GRACE_MS: positiveInteger({
     default: 5000,
-    desc: 'Time that running work gets to finish at a stop, in ms. The embedded stores are stopped afterwards, within 4 s',
+    desc: 'Time in which running work can finish when the process stops, in ms. The embedded stores are stopped afterwards, within 4 s',
   }),
 } as const satisfies Record<string, ValidatorSpec<unknown>>;
 
@@ -241,7 +241,7 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values of the named settings, typed. */
 export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
 
-/** A setting is missing or wrong. The message names all such settings and is complete for the user. */
+/** A setting is missing or wrong. The message names all such settings. Show it to the user as it is. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

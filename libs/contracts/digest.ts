@@ -6,8 +6,8 @@ export type DigestMode = (typeof DIGEST_MODES)[number];
 export const MOST_DIGEST_ITEMS = 50;
 
 /**
- * One digest of one keyword for one channel: the body of a delivery whose target has the kind `digest`. It contains
- * content only; each kind of channel renders it when it is sent. Times are ISO 8601 UTC.
+ * One digest of one keyword for one channel: the body of a delivery whose target has the kind `digest`. It contains no
+ * formatting: each kind of channel renders it when it is sent. Times are ISO 8601 UTC.
  */
 export interface Digest {
   /** Derived from keyword, channel, mode and the start of the period; the `eventId` of the delivery. */
@@ -48,7 +48,7 @@ export interface DigestItem {
   labels: string[];
   publishedAt: string | null;
   occurredAt: string;
-  /** Null if it was not read, like the intent. */
+  /** Null if no reader read it. The same applies to `intent`. */
   sentiment: string | null;
   intent: string | null;
 }
@@ -64,7 +64,7 @@ export interface DigestGroup {
 export interface DigestStory {
   /** Null for an item without a story. */
   storyId: string | null;
-  /** The first one represents the story. */
+  /** The first item represents the story. */
   items: DigestItem[];
 }
 
@@ -82,14 +82,17 @@ export interface WeeklyReport {
   url: string;
   volume: {
     count: number;
-    /** Count of the week before. */
+    /** Number of mentions in the week before. */
     previous: number;
-    /** One entry for each day of the week in the account's zone, `YYYY-MM-DD`; `previous` is the same day a week before. */
+    /**
+     * One entry for each day of the week in the account's zone, `YYYY-MM-DD`; `previous` counts the same day of the
+     * week before.
+     */
     days: { date: string; count: number; previous: number }[];
   };
-  /** Counts of items; `unread` were not read. */
+  /** Counts of items. `unread` counts the items whose sentiment no reader read. */
   sentiment: { positive: number; neutral: number; negative: number; mixed: number; unread: number };
-  /** Most first, like all lists. */
+  /** Sorted by count, highest first. The same applies to `authors` and `stories`. */
   sources: { source: string; count: number }[];
   /** At most 10. */
   authors: { author: string; source: string; count: number; vip: boolean }[];

@@ -1,11 +1,14 @@
 import type { ChannelKind } from './channels.js';
 import type { SourceId } from './sources.js';
 
-/** The keys of the envelope that can contain the source's own object. Exactly one does. */
+/** The keys of the envelope that can contain the source's own object. An event of an item uses exactly one of them. */
 export const BODY_KEYS = ['listing', 'tweet', 'post', 'video', 'item', 'article', 'answer'] as const;
 export type BodyKey = (typeof BODY_KEYS)[number];
 
-/** All body keys with null, in the order of the interface. An envelope spreads it, then sets one. */
+/**
+ * All body keys with null, in the order of the interface. The code that builds an envelope spreads this object, then
+ * sets one key.
+ */
 export const NO_BODY = {
   listing: null,
   tweet: null,
@@ -67,7 +70,10 @@ export const EVENT_TYPES: readonly string[] = [
   ...KEYWORD_EVENT_TYPES,
 ];
 
-/** The public event, as it is delivered and replayed. All keys are always present; unused ones are null. */
+/**
+ * The public event, as it is delivered and replayed. All keys except `analysis` are always present; unused keys are
+ * null.
+ */
 export interface Envelope {
   id: string;
   type: string;
@@ -83,7 +89,7 @@ export interface Envelope {
   previousPrice: number | null;
   /** ISO 8601 UTC: when the item was collected. */
   occurredAt: string;
-  /** The answer of the agent step; null without one. */
+  /** The answer of the agent step; null if there was no agent step. */
   ai: object | null;
   /** Absent if nothing classified the item. */
   analysis?: object;
@@ -102,7 +108,7 @@ export interface AlertData {
   /** The rule, or the sensitivity of the spike alert: low, medium, high. */
   rule: { id: string; name: string; kind: 'volume' | 'sentiment_shift' } | { spike: string };
   window: { from: string; to: string };
-  /** Mentions in the window; negative ones for `sentiment_shift`. */
+  /** Number of mentions in the window; for `sentiment_shift`, only negative mentions count. */
   observed: number;
   /** The expected number; 0 without history. */
   baseline: number;
@@ -110,7 +116,7 @@ export interface AlertData {
   multiple: number | null;
   /** At most 5. */
   sampleMentionIds: string[];
-  /** The rule does not fire again before. */
+  /** The rule does not fire again before this time. */
   suppressedUntil: string;
 }
 
@@ -128,9 +134,9 @@ export interface ChannelDisabled {
   /** Null for a webhook address that a keyword contains. */
   channelId: string | null;
   kind: ChannelKind;
-  /** Only of a webhook address that a keyword contains. */
+  /** Only present for a webhook address that a keyword contains. */
   url?: string;
-  /** For people. */
+  /** A text for people. */
   reason: string;
   /** Failed attempts in a row. */
   failures: number;

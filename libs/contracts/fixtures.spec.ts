@@ -66,7 +66,7 @@ describe('messages that earlier versions stored', () => {
     expect(toJson(schema, fromBinary(schema, Buffer.from(base64, 'base64')))).toEqual(says);
   });
 
-  it('have a fixture for each message that is stored', () => {
+  it('include a fixture of each type of stored message', () => {
     expect([...new Set(fixtures.map(([, { message }]) => message))].sort()).toEqual(
       [...SCHEMAS.keys()].sort(),
     );
@@ -79,7 +79,7 @@ describe('messages that earlier versions stored', () => {
     ['channel', ChannelDecisionSchema, ChannelEventSchema],
     ['explore', ExploreDecisionSchema, ExploreEventSchema],
     ['alert', AlertDecisionSchema, AlertEventSchema],
-  ])('have a fixture for each event of a %s decision', (_, decision, event) => {
+  ])('include a fixture of each event of a %s decision', (_, decision, event) => {
     const stored = fixtures
       .filter(([, { message }]) => message === decision.typeName)
       .flatMap(([, { says }]) =>
@@ -88,7 +88,7 @@ describe('messages that earlier versions stored', () => {
     expect([...new Set(stored)].sort()).toEqual(kindsOf(event).sort());
   });
 
-  it('have a fixture for each cause that moves credits', () => {
+  it('include a fixture of each cause of a movement of credits', () => {
     const stored = fixtures
       .filter(([, { message }]) => message === CreditDecisionSchema.typeName)
       .flatMap(([, { says }]) =>

@@ -101,7 +101,7 @@ describe('the price book', () => {
     }
   });
 
-  it('charges the items of a first scan on x only [credits.x-first-scan]', () => {
+  it('has a price for the items of a first scan only on x [credits.x-first-scan]', () => {
     for (const source of SOURCE_IDS)
       expect(creditsPerFirstScanItem(source)).toBe(source === 'x' ? 1 : undefined);
   });

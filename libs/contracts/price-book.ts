@@ -29,9 +29,9 @@ export function isPlan(name: string): name is Plan {
 }
 
 /**
- * The price of a completed check of the source, in credits, for each priced part (engine). A failed check is free.
- * @param coBrands true if each part is also read for other brands than the keyword's own, which only ai_answers
- *   supports
+ * The price of a completed check of the source, in credits. A check of ai_answers costs this price for each engine. A
+ * failed check is free.
+ * @param coBrands true if each answer is also searched for other brands than the subject; only ai_answers supports this
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;
@@ -46,7 +46,7 @@ export function creditsOfCoBrands(source: SourceId): number {
 /** Readings of an item that cost credits. */
 export type PricedReading = 'analysis' | 'bucket' | 'agent_step';
 
-/** The price of one reading of one item, in credits: sentiment and intent together, the bucket, the agent step. */
+/** The price of one reading of one item, in credits. `analysis` is sentiment and intent together. */
 export function creditsPerReading(reading: PricedReading): number {
   return book.creditsPerReading[reading];
 }
@@ -56,7 +56,7 @@ export function creditsPerAnalysedItem(): number {
   return book.creditsPerAnalysedItem;
 }
 
-/** The price of a semantic question with so many texts, in credits. */
+/** The price of a semantic question with this number of texts, in credits. */
 export function creditsOfQuestion(texts: number): number {
   return book.creditsPerQuestion * texts;
 }
@@ -67,8 +67,8 @@ export function creditsPerExploredSource(): number {
 }
 
 /**
- * The price of each item of a backfilled first scan, in credits, which replaces the price of the check; undefined: the
- * check's price.
+ * The price of each item of a backfilled first scan, in credits. It replaces the price of the check. Undefined if the
+ * source has no such price: then the check's price applies.
  */
 export function creditsPerFirstScanItem(source: SourceId): number | undefined {
   return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];

@@ -28,5 +28,5 @@ export function isSourceId(text: unknown): text is SourceId {
 export const MATCH_MODES = ['platform', 'word', 'contains'] as const;
 export type MatchMode = (typeof MATCH_MODES)[number];
 
-/** The default mode of a search: precise results are preferred to many. */
+/** The default mode of a search: precise results are more important than many results. */
 export const DEFAULT_MATCH_MODE: MatchMode = 'word';

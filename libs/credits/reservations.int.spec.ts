@@ -211,7 +211,7 @@ describe('reserving credits', () => {
           for (const one of holds.filter(({ holdId }) => !shortages.has(holdId)))
             if (then === 'release') await release(database, [one]);
             else if (then === 'charge') {
-              // The statement fails where the balance would fall below zero.
+              // The statement fails if the balance would fall below zero.
               await charge(id, one.holdId, one.credits);
               spent[account] = (spent[account] ?? 0) + one.credits;
             }

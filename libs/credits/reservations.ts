@@ -16,7 +16,10 @@ export interface Hold {
   holder?: string | undefined;
 }
 
-/** A reservation and its holder. When another holder reserves for the same fact, the reservation belongs to that one. */
+/**
+ * A reservation and its holder. When another holder reserves for the same fact, the reservation belongs to the new
+ * holder.
+ */
 export interface OwnHold {
   holdId: string;
   holder: string;
@@ -124,8 +127,8 @@ async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
 const LOCKED = 'SELECT hold_id FROM credit_holds WHERE hold_id = ANY($1) ORDER BY hold_id FOR UPDATE';
 
 /**
- * Marks work as done, so that only the charge settles its reservation, however late it comes. If the fact was not
- * stored after all, billing ends the reservation once it has processed the stream beyond that point.
+ * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
+ * was not stored after all, billing ends the reservation once it has processed the stream beyond that point.
  */
 export async function holdUntilCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
@@ -173,8 +176,9 @@ const OWN = `SELECT h.hold_id FROM credit_holds h
   WHERE h.done_at IS NULL ORDER BY h.hold_id FOR UPDATE OF h`;
 
 /**
- * Releases credits that the work did not need, because it failed or produced no fact. Finished work keeps its
- * reservation, and so does a later holder: a holder that was considered dead must not release its successor's credits.
+ * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
+ * work is finished or if it has a later holder: a holder that was considered dead must not release the credits of the
+ * later one.
  */
 export async function release(database: Database | Tx, holds: readonly OwnHold[]): Promise<void> {
   if (holds.length === 0) return;
@@ -238,7 +242,7 @@ export async function dropNeverCharged(database: Database, doneBefore: Date): Pr
   await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
 }
 
-/** The current time of the clock that dates the reservations. */
+/** The current time of the database, whose clock dates the reservations. */
 export async function nowOf(database: Database): Promise<Date> {
   const rows: { now: Date }[] = await database.query('SELECT now() AS now');
   return rows[0]?.now ?? new Date();

@@ -28,7 +28,7 @@ const BASE: Init = {
 
 describe('the identity of a search', () => {
   it('is SHA-256 in hex, and does not change between versions [keywords.hash]', () => {
-    // Stored hashes depend on it. A change here restarts every search.
+    // Stored hashes depend on the algorithm. A change of it restarts every search.
     expect(hash({ market: 'global', query: 'acme' })).toBe(
       '69ccaa2581ab6633321eee3376e8b0351d389980547cd5f56b284582b086f016',
     );
@@ -80,8 +80,8 @@ describe('the identity of a search', () => {
     ['filters', { filters: { subreddit: 'y' } }],
     ['the case of a filter’s value', { filters: { subreddit: 'X' } }],
     ['repliesTo', { repliesTo: 'other' }],
-    ['no filters', { filters: undefined }],
-  ])('differs for a different %s [keywords.hash]', (_, change) => {
+    ['filters to none', { filters: undefined }],
+  ])('differs after a change of %s [keywords.hash]', (_, change) => {
     expect(hash({ ...BASE, ...change })).not.toBe(hash(BASE));
   });
 

@@ -5,8 +5,8 @@ import { CriteriaSchema, DEFAULT_MATCH_MODE, type Criteria, type MatchMode, type
 import { canonicalTerms } from '#matching';
 
 /**
- * The criteria of a search: the global ones, replaced key by key by its overrides; `filters` are merged in the same
- * way.
+ * The criteria of a search: each key of its overrides replaces the same key of the global criteria. `filters` are
+ * merged in the same way.
  */
 export function resolveCriteria(global: Criteria, overrides: Criteria | undefined): Criteria {
   const resolved = clone(CriteriaSchema, global);

@@ -72,7 +72,7 @@ describe('executing a command', () => {
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
-  it('is refused as a conflict when other writers keep changing the subject', async () => {
+  it('fails with a conflict when other writers keep changing the subject', async () => {
     const refusal = await execute(scene.database, scene.store, {
       aggregate: tally,
       projection: tallies,
@@ -98,9 +98,9 @@ describe('executing a command', () => {
 
   it.each([
     ['refuses', () => Promise.reject(Refusal.notFound('tally'))],
-    ['has nothing to do', () => Promise.resolve([])],
+    ['changes nothing for', () => Promise.resolve([])],
   ])(
-    'decides on what is stored although the table has nothing of it, and a new subject %s',
+    'uses the stream although the table has no row yet, also if the command %s a new subject',
     async (_, ofNew) => {
       await appendAndDie(5);
       const commandId = newId();
@@ -181,7 +181,7 @@ describe('a projection', () => {
     for (scene.id of ids) expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
-  it('waits for a command that has appended and not yet applied', async () => {
+  it('waits for a command that has appended its decision and has not yet applied it', async () => {
     let batch: JsMsg[] = [];
     let waiting: Promise<unknown> | undefined;
     const slow: Projection = {

@@ -26,7 +26,7 @@ export interface Execution<S, E, D extends Decision<E>> {
   /** Applied in the same transaction, so that the caller can read what it wrote. */
   projection: Projection;
   accountId: string;
-  /** Last tokens of the subject, after the account. */
+  /** The tokens of the subject that follow the account. */
   subjectTokens: readonly string[];
   commandId: string;
   /**
@@ -94,13 +94,14 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
-  // Locked before the append: the consumer of the message waits for this command, and this command never for the consumer.
+  // Locked before the append, so that the consumer of the message waits for this command, and this command never waits
+  // for the consumer.
   const positions = await lockPositions(tx, projection, [subject]);
   const position = positions?.get(subject) ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
     positions ? applyNext(tx, projection, [message]) : appliedByOthers(tx, projection, message);
   const isGuessed = guess && position === 0;
-  // After a crash the tables may lack messages of the stream; otherwise the stream has none beyond their position.
+  // After a crash, the tables may lack the last messages of the stream.
   for (const stored of isGuessed ? [] : await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);

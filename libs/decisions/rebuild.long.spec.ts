@@ -117,8 +117,8 @@ describe('a projection whose version changes', () => {
         const row = await rowOf(id);
         const all = await amountsOf(id);
         reads += 1;
-        // The row is the fold of the stream up to a message between the last confirmed command and the end, by one
-        // version.
+        // The row must be what one version computes from the stream up to the last confirmed command, or up to a later
+        // message.
         const match = [seen, 2].find((version) =>
           all.some(
             (_, index) =>
@@ -215,7 +215,7 @@ describe('a rebuild', () => {
       { amount: 1 },
       { amount: 2 },
     ]);
-    // The replica that comes late finds that it is already applied.
+    // A replica that handles the message later finds that it is already applied.
     expect(await add(id, 3, tallies(1))).toBe(6);
     expect(await rowOf(id)).toMatchObject({ total: 6, notes: '1 2 3' });
   });
@@ -240,7 +240,7 @@ describe('a rebuild', () => {
     expect([await rowOf(gone), (await rowOf(stays))?.total]).toEqual([undefined, 1]);
   });
 
-  it('waits for a long transaction that reads one table after another, and does not break it', async () => {
+  it('waits for a long transaction that reads one table after another, and does not abort it', async () => {
     const [id = ''] = ids(1);
     await add(id, 1, tallies(1));
     const phases: string[] = [];

@@ -5,7 +5,7 @@ import { childEnvironment } from './child-environment.js';
 const APT = '/usr/bin/apt-get';
 
 /**
- * Installs a package of the system, without what it only recommends.
+ * Installs a system package without the packages that it only recommends.
  * @throws Error with the reason, such as missing rights
  */
 export async function installWithApt(name: string): Promise<void> {
@@ -18,7 +18,7 @@ export async function installWithApt(name: string): Promise<void> {
 function apt(args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(APT, args, {
-      // Standard output may belong to a command whose output a program reads.
+      // Another program may read the standard output of this command.
       stdio: ['ignore', 'ignore', 'pipe'],
       env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
     });

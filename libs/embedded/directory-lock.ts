@@ -53,7 +53,7 @@ export function lockDirectory(directory: string): DirectoryLock {
 
 /**
  * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock,
- * even where this process cannot see it: in another container, or on another host.
+ * even if this process cannot see the store because it runs in another container or on another host.
  * @throws DirectoryInUseError when the lock is not free within 5 seconds
  */
 export async function lockStores(directory: string): Promise<StoresLock> {

@@ -124,7 +124,7 @@ async function read(stores: EmbeddedStores): Promise<string[]> {
 }
 
 describe('the embedded stores', () => {
-  it('a second start finds the data of the first, and no store runs in between', async () => {
+  it('keep their data: a second start finds it, and no store runs between the two starts', async () => {
     const first = await start();
     expect(first.started).toEqual([...STORES]);
     await write(first, 'kept');
@@ -151,7 +151,7 @@ describe('the embedded stores', () => {
     expect(readRuntime(dataDir)).toBeUndefined();
   });
 
-  it('only stores without a configured address are started', async () => {
+  it('are started only if they have no configured address', async () => {
     const stores = await startEmbedded({ dataDir, natsUrl: 'nats://n', databaseUrl: 'postgres://d', log });
     cleanUp.push(() => stores.stop());
     expect(stores).toMatchObject({
@@ -161,7 +161,7 @@ describe('the embedded stores', () => {
     });
   });
 
-  it('the database role is not a superuser, and can create the needed extensions', async () => {
+  it('use a database role that is not a superuser and can create the needed extensions', async () => {
     const { databaseUrl } = await start();
     const client = new pg.Client(databaseUrl);
     await client.connect();
@@ -185,7 +185,7 @@ describe('the embedded stores', () => {
     expect(statSync(closed).mode & 0o777).toBe(0o700);
   });
 
-  it('a store that exits by itself is restarted on its port', async () => {
+  it('are restarted on the same port after they exit by themselves', async () => {
     const stores = await start();
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
@@ -223,7 +223,7 @@ describe('one data directory', () => {
     expect(await read(stores)).toEqual(['before the kill', 'before the kill', 'before the kill']);
   });
 
-  it('is started without ending an unrelated process that has the pid of an earlier store', async () => {
+  it('can be started again without ending an unrelated process that has the pid of an earlier store', async () => {
     const stores = await start();
     await stores.stop();
     const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });

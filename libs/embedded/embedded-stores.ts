@@ -46,13 +46,13 @@ const STORES = [
  * caller handles signals and calls `stop()`.
  * @throws the signal's reason when it is aborted
  * @throws DirectoryInUseError when another installation uses this data directory
- * @throws Error with one line that says what to do when a store cannot be started; all stores are stopped then
+ * @throws Error when a store cannot be started, with one line that says what to do; all stores are then stopped
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
   const { log, signal } = options;
   signal?.throwIfAborted();
-  // Others may pass through, because Postgres runs as another user if this process is root. The contents are not
-  // accessible to them.
+  // Mode 711 lets other users pass through, because Postgres runs as another user if this process is root. They cannot
+  // list the directory, and its contents have their own modes.
   mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
   const lock = lockDirectory(dataDir);

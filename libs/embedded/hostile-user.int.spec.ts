@@ -98,7 +98,7 @@ describe('another user of the machine', () => {
     expect(said).not.toContain('PONG');
   });
 
-  it.each(['earshot', 'earshot_admin', 'postgres'])('is refused by Postgres as %s', async (user) => {
+  it.each(['earshot', 'earshot_admin', 'postgres'])('cannot sign in to Postgres as %s', async (user) => {
     for (const password of ['', user, 'earshot']) {
       const address = bare(stores.databaseUrl);
       const { hostname: host, port } = address;
@@ -116,7 +116,7 @@ describe('another user of the machine', () => {
   });
 
   (isRoot ? it : it.skip)(
-    'finds no store that runs as root, unless other users cannot read the checkout and a log line says so',
+    'finds no store that runs as root; only if other users cannot read the checkout, ClickHouse does, and a log line says so',
     () => {
       const isOpen = spawnSync('setpriv', [...NOBODY, 'test', '-r', import.meta.filename]).status === 0;
       const roots = storeProcesses().filter(
@@ -127,13 +127,13 @@ describe('another user of the machine', () => {
     },
   );
 
-  it('finds the credentials in files of mode 0600', () => {
+  it('cannot read the credentials, because their files have mode 0600', () => {
     for (const name of ['postgres.json', 'nats.json', 'nats.conf', 'clickhouse.json', 'runtime.json'])
       expect([name, statSync(join(dataDir, name)).mode & 0o777]).toEqual([name, 0o600]);
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'sees no secret in a command line, and the stores get no secrets of Earshot',
+    'sees no secret in the command line of a store, and the environment of a store contains none',
     () => {
       const pids = storeProcesses();
       expect(pids.length).toBeGreaterThan(3);

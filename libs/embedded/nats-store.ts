@@ -19,12 +19,12 @@ const run = promisify(execFile);
 const GO_MEMORY_LIMIT = '512MiB';
 
 /**
- * Growth of memory in percent after which Go collects garbage (default 100). Little memory is live here, so garbage
- * need not double it.
+ * Growth of memory in percent after which Go collects garbage (default 100). The server uses little memory here, so
+ * frequent collections cost little.
  */
 const GO_GARBAGE_PERCENT = '25';
 
-/** The default of nats-server is 2 s. A program that starts on a busy machine takes longer. */
+/** The default of nats-server is 2 s. A program that starts on a busy machine needs more time to sign in. */
 const AUTHENTICATED_WITHIN_S = 15;
 
 /** Starts a NATS server with JetStream on the loopback address. Its store is in `<dataDir>/nats`. */
@@ -96,8 +96,8 @@ function natsConfig(
     `authorization { timeout: ${AUTHENTICATED_WITHIN_S}, user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
-    // Servers before 2.10 do not support it: with them, a power failure may lose the last moments (a crash of the
-    // process does not).
+    // Servers before 2.10 do not support it: with them, a power failure may lose the messages of the last moments. A
+    // crash of the process does not.
     ...(syncAlways ? [`  sync_interval: always`] : []),
     `}`,
   ];
@@ -114,7 +114,7 @@ function atLeast([major, minor]: [number, number], wantedMajor: number, wantedMi
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** A NATS server sends the first bytes. It starts JetStream before it listens. */
+/** Whether a NATS server sends its greeting on the port. It starts JetStream before it listens. */
 function answersAsNats(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

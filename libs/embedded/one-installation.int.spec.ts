@@ -91,7 +91,7 @@ async function writtenAndRead(stores: EmbeddedStores): Promise<number> {
 
 describe('one data directory', () => {
   (canGoElsewhere ? it : it.skip)(
-    'refuses a second start from another container, which changes nothing',
+    'refuses a second start from another container, and that start changes no file',
     async () => {
       const stores = await start();
       expect(await writtenAndRead(stores)).toBe(1);
@@ -120,7 +120,7 @@ describe('one data directory', () => {
     },
   );
 
-  it('cannot be used while an earlier release uses it, which takes no lock of the operating system', async () => {
+  it('cannot be used while an earlier release uses it, although that release takes no lock of the operating system', async () => {
     mkdirSync(dataDir, { recursive: true });
     const other = spawn('sleep', ['60'], { stdio: 'ignore' });
     cleanUp.push(() => other.kill('SIGKILL'));

@@ -6,7 +6,7 @@ import { canReach, systemUser, type Owner } from './system-user.js';
 export interface PostgresAccount {
   /** The owner that the files must have; undefined: this process's user. */
   owner?: Owner;
-  /** Put before the program on the command line; usually empty. It changes to the owner. */
+  /** A command before the program on the command line, which changes to the owner; usually empty. */
   wrap: string[];
 }
 
@@ -14,11 +14,10 @@ const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
 
 /**
  * The account that can run `program` on a data directory below `directory`: this process's user, or, if that is root,
- * the user postgres (created if missing).
- * Below a directory that is closed to others (a checkout in /root, as on most servers), the user postgres can reach
- * neither its data nor its program. It then gets one capability, to pass through directories, so that the data can stay
- * where the user wants it and /root stays closed.
- * @throws Error that says what to do when the machine allows none of this
+ * the user postgres (created if missing). Below a directory that is closed to others (a checkout in /root, as on most
+ * servers), the user postgres can reach neither its data nor its program. The user postgres then gets one capability,
+ * with which it can pass through directories. So the data can stay there, and /root stays closed.
+ * @throws Error that says what to do if none of this is possible
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {
   if (process.getuid?.() !== 0) return { wrap: [] };
@@ -49,7 +48,7 @@ function setpriv(ids: Owner, capability: string): string[] {
     `--reuid=${ids.uid}`,
     `--regid=${ids.gid}`,
     '--clear-groups',
-    // Without it, access(2), with which Postgres looks for its own program, ignores the capability.
+    // Postgres looks for its own program with access(2), which ignores the capability without this option.
     '--securebits=+no_setuid_fixup',
     `--inh-caps=-all,+${capability}`,
     `--ambient-caps=-all,+${capability}`,

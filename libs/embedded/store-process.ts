@@ -45,7 +45,7 @@ export interface StoreCommand {
 
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
-/** Together with the services' grace period, a stop takes less than ten seconds. Every store survives SIGKILL. */
+/** With it, a stop takes less than ten seconds, including the services' grace period. SIGKILL damages no store. */
 const STOP_GRACE_MS = 3_500;
 const RESTARTS_AT_MOST = 5;
 const RESTART_WINDOW_MS = 60_000;
@@ -55,7 +55,7 @@ const PORT_ATTEMPTS = 3;
 /** The running stores of this process. */
 const living = new Set<StoreProcess>();
 
-// The last resort: the stores are detached, and would survive a process that exits without stopping them.
+// Without this, the stores would survive a process that exits without stopping them, because they are detached.
 process.on('exit', () => living.forEach((store) => store.endAtExit()));
 
 /** The program of a store in a separate process, restarted when it exits unexpectedly. */
@@ -126,7 +126,7 @@ export class StoreProcess {
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
     }
-    // Another program may have taken the port first. Then ours has exited, or will soon.
+    // Another program may have taken the port first. Then the started program has exited, or will exit soon.
     if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }
@@ -176,7 +176,7 @@ export class StoreProcess {
     } catch (error) {
       if (this.stopping) return;
       this.host.log.warn((error as Error).message);
-      // A program that neither answers nor exits would keep the data locked for its successor.
+      // A program that neither answers nor exits would keep the data locked, and the next one could not start.
       if (this.child && !hasEnded(this.child)) return this.giveUp('it runs and does not answer');
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }
@@ -187,7 +187,7 @@ export class StoreProcess {
     const log = logFile(this.host.dataDir, name);
     this.host.onGivenUp(
       new Error(
-        `${name} is not started again: ${why}. Its last output: ${this.lastLogLines()} (all of them: ${log})`,
+        `${name} is not started again: ${why}. Its last output: ${this.lastLogLines()} (the whole log: ${log})`,
       ),
     );
   }

@@ -35,7 +35,7 @@ describe('the event store', () => {
     expect((await store.read('KEYWORDS', one)).map(({ seq }) => seq)).toEqual([first, second]);
   });
 
-  it('reads messages after a sequence, of one subject or of all', async () => {
+  it('reads the messages of a subject after a sequence, which can belong to another subject', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     const between = await store.append(subject(), bytes('x'), 0, newId());
@@ -59,7 +59,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('accepts exactly one of two concurrent appends', async () => {
+  it('accepts exactly one of three concurrent appends', async () => {
     const one = subject();
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c'].map((value) => store.append(one, bytes(value), 0, newId())),
@@ -101,7 +101,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('continues a purged subject at the stream’s present sequence', async () => {
+  it('accepts an append to a purged subject as to an empty subject', async () => {
     const one = subject();
     await store.append(one, bytes('a'), 0, newId());
     await bus.jsm.streams.purge('KEYWORDS', { filter: one });

@@ -6,9 +6,11 @@ export interface Unstored {
   subject: string;
   data: Uint8Array;
   msgId: string;
-  /** `traceparent` of the step that caused the message, by default the running one. It becomes a header. */
+  /** `traceparent` of the step that caused the message; default: the running step. It is sent as a header. */
   cause?: string | undefined;
-  /** The message is stored only if this is the sequence of its subject's last message (0: it has none). */
+  /**
+   * The message is stored only if this is the sequence of its subject's last message (0: the subject has no message).
+   */
   expectedSeq?: number;
 }
 

@@ -4,7 +4,7 @@ import { privateIpv4, publicIpv4, v4InV6 } from './testing/addresses.js';
 
 const permits = createAddressPolicy([]);
 
-describe('permitted addresses', () => {
+describe('the policy for outbound addresses', () => {
   it('refuses every private, loopback, link-local, shared, multicast and reserved IPv4 address', () => {
     fc.assert(fc.property(privateIpv4, (address) => !permits(address)));
   });
@@ -41,7 +41,7 @@ describe('permitted addresses', () => {
     ['0.0.0.0', 'unspecified'],
     ['255.255.255.255', 'broadcast'],
     ['not an address', 'not an address'],
-    ['', 'nothing'],
+    ['', 'an empty text'],
   ])('refuses %s (%s)', (address) => {
     expect(permits(address)).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('permitted addresses', () => {
     },
   );
 
-  it('permits what EGRESS_ALLOW names, also in the IPv4-mapped form, and nothing else', () => {
+  it('permits the ranges in EGRESS_ALLOW, also in the IPv4-mapped form, and no other private address', () => {
     const allowing = createAddressPolicy(parseEgressAllow('10.1.0.0/16, fd12::/16 ::1'));
     expect(allowing('10.1.200.3')).toBe(true);
     expect(allowing('::ffff:10.1.200.3')).toBe(true);

@@ -59,7 +59,7 @@ function normalizedCidr(entry: string): string {
     );
   }
   const parsed = ipaddr.parse(address);
-  // Addresses are checked in their IPv4 form, so the range must have that form as well.
+  // IPv4-mapped addresses are checked in their IPv4 form, so the range must have that form as well.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress() && length >= 96) {
     return `${parsed.toIPv4Address().toString()}/${length - 96}`;
   }

@@ -3,7 +3,7 @@ import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses
 import { notAllowed } from './outbound-error.js';
 import { door, faultOf, get, inside, outside, text } from './testing/door.js';
 
-describe('addresses in the URL', () => {
+describe('the client, with an address in the URL,', () => {
   it('refuses private addresses in every spelling, without connecting', async () => {
     const http = door({ allow: [] });
     const hosts = fc.oneof(
@@ -61,7 +61,7 @@ describe('addresses in the URL', () => {
   });
 });
 
-describe('addresses from DNS', () => {
+describe('the client, with addresses from DNS,', () => {
   it('refuses a name when any of its answers is private', async () => {
     let answers: string[] = [];
     const http = door({ resolve: () => Promise.resolve(answers) });

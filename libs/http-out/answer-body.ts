@@ -1,7 +1,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-/** Receives the outcome of one response body: exactly one of the three calls, once. */
+/** Receives the outcome of one response body: exactly one of the three methods is called, once. */
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;
@@ -15,11 +15,11 @@ export interface BodyEvents {
 export interface AnswerBody {
   write(chunk: Buffer): void;
   end(): void;
-  /** Stops collecting; no call follows. */
+  /** Stops collecting. No method of `BodyEvents` is called afterwards. */
   stop(): void;
 }
 
-/** The collector for a content encoding; undefined for one that is not supported. */
+/** The collector for a content encoding; undefined if the encoding is not supported. */
 export function createAnswerBody(
   encoding: string | undefined,
   maxBytes: number,
@@ -48,7 +48,7 @@ export function createAnswerBody(
   }
 }
 
-// A truncated body returns its complete part, as in browsers: readers of feeds use what they could parse.
+// If a compressed body is truncated, its decoded part is returned, as in browsers: a feed is read as far as possible.
 const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 

@@ -9,24 +9,24 @@ export interface Answer {
   readonly status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   readonly headers: Record<string, string>;
-  /** Each `Set-Cookie` separately: in a joined header the commas of their dates would be ambiguous. */
+  /** Each `Set-Cookie` separately: in a joined header the commas in dates would be ambiguous. */
   readonly setCookies?: readonly string[];
   readonly bytes: Buffer;
 }
 
 /** The limits of one exchange. */
 export interface ExchangeBounds {
-  /** For messages. */
+  /** Used in messages. */
   readonly host: string;
   /** The remaining time until the deadline, in milliseconds. */
   readonly remainingMs: number;
-  /** The whole deadline, for the message. */
+  /** The whole deadline in milliseconds, for the message of a timeout. */
   readonly deadlineMs: number;
   readonly maxBytes: number;
   readonly overflow: 'cut' | 'error';
 }
 
-/** Called once, with an error or with a response, possibly before the function that received it returns. */
+/** Called once, with an error or with a response, possibly before the function that received the callback returns. */
 export type AnswerCallback = (error: OutboundError | undefined, answer?: Answer) => void;
 
 /** Sends one request. Calls back by the deadline at the latest, whatever the other side does. */

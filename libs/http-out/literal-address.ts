@@ -4,7 +4,7 @@ import type { AddressPolicy } from './address-policy.js';
 /**
  * Returns why an address can never be reached: its host is a literal address that the policy refuses, or `localhost`.
  * Does not check names, because they are looked up when a request connects.
- * @param url for a text that is not a URL the result is undefined
+ * @param url if it is not a URL, the result is undefined
  */
 export function literalAddressFault(url: string, permits: AddressPolicy): string | undefined {
   if (!URL.canParse(url)) return undefined;
@@ -12,5 +12,5 @@ export function literalAddressFault(url: string, permits: AddressPolicy): string
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const address = /(^|\.)localhost$/i.test(host) ? '127.0.0.1' : host;
   if (isIP(address) === 0 || permits(address)) return undefined;
-  return `${host} is a private or reserved address, which is not reached unless EGRESS_ALLOW names it`;
+  return `${host} is a private or reserved address, which is reached only if EGRESS_ALLOW contains it`;
 }

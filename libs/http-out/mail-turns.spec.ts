@@ -36,7 +36,7 @@ class Mails {
 describe('the connections to the mail server', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('are never all used by one account or by two, so hanging mails delay no other account', async () => {
+  it('are never all used by one or two accounts, so hanging mails delay no other account', async () => {
     const mails = new Mails(new MailTurns(8));
     mails.send('hangs', 50);
     await settle();
@@ -50,7 +50,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.filter((account) => account === 'other').length).toBe(3);
   });
 
-  it('are limited for all accounts with stalled mails together as for one account, for a minute, also if other mails of these accounts end in time', async () => {
+  it('are limited as if all accounts with stalled mails were one account, for a minute, also if other mails of these accounts end in time', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -82,7 +82,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.join('')).toBe('ababcaa');
   });
 
-  it('start every mail once, and never more mails at the same time than allowed', async () => {
+  it('send every mail once, and never more mails at the same time than allowed', async () => {
     const step = fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.constant(undefined));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -96,7 +96,7 @@ describe('the connections to the mail server', () => {
           const free = 5 - counts.reduce((sum, count) => sum + count, 0);
           expect(free).toBeGreaterThanOrEqual(0);
           expect(Math.max(0, ...counts)).toBeLessThanOrEqual(3);
-          // No connection is free while a mail could have it.
+          // No connection is free while a mail could use it.
           for (const name of ['a', 'b', 'c'])
             if (turns.waitingOf(name) > 0) expect(mails.runningOf[name] ?? 0).toBeGreaterThanOrEqual(free);
         }

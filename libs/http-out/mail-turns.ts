@@ -1,4 +1,4 @@
-/** A mail that takes this long stalls: a usual server needs a fraction of it. */
+/** A mail that takes this long counts as stalled. A usual server needs a fraction of this time. */
 const STALLED_MS = 5_000;
 /**
  * How long an account counts as stalled after such a mail. Mails that end in time do not shorten this time. Otherwise the
@@ -39,7 +39,7 @@ export class MailTurns {
     return this.accounts.get(accountId)?.waiting.length ?? 0;
   }
 
-  /** Runs the work when it is its turn. */
+  /** Runs the work when it is the account's turn and a connection is free. */
   async run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     let account = this.accounts.get(accountId);
     if (!account) this.accounts.set(accountId, (account = { running: 0, waiting: [] }));

@@ -18,8 +18,9 @@ export class OutboundError extends Error {
 }
 
 /**
- * The reason for a host that is not allowed, and for a name without an address or whose lookup failed. It is the same
- * for all, because a person who enters host names must not learn which names exist in the operator's network.
+ * The reason for a host that is not allowed, and for a name without an address or whose lookup failed. The text is the
+ * same in all these cases, because a person who enters host names must not learn which names exist in the operator's
+ * network.
  */
 export function notAllowed(host: string): string {
   return `${host}: address not allowed: there is no such name, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;
@@ -44,7 +45,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** The error of the layers below as an `OutboundError` that names the host. */
+/** Converts an error of the layers below to an `OutboundError` that names the host. */
 export function toOutboundError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);

@@ -123,7 +123,7 @@ describe('cookies', () => {
 });
 
 describe('connections', () => {
-  it('are kept alive, and capped per origin', async () => {
+  it('are kept alive, and limited per origin', async () => {
     const server = await outside((request, response) => {
       request.resume();
       request.on('end', () => response.end('ok'));

@@ -30,13 +30,15 @@ export interface OutboundRequest {
   /** Lower-case names. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** For everything together: waiting for a connection, DNS, connecting, headers, body, redirects. */
+  /** The time limit for everything together: waiting for a connection, DNS, connecting, headers, body, redirects. */
   deadlineMs: number;
   /** Maximum number of decoded bytes of the response. */
   maxBytes: number;
   /** What to do with a longer response: `error` (`too_large`, the default), or `cut` to `maxBytes`. */
   overflow?: 'cut' | 'error';
-  /** `follow`: at most 5, each address is checked. `none`: a redirect is returned unchanged. */
+  /**
+   * `follow`: at most 5 redirects are followed, and each address is checked. `none`: a redirect is returned unchanged.
+   */
   redirects: 'none' | 'follow';
   /** True if the operator configured this address: its host is not checked. Other hosts in redirects are checked. */
   trusted?: boolean;

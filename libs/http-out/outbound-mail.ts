@@ -14,10 +14,10 @@ export interface OutboundMailOptions {
 
 /** One mail to one address. */
 export interface OutboundMailMessage {
-  /** Whose mail it is: accounts take turns. Empty: Earshot's own. */
+  /** The account that sends the mail; accounts take turns. Empty for Earshot's own mails. */
   accountId: string;
   to: string;
-  /** The same for each attempt, so that a mail server can drop the second. */
+  /** The same for each attempt, so that a mail server can drop a second copy. */
   messageId: string;
   subject: string;
   text: string;
@@ -26,14 +26,14 @@ export interface OutboundMailMessage {
   headers: Record<string, string>;
   /** Pictures that the HTML refers to by `cid:`. */
   images?: readonly { cid: string; png: Uint8Array }[];
-  /** For connecting, TLS and sending together, from the moment at which the mail has a connection of its own. */
+  /** The time limit for connecting, TLS and sending together. It begins when the mail gets a connection. */
   deadlineMs: number;
 }
 
-/** The outcome of one mail: it never rejects. */
+/** The outcome of one mail, also if the mail has failed. */
 export interface MailOutcome {
   accepted: boolean;
-  /** The reply of the server; 0 if there was none. */
+  /** The code of the server's reply; 0 if there was no reply. */
   statusCode: number;
   /** True if the server has refused the recipient for good (5xx). */
   isRecipientRefused: boolean;
@@ -43,7 +43,7 @@ export interface MailOutcome {
 
 /** The only client for outbound mail. */
 export interface OutboundMail {
-  /** False if so many mails of the account wait for a connection that one more would not get it in time. */
+  /** False if so many mails of the account wait for a connection that one more would not get a connection in time. */
   hasRoom(accountId: string): boolean;
   /** @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
@@ -55,9 +55,12 @@ export interface OutboundMail {
 const CONNECTIONS = 8;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
-/** Mails of one account that wait for a connection: as many as a usual server takes within `MAIL_WAIT_MS`. */
+/**
+ * Maximum number of mails of one account that wait for a connection: as many as a usual server takes within
+ * `MAIL_WAIT_MS`.
+ */
 const MOST_WAITING = 100;
-/** The limit of one step: connect, greeting, an idle socket. */
+/** The time limit of one step: connecting, the greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
 const ACCEPTED: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
 
@@ -95,7 +98,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The client's own queue sends mails after their deadline. With this one it is always empty.
+  // The queue inside `transport` sends mails even after their deadline. With `MailTurns`, that queue is always empty.
   const turns = new MailTurns(CONNECTIONS);
   const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
   return {

@@ -8,9 +8,10 @@ export interface RateHeaders {
   retryAfterMs?: number;
 }
 
-// A larger "reset" is an epoch in seconds (bluesky, github), a smaller one is seconds from now (reddit).
+// A larger "reset" is a time in epoch seconds (bluesky, github); a smaller one is a number of seconds from now
+// (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
-// No upstream means a longer wait: it is a broken header, which would disable the source.
+// A longer wait comes from a broken header, which would disable the source.
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */

@@ -27,7 +27,7 @@ describe('redirects', () => {
     expect(await faultOf(door().request(request))).toMatch(/^blocked: /);
   });
 
-  it('report a permanent move only when every step was permanent', async () => {
+  it('report as a permanent move only the redirects before the first temporary one', async () => {
     const steps: Record<string, [number, string]> = {
       '/a': [301, '/b'],
       '/b': [308, '/c'],
@@ -49,7 +49,7 @@ describe('redirects', () => {
     expect([lent.url, lent.movedTo]).toEqual([`${server.origin}/d`, undefined]);
   });
 
-  it('end after five', async () => {
+  it('are followed at most five times', async () => {
     const server = await outside((_, response) => response.writeHead(302, { location: '/again' }).end());
     expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toBe(
       `redirect: 127.0.0.2:${server.port} redirects more than 5 times`,
@@ -85,7 +85,7 @@ describe('redirects', () => {
     expect(JSON.parse(text(answer.bytes))).toEqual(['GET', null, 'yes']);
   });
 
-  it('are rerouted hop by hop, and reported by their original names', async () => {
+  it('are rerouted hop by hop, and reported with their original addresses', async () => {
     const proxy = await inside((request, response) => {
       if (request.url === '/feed')
         response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();

@@ -112,8 +112,8 @@ export function refuseOversize(what: string, bytes: number, remedy?: string): vo
 }
 
 /**
- * A store or server cannot be reached or cannot answer now. Libraries that talk to one throw it when the request itself
- * was not at fault. The running work is retried.
+ * A store or server cannot be reached or cannot answer now. Libraries that use a store throw this error when the
+ * request itself was not at fault. The running work is retried.
  */
 export class Outage extends Error {
   override readonly name = 'Outage';

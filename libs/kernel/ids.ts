@@ -13,7 +13,8 @@ export function newId(): string {
  * The id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
  */
 export function derivedId(...parts: readonly string[]): string {
-  // RFC 9562, section 5.5, by hand: every event and attempt has such an id, and uuid's own takes several times as long.
+  // RFC 9562, section 5.5. Not computed with `uuid`, because every event and attempt has such an id and `uuid` takes
+  // several times as long.
   const digest = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(JSON.stringify(parts))]));
   const variant = ((parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;

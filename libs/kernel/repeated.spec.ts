@@ -1,6 +1,6 @@
 import { Repeated } from './repeated.js';
 
-/** The numbers of the runs up to `last`, which stops the repetition. */
+/** Repeats the work until run number `last`, which stops the repetition. @returns the errors that were reported */
 async function runs(last: number, run: (n: number) => boolean | void, pauseMs: number): Promise<unknown[]> {
   const failures: unknown[] = [];
   await new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ describe('repeated work', () => {
     expect(count).toBe(1);
   });
 
-  it('waits at a stop for the running pass, which receives the abort signal', async () => {
+  it('waits at a stop for the current run, which receives the abort signal', async () => {
     let release = () => {};
     let seen: AbortSignal | undefined;
     const repeated = new Repeated({

@@ -12,7 +12,10 @@ export class TokenBucket {
     this.at = nowMs;
   }
 
-  /** Takes a token, in advance if necessary. @returns the time to wait before its use, in ms */
+  /**
+   * Takes a token; if none is left, the next one that will be available. @returns the time to wait before its use, in
+   * ms
+   */
   take(nowMs: number): number {
     const waitMs = this.waitMs(nowMs);
     this.tokens -= 1;

@@ -52,7 +52,7 @@ describe('the next midnight', () => {
     expect(next(new Date('2026-03-05T00:00:00Z')).toISOString()).toBe('2026-03-06T00:00:00.000Z');
   });
 
-  it('is 00:00:00 local time, in the future, and at most the longest day away', () => {
+  it('is 00:00:00 local time, in the future, and at most 25 hours away', () => {
     const shown = new Intl.DateTimeFormat('en-US', {
       timeZone: 'America/Los_Angeles',
       timeStyle: 'medium',

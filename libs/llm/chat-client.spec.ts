@@ -108,7 +108,7 @@ it.each<[string, string, Respond]>([
   expect(server?.requests).toHaveLength(1);
 });
 
-/** Made here, because it takes seconds on a busy machine, which would count for the deadline. */
+/** Compressed here and not in the test: that takes seconds on a busy machine, which would count toward the deadline. */
 const BOMB = gzipSync(Buffer.alloc(100 * 1024 * 1024));
 
 it.each([
@@ -132,7 +132,7 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-it('ends with its deadline when the server hangs, or never stops answering slowly', async () => {
+it('ends at its deadline when the server hangs, or answers slowly without an end', async () => {
   await expect(ask(() => undefined, { withinMs: 100 })).rejects.toMatchObject({ kind: 'timeout' });
   await server?.close();
   const drip: Respond = (_, response) => {

@@ -12,7 +12,7 @@ export interface ChatOptions {
   token: string;
   /** Undefined: the parameter is not sent. */
   temperature?: number | undefined;
-  /** The operator's address is trusted: EGRESS_ALLOW does not concern it. */
+  /** The operator's address is trusted: EGRESS_ALLOW does not apply to it. */
   http: OutboundHttp;
 }
 
@@ -26,15 +26,15 @@ export interface Completion {
   isCut: boolean;
   /** The model, or a filter before it, does not want to answer. */
   isDeclined: boolean;
-  /** The model as the server names it. */
+  /** The name of the model, as the server returns it. */
   model: string;
   tokensIn: number;
   tokensOut: number;
 }
 
-/** Decoded bytes of one response. The longest valid answer is much shorter. */
+/** Maximum number of decoded bytes of one response. The longest valid answer is much shorter. */
 const MAX_BYTES = 1024 * 1024;
-/** Our own deadline ends the request first. */
+/** The library's own timeout is this much later, so that our deadline ends the request first. */
 const LATER_MS = 60_000;
 const NO_CONTENT = new Set([101, 204, 205, 304]);
 /** Headers with which the library describes this machine. They are not sent. */
@@ -75,8 +75,8 @@ export class ChatClient {
   }
 
   /**
-   * Asks once for JSON of the schema. The text is the model's: nothing guarantees that it fits the schema.
-   * @param withinMs for everything: connection, waiting, the whole answer
+   * Sends one request for JSON of the schema. Nothing guarantees that the answer fits the schema.
+   * @param withinMs time limit for everything: connection, waiting, the whole answer
    * @throws LlmError
    */
   async complete(
@@ -101,7 +101,7 @@ export class ChatClient {
     }
   }
 
-  /** The library's requests, through the door for outbound HTTP: one deadline, a limit of bytes, no redirects. */
+  /** Sends the library's requests with the client for outbound HTTP: one deadline, a size limit, no redirects. */
   private fetchWithin(deadlineMs: number) {
     return async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const { status, headers, bytes } = await this.options.http.request({
@@ -125,7 +125,7 @@ export class ChatClient {
       return new LlmError(kind, `the language model could not be asked: ${cause.message}`);
     }
     if (error instanceof APIError && error.status !== undefined) return this.statusError(error);
-    // Not an answer of the interface: a page of a proxy, broken JSON.
+    // The answer is not one of the API: for example a page of a proxy, or broken JSON.
     return new LlmError('server_error', `${this.host} did not answer as an OpenAI-compatible server does`);
   }
 

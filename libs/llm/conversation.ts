@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { ChatMessage } from './chat-client.js';
 import type { Checked, LlmItem, LlmReading } from './reading.js';
 
-/** What the repair shows of an invalid answer. */
+/** The repair shows this many characters and faults of an invalid answer. */
 const SHOWN_ANSWER = 4_000;
 const SHOWN_FAULTS = 20;
 
-/** The schema of the whole answer, as it is sent: one entry for each item, found again by its number. */
+/** The schema of the whole answer, as it is sent: one entry for each item, with the item's number. */
 export function answerSchema(reading: LlmReading<unknown>): Record<string, unknown> {
   const entry = {
     type: 'object',
@@ -77,14 +77,15 @@ export function repair(text: string, faults: readonly string[], open: readonly n
   ];
 }
 
-/** The answers about each item, and what is wrong with the others. */
+/** The valid answers, and the faults of the others. */
 export interface ReadAnswers<T> {
   values: (T | undefined)[];
   faults: string[];
 }
 
 /**
- * Reads the text of an answer. An item that is missing, doubled or not valid has no value; the others keep theirs.
+ * Reads the text of an answer. An item whose answer is missing, repeated or invalid has no value; the other items have
+ * their values.
  * @param count number of items
  */
 export function readAnswers<T>(
@@ -133,7 +134,9 @@ function entriesOf(text: string): unknown[] | string {
   return Array.isArray(items) ? items : 'it has no list "items"';
 }
 
-/** `<` begins `<|im_start|>`, `</s>` and the like, `[INST]` another model's messages. Inside JSON both can be escaped. */
+/**
+ * Templates of models begin messages with `<|im_start|>`, `</s>` or `[INST]`. Inside JSON, `<` and `[` can be escaped.
+ */
 function escaped(json: string): string {
   return json.replace(/<|\[(?=\/?[A-Z_]+\])/g, (sign) => (sign === '<' ? '\\u003c' : '\\u005b'));
 }

@@ -40,7 +40,7 @@ it('sends as many requests at the same time as its concurrency', async () => {
   expect([most, lane.room]).toEqual([2, 2]);
 });
 
-it('has no room when the requests of the minute are used up, and refuses one whose turn comes too late', async () => {
+it('has no room when the requests of the minute are used up, and refuses a request whose turn would come too late', async () => {
   for (let n = 0; n < 10; n += 1) await answer();
   expect(lane.room).toBe(0);
   await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
@@ -59,7 +59,7 @@ it('waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('is down after five failures in a row, waits twice as long after each, and tries with one request', async () => {
+it('is down after five failures in a row, waits twice as long after each further one, and tests the server with one request', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');
@@ -78,7 +78,7 @@ it('is down after five failures in a row, waits twice as long after each, and tr
   expect([lane.isDown, lane.room]).toEqual([false, 2]);
 });
 
-it('tests a server that is down at its usual intervals if the server asks for no wait, and otherwise after the wait that it asks for', async () => {
+it('tests a server that is down after the wait that the server asks for, or otherwise at the usual intervals', async () => {
   for (let n = 0; n < 4; n += 1) await fail('rate_limited', 0);
   expect(lane.blockedForMs).toBe(0);
   await fail('rate_limited', 0);
@@ -88,7 +88,7 @@ it('tests a server that is down at its usual intervals if the server asks for no
   expect(lane.blockedForMs).toBe(30_000);
 });
 
-it('is not down because of requests that the server refuses, or that ended with their deadline', async () => {
+it('does not count requests that the server refuses, or that ended at their deadline, as failures', async () => {
   for (let n = 0; n < 6; n += 1) await fail('refused');
   for (let n = 0; n < 3; n += 1) await fail('server_error');
   await fail('deadline');
@@ -96,7 +96,7 @@ it('is not down because of requests that the server refuses, or that ended with 
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
 });
 
-it('refuses everything after its end', async () => {
+it('refuses every request after it was closed', async () => {
   lane.close();
   await expect(answer()).rejects.toMatchObject({ kind: 'network' });
 });

@@ -54,7 +54,7 @@ const DOWN_AFTER = 5;
 const PATIENCE_MS = 2_000;
 /** With a small budget, a request waits for this many others: an event can need three requests, and would otherwise never get them. */
 const PATIENT_REQUESTS = 3;
-/** The first wait of a server that is down; it doubles. Such a server cannot ask for a shorter one. */
+/** The first wait of a server that is down; it doubles. Such a server cannot ask for a shorter wait. */
 const FIRST_WAIT_MS = 5_000;
 /** Half of the time that an event waits for the model. */
 const LONGEST_WAIT_MS = 60_000;
@@ -84,7 +84,7 @@ export class LlmLane {
     this.publish();
   }
 
-  /** Number of further requests that would be sent at once. */
+  /** Number of further requests that would be sent immediately. */
   get room(): number {
     const now = this.nowMs;
     if (this.blockedForMs > 0 || now < this.usedUntilMs || this.bucket.waitMs(now) > 0) return 0;
@@ -121,18 +121,18 @@ export class LlmLane {
   /**
    * Sends a request when it is its turn, and learns from its result.
    * @param endsAt epoch ms
-   * @throws LlmError of `send`, or `no_turn` if its turn does not come soon, or not before `endsAt`
+   * @throws LlmError of `send`, or `no_turn` if the turn would come too late or after `endsAt`
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {
       const turn = await this.turn(endsAt);
-      // The turn says nothing about the server, so its errors are not counted.
+      // Errors while it waits for its turn say nothing about the server, so they are not counted.
       try {
         const answer = await send();
         await this.end(turn, WORKS);
         return { answer };
       } catch (error) {
-        // Requests that are ended by the stop say nothing either.
+        // Requests that the stop ends say nothing about the server either.
         await this.end(turn, error instanceof LlmError && !this.isClosed ? lessonOf(error) : undefined);
         throw error;
       }
@@ -146,12 +146,12 @@ export class LlmLane {
     return this.closing.signal.aborted;
   }
 
-  /** Waits, but not longer than until `close`. */
+  /** Waits, but at most until `close`. */
   async pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.closing.signal, ref: false }).catch(() => {});
   }
 
-  /** Requests that wait for their turn fail. */
+  /** Closes the lane: requests that wait for their turn fail. */
   close(): void {
     this.closing.abort();
   }
@@ -227,7 +227,7 @@ function lessonOf({
   retryAfterMs,
 }: LlmError): ((failures: number) => Learned) | undefined {
   if (kind === 'deadline') return undefined;
-  // The server works, and refuses this request.
+  // A server that refuses a request works.
   if (!isTemporary) return WORKS;
   return (before) => {
     const failures = before + 1;

@@ -16,7 +16,7 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 20_000;
-/** A failing server is reported this often, for each kind of failure. */
+/** A failing server is reported at most this often, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
 /** Asks the operator's language model. All requests share one lane. */
@@ -36,14 +36,14 @@ export class Llm {
     this.client = new ChatClient({ ...options, http });
   }
 
-  /** The model that is asked for. */
+  /** The configured model. */
   get model(): string {
     return this.options.model;
   }
 
   /**
-   * Like `askOnce`, and tries again after failures that may pass, until `endsAt`: for callers that wait for the answer.
-   * @throws LlmError the last one
+   * Like `askOnce`, but tries again after temporary failures until `endsAt`. For callers that wait for the answer.
+   * @throws LlmError of the last attempt
    */
   async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
     for (let tries = 1; ; tries += 1) {
@@ -59,9 +59,9 @@ export class Llm {
   }
 
   /**
-   * Asks a question about items, all in one request. Shows the model its faults once, if there are any.
+   * Asks a question about items, all in one request. If the answer has faults, shows them to the model once.
    * @param endsAt epoch ms: no request lasts longer
-   * @returns a value for each item, undefined where the answer stayed invalid
+   * @returns a value for each item, undefined if the answer about it stayed invalid
    * @throws LlmError if there is no answer at all: see its kinds
    */
   async askOnce<T>(
@@ -91,7 +91,7 @@ export class Llm {
     };
   }
 
-  /** Running requests fail. */
+  /** Closes the client: running requests fail. */
   async close(): Promise<void> {
     this.lane.close();
     await this.http.close();
@@ -146,14 +146,14 @@ export class Llm {
   }
 }
 
-/** When to try again after a failure that may pass, in ms. @param tries from 1 */
+/** The wait after a temporary failure, in ms. @param tries from 1 */
 export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
   return retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }
 
 /**
  * Creates the client of the language model. Call `close` at the stop.
- * @param turns what it shares with other processes; without it, the process has the whole budget
+ * @param turns the turns that it shares with other processes; without them, this process has the whole budget
  */
 export function createLlm(options: LlmOptions, log: Logger, turns?: SharedTurns): Llm {
   const { userAgent, concurrency } = options;

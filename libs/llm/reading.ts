@@ -1,4 +1,4 @@
-/** A question that the model answers about each item, by itself. */
+/** A question that the model answers for each item separately. */
 export interface LlmReading<T> {
   /** Name and version of the prompt. The version changes with every change of the texts or of the schema. */
   prompt: { name: string; version: string };
@@ -6,7 +6,7 @@ export interface LlmReading<T> {
   instructions: string;
   /** JSON schema of the answer about one item: a flat object. Limits of texts and numbers are sent as words. */
   schema: Record<string, unknown>;
-  /** Checks the answer about one item: the schema, and what a schema cannot say. */
+  /** Checks the answer about one item against the schema, and against rules that a schema cannot express. */
   check(answer: unknown): Checked<T>;
 }
 
@@ -19,7 +19,7 @@ export type LlmItem = Readonly<Record<string, string>>;
 /** The answers to one request; those of invalid items are undefined. */
 export interface LlmAnswers<T> {
   values: readonly (T | undefined)[];
-  /** The model as the server names it. */
+  /** The name of the model, as the server returns it. */
   model: string;
   promptVersion: string;
   /** From the begin of the first request to the end of the last one. */

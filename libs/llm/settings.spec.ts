@@ -5,7 +5,7 @@ const read = (env: NodeJS.ProcessEnv) => llmOptions(readSettings(LLM_SETTINGS, e
 const URL = 'https://llm.example/v1';
 
 describe('the settings of the language model', () => {
-  it('name none by default', () => {
+  it('name no model by default', () => {
     expect(read({})).toBeUndefined();
     expect(read({ LLM_MODEL: 'm', LLM_TOKEN: 't' })).toBeUndefined();
   });

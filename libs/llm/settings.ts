@@ -1,7 +1,7 @@
 import { SettingsError, type Settings } from '#config';
 import type { LlmOptions } from './llm.js';
 
-/** The settings of the language model. A service that asks it lists them. */
+/** The settings of the language model. A service that uses the model lists them. */
 export const LLM_SETTINGS = [
   'LLM_URL',
   'LLM_MODEL',

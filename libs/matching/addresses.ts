@@ -14,8 +14,8 @@ const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（
 
 /**
  * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and e-mail addresses of a text, in order. A handle
- * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. Time is linear in the
- * text.
+ * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. The time is linear in the
+ * length of the text.
  */
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];

@@ -34,7 +34,7 @@ export function hashOf(units: Uint16Array, from: number, to: number): number {
   return mixed(hash);
 }
 
-/** The last step of a hash: tables use its low bits. */
+/** The last step of a hash. It mixes the high bits into the low bits, which tables use. */
 export function mixed(hash: number): number {
   return hash ^ (hash >>> 15);
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds of code points. The first seven occur in folded text (see `fold.ts`); the others only during folding. The
- * order matters: kinds from `word` on join with their own kind.
+ * The kinds of code points. `space` to `hangul` occur in folded text (see `fold.ts`); the others only during folding.
+ * The order matters: kinds from `word` on join with their own kind.
  */
 export const Kind = {
   unknown: 0,

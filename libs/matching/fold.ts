@@ -25,7 +25,7 @@ export interface FoldedText {
 // UAX #15 (stream-safe text): more marks than this on one letter are noise, and the time to sort them is quadratic.
 const MAX_CLUSTER_POINTS = 32;
 
-// Folded single code points: of one code unit in the tables (kind 0: unknown), others in the map.
+// Folds of single code points. Folds of one code unit are in the tables (kind 0: unknown), the others in the map.
 const simpleFolds = new Uint16Array(0x10000);
 const simpleKinds = new Uint8Array(0x10000);
 for (let unit = 0; unit < 0x80; unit++) {
@@ -72,7 +72,7 @@ export class Folder implements FoldedText {
       const unit = text.charCodeAt(at);
       const kind = simpleKinds[unit]!;
       if (kind === Kind.unknown) {
-        // It may be a mark that belongs to the previous character (a space takes no marks).
+        // The unit may be a mark that belongs to the previous character (a space takes no marks).
         if (at > from && before !== Kind.space && composes(unit)) {
           at -= 1;
           length -= 1;

@@ -5,7 +5,10 @@ import type { SearchTerms } from './index.js';
 import { referenceContains, referenceWords } from './reference.js';
 import { runs, term, text, unitsOf } from './testing/texts.js';
 
-/** The expected positions: found in folded text, converted to the original, and of one start the longest first. */
+/**
+ * The expected positions: found in folded text and converted to the original. Of positions with the same start, the
+ * longest comes first.
+ */
 function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
   const { folded, starts, ends } = unitsOf(value);
   const find = mode === 'word' ? referenceWords : referenceContains;
@@ -68,7 +71,7 @@ describe('matching all searches at once', () => {
     expect(places.get('platform')).toEqual(['title', 'title', 'text', 'text']);
   });
 
-  it('does not depend on the other searches that are compiled with it', () => {
+  it('gives each search the same result as without the other searches', () => {
     fc.assert(
       fc.property(fc.array(term, { minLength: 2, maxLength: 8 }), text, (terms, value) => {
         const searches = terms.map((each, i): SearchTerms => {

@@ -8,9 +8,9 @@ import { foldTerm, isInvisible } from './term.js';
 import { WordIndex } from './word-index.js';
 
 /**
- * The terms of one search: it requires the query and any one of the terms. Empty ones and those of spaces are ignored.
- * A search without any, and every search in mode `platform`, matches every post. A search whose query, or whose every
- * term, has only invisible characters matches no post.
+ * The terms of one search: it requires the query and any one of the terms. An empty query or term, and one of only
+ * spaces, is ignored. A search with neither a query nor terms matches every post, and so does every search in mode
+ * `platform`. A search whose query, or whose every term, has only invisible characters matches no post.
  */
 export interface SearchTerms {
   /** The caller's name for the search. */
@@ -196,7 +196,10 @@ class IndexedMatcher implements Matcher {
   }
 }
 
-/** Such a search was stored by a release that did not refuse it. Nobody asked it for every post. */
+/**
+ * True if the query or all terms have only invisible characters. Earlier releases stored such searches; they match no
+ * post.
+ */
 function asksForNothing({ query = '', terms }: SearchTerms): boolean {
   return isInvisible(query) || (terms.some(isInvisible) && terms.every((term) => foldTerm(term) === ''));
 }

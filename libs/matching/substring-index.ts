@@ -40,7 +40,7 @@ export class SubstringIndex {
       if (node === ROOT) continue;
       for (let end = termAt[node]! === NONE ? shorter[node]! : node; end !== NONE; end = shorter[end]!) {
         const term = termAt[end]!;
-        // é that is written as e and a non-composing accent is still not e.
+        // An e with a separate accent that does not compose is not the letter e.
         if (at + 1 < length && isDiacritic(units[at + 1]!)) continue;
         found(term, at + 1 - this.lengths[term]!, at + 1);
       }

@@ -15,7 +15,9 @@ export function foldTerm(term: string): string {
   return stringOf(folded.units.subarray(0, folded.length)).trim();
 }
 
-/** True if the text has characters, but none that can be seen. Spaces alone are a text that somebody left empty. */
+/**
+ * True if the text has characters, but none that can be seen. A text of only spaces counts as empty, not as invisible.
+ */
 export function isInvisible(text: string): boolean {
   return !/^\p{White_Space}*$/u.test(text) && foldTerm(text) === '';
 }

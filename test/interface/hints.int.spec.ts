@@ -189,7 +189,7 @@ describe('a search on a private server', () => {
       [
         {
           path: `global_criteria.filters.${key}`,
-          message: `${host} is a private or reserved address, which is not reached unless EGRESS_ALLOW names it`,
+          message: `${host} is a private or reserved address, which is reached only if EGRESS_ALLOW contains it`,
         },
       ],
     ]);

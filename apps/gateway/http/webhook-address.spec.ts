@@ -31,6 +31,6 @@ it.each([
 
 it('the fault of a private address names the address and the setting that would allow it', () => {
   expect(addresses.fault('http://localhost/x')).toBe(
-    'localhost is a private or reserved address, which is not reached unless EGRESS_ALLOW names it',
+    'localhost is a private or reserved address, which is reached only if EGRESS_ALLOW contains it',
   );
 });

@@ -1,7 +1,7 @@
 import type { RebuildableProjection } from '#projections';
 import { tally } from './tallies.js';
 
-// Only for specs: the table of tallies with what a rebuild must keep.
+// Only for specs: the table of tallies, with columns, constraints, indexes and grants that a rebuild must keep.
 
 export const REBUILDABLE_TABLES = `
   CREATE TABLE owners (owner text PRIMARY KEY);

@@ -8,7 +8,7 @@ import { isolateStores, type IsolatedStores } from '#testing';
 import { execute } from '../execute.js';
 import { TALLIES_TABLE, tallies, tally } from './tallies.js';
 
-/** A tally in real stores, which is new in each test. */
+/** A tally in real stores. Each test has a new tally. */
 export class TallyScene {
   bus!: Bus;
   store!: EventStore;
@@ -67,7 +67,7 @@ export class TallyScene {
     return rows[0];
   };
 
-  /** Appends without updating the tables, like a process that dies in between. */
+  /** Appends without updating the tables, like a process that dies after the append. */
   readonly appendAndDie = async (amount: number, commandId = newId()): Promise<void> => {
     const last = await this.store.lastSeq('KEYWORDS', this.subject);
     const decision = tally.encode({ commandId, id: this.id, events: [{ amount }] });

@@ -8,7 +8,7 @@ export type AgentStepFields = Readonly<
       /** string, number, boolean or enum */
       type: string;
       description?: string | undefined;
-      /** Of an enum. */
+      /** The values of an enum. */
       values?: readonly string[] | undefined;
       maxLength?: number | undefined;
     }
@@ -19,7 +19,7 @@ type Field = AgentStepFields[string];
 /** The answer of a step: each field has a value of its type, or null. */
 export type AgentStepOutput = Record<string, string | number | boolean | null>;
 
-/** Characters of a text without `maxLength`, and of any text: the answer is part of a message with a limit. */
+/** Maximum length of a text without `maxLength`, and of any text. The answer is part of a message of limited size. */
 const USUAL_TEXT = 2_000;
 const LONGEST_TEXT = 10_000;
 
@@ -47,7 +47,7 @@ Fill in every field of the "answer". null means: the item does not say it.`,
         if (fault) return { fault: `${JSON.stringify(name)} ${fault}` };
         output.push([name, value as AgentStepOutput[string]]);
       }
-      // In the order of the schema, whatever the order of the answer. A field can have any name, __proto__ too.
+      // The value has the order of the schema. A field can have any name, also `__proto__`.
       return { value: Object.fromEntries(output) };
     },
   };

@@ -4,13 +4,13 @@ import type { LlmReading } from '../reading.js';
 import type { ReadSubject } from './analysis.js';
 import { checkedBySchema } from './checked-by-schema.js';
 
-/** The presets that a model answers. The others are read locally. */
+/** The presets for which a model chooses the bucket. The other buckets are found locally. */
 export type LlmBucketPreset = Extract<BucketPreset, 'product-model' | 'theme-sentiment' | 'custom'>;
 
 /** The bucket of an item: its label for people, null for none. */
 export interface BucketAnswer {
   label: string | null;
-  /** Only of `theme-sentiment`: the item's stance toward the theme. */
+  /** Only for `theme-sentiment`: the item's stance toward the theme. */
   sentiment?: Sentiment;
 }
 

@@ -3,7 +3,9 @@ import type { Checked } from '../reading.js';
 
 const ajv = new Ajv({ allErrors: false, strict: true });
 
-/** A function that checks an answer with a JSON schema of ours. Each call compiles the schema: call it once for each. */
+/**
+ * Returns a function that checks an answer with a JSON schema of Earshot. Each call compiles: call it once per schema.
+ */
 export function checkedBySchema<T>(schema: Record<string, unknown>): (answer: unknown) => Checked<T> {
   const validate = ajv.compile<T>(schema);
   return (answer) => {

@@ -40,7 +40,7 @@ describe('the reading of sentiment and intent', () => {
     expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
   });
 
-  it('lets nothing else through', () => {
+  it('refuses any other value', () => {
     fc.assert(
       fc.property(anything, (answer) => {
         expect(check(answer)).toHaveProperty('fault');
@@ -48,7 +48,7 @@ describe('the reading of sentiment and intent', () => {
     );
   });
 
-  it('reads the stance toward a subject, and the mood for a topic', () => {
+  it('asks for the stance toward a subject, and for the mood if the subject is a topic', () => {
     const told = (role: 'own' | 'competitor' | 'topic') => analysisReading({ ...subject, role }).instructions;
     expect(told('own')).toContain('our own brand');
     expect(told('competitor')).toContain("a competitor's brand");
@@ -99,7 +99,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     expect(check(nothing)).toEqual({ value: nothing });
   });
 
-  it('has the order of the schema, for any order of the answer', () => {
+  it('returns the fields in the order of the schema, whatever the order of the answer', () => {
     const reversed = Object.fromEntries(Object.entries(OUTPUT).reverse());
     expect(JSON.stringify(check(reversed))).toBe(JSON.stringify({ value: OUTPUT }));
   });
@@ -125,7 +125,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
     expect(check({ ...OUTPUT, product: '👋👋👋👋👋👋' })).toHaveProperty('fault');
   });
 
-  it('lets nothing else through', () => {
+  it('refuses any other value', () => {
     fc.assert(
       fc.property(anything, (answer) => {
         expect(check(answer)).toHaveProperty('fault');
@@ -163,7 +163,7 @@ describe('the reading of an agent step [limits.agent-schema]', () => {
 });
 
 describe('an item for the model', () => {
-  it('has its parts without empty ones, and long texts cut between characters', () => {
+  it('contains only parts that are not empty, and stays valid Unicode when its text is cut', () => {
     const item = { source: 'reddit', kind: 'post', title: '', text: 'ab👋👋', author: 'ada', community: '' };
     expect(asLlmItem(item, 3)).toEqual({ source: 'reddit', kind: 'post', author: 'ada', text: 'ab\uFFFD…' });
     expect(asLlmItem(item, 6)).toMatchObject({ text: 'ab👋👋' });
