@@ -90,8 +90,8 @@ it.each(['stackoverflow', 'github', 'producthunt'] as const)(
   },
 );
 
-describe('the places that a search names', () => {
-  it('mastodon: other instances, by hashtags', async () => {
+describe('a search that names places', () => {
+  it('reads hashtags of other instances on mastodon', async () => {
     const tagged = publish('mastodon', 'My #ZephyrKettle');
     publish('mastodon', 'My zephyr kettle');
     const filters = { instances: ['kind.example'] };
@@ -101,7 +101,7 @@ describe('the places that a search names', () => {
     expect(fetched.items[0]).toMatchObject({ text: 'My #ZephyrKettle' });
   });
 
-  it('lemmy: communities, with their server and without, with words and without', async () => {
+  it('reads communities on lemmy, with and without their server, with and without words', async () => {
     const post = publish('lemmy', 'A zephyr kettle', { community: 'gadgets' });
     const comment = publish('lemmy', '', { kind: 'comment', text: 'Zephyr kettle!', community: 'gadgets' });
     publish('lemmy', 'A zephyr kettle', { community: 'webdev' });
@@ -113,7 +113,7 @@ describe('the places that a search names', () => {
     expect(idsOf(await search('lemmy', { filters: { community: 'nobody' } }))).toEqual([]);
   });
 
-  it('stackoverflow: sites and tags, and answers with the title of their question', async () => {
+  it('reads sites and tags on stackoverflow, and answers with the title of their question', async () => {
     const question = publish('stackoverflow', 'A kettle?', { text: 'Zephyr kettle #led', community: 'unix' });
     const answer = publish('stackoverflow', '', {
       kind: 'answer',
@@ -132,7 +132,7 @@ describe('the places that a search names', () => {
     });
   });
 
-  it('github: repositories, organisations and kinds', async () => {
+  it('reads repositories, organisations and kinds on github', async () => {
     const inRocket = { community: 'acme/rocket' };
     const issue = publish('github', 'A zephyr kettle', inRocket);
     const pull = publish('github', 'A zephyr kettle', { ...inRocket, kind: 'pull_request' });
@@ -152,7 +152,7 @@ describe('the places that a search names', () => {
     await expect(of({ repo: 'nobody/nothing' })).rejects.toMatchObject({ kind: 'unexpected_status' });
   });
 
-  it('producthunt: topics', async () => {
+  it('reads topics on producthunt', async () => {
     const post = publish('producthunt', 'A zephyr kettle', { community: 'kitchen' });
     publish('producthunt', 'A zephyr kettle', { community: 'garden' });
     const filters = { topic: ['kitchen'] };

@@ -10,9 +10,9 @@ import { searchOf } from './searches.js';
 import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';
 
-/** Their items have no date of publication. */
+/** Sources whose items have no date of publication. */
 const UNDATED = new Set(['ai_answers', 'vinted']);
-/** Their items have no author. */
+/** Sources whose items have no author. */
 const UNSIGNED = new Set(['ai_answers', 'producthunt']);
 
 describe('the connectors on the simulator', () => {
@@ -52,7 +52,7 @@ describe('the connectors on the simulator', () => {
     return (await sources.get(source)!.connector!.search(criteria, context)).items;
   }
 
-  it.each(SIMULATED_SOURCES)('%s: finds a post, with its author, time, text and address', async (source) => {
+  it.each(SIMULATED_SOURCES)('find a post with its author, time, text and address (%s)', async (source) => {
     const { community } = searchOf(source, client.simulator.url);
     const input = {
       title: 'On the zephyr kettle',
@@ -74,7 +74,7 @@ describe('the connectors on the simulator', () => {
 
   // An engine's answer cannot be edited: each run is a new item.
   it.each(SIMULATED_SOURCES.filter((source) => source !== 'ai_answers'))(
-    '%s: an edit gives no new item, and a removed post is not found any more',
+    'find no new item after an edit, and do not find a removed post (%s)',
     async (source) => {
       const { community } = searchOf(source, client.simulator.url);
       const input = {
@@ -90,12 +90,12 @@ describe('the connectors on the simulator', () => {
       expect(await found()).toEqual(before);
       client.simulator.world.remove(source, post.id);
       const after = await found();
-      // If the page was full, an older post takes the place of the removed one.
+      // If the page was full, an older post takes the place of the removed post.
       expect(before.filter((itemId) => !after.includes(itemId))).toHaveLength(1);
     },
   );
 
-  it.each(SIMULATED_SOURCES)('%s: reports the fault of the upstream', async (source) => {
+  it.each(SIMULATED_SOURCES)('report the fault of the upstream (%s)', async (source) => {
     const told = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
     for (const kind of ['429', '500', '404'] as const) {
       client.simulator.faults.add({ source, kind, times: 1, retryAfterSeconds: 5 });

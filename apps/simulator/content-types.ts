@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * Allows two upstreams to share a path: a route with `constraints: { contentType: 'application/json' }` receives only
- * such bodies.
+ * JSON bodies.
  */
 export function routeByContentType(app: FastifyInstance): void {
   app.addConstraintStrategy({

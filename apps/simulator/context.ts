@@ -17,16 +17,16 @@ export interface SimContext {
 export interface RequestLimits {
   reddit: number;
   bluesky: number;
-  /** Per endpoint. */
+  /** Requests per endpoint. */
   x: number;
   mastodon: number;
   /** Searches in ten minutes. */
   lemmy: number;
-  /** Searches per minute with a token; a third of it without. */
+  /** Searches per minute with a token; a third of this number without a token. */
   github: number;
   /** Points in 15 minutes. */
   producthunt: number;
-  /** Per day with a key; a small part of it without. */
+  /** Requests per day with a key; a small part of this number without a key. */
   stackoverflow: number;
 }
 

@@ -23,8 +23,9 @@ export interface Controlled {
 }
 
 /**
- * The routes with which tests control the world: `/_sim/posts` (POST, PATCH; DELETE of one post, or without an id of all posts of a source), `/_sim/burst`, `/_sim/faults`,
- * `/_sim/requests`, `/_sim/messages` (of channels), `/_sim/stats`.
+ * The routes with which tests control the world: `/_sim/posts` (POST, PATCH; DELETE with an id deletes one post, and
+ * without an id all posts of a source), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/messages` (of
+ * channels), `/_sim/stats`.
  */
 export function controlRoutes(
   app: FastifyInstance,
@@ -154,14 +155,14 @@ function readChange(body: Record<string, unknown>): PostChange {
   };
 }
 
-/** The data with which a test finds the post downstream. */
+/** The data with which a test finds the post in Earshot. */
 function published(post: SimPost): object {
   const named = VOICES[post.source].itemIdOf;
   const itemId = named ? named(post) : post.id;
   return {
     source: post.source,
     externalId: post.id,
-    // The id in the envelope. Only the reader of a feed knows the id of its item.
+    // The id in the envelope. It is absent if only the connector can compute this id, for example for a feed.
     ...(itemId && { itemId }),
     kind: post.kind,
     title: post.title,

@@ -12,7 +12,7 @@ async function fault(kind: string, more: object = {}): Promise<void> {
   expect((await client.post('/_sim/faults', { source: 'hackernews', kind, ...more })).status).toBe(201);
 }
 
-describe('faults', () => {
+describe('the faults of the simulator', () => {
   it('affect the given number of requests, in order, and no other source', async () => {
     await fault('429', { times: 2, retryAfterSeconds: 7 });
     await fault('500');
@@ -24,21 +24,21 @@ describe('faults', () => {
     expect(statuses).toEqual([429, 500, 200]);
   });
 
-  it('affect every request until they are deleted if they have no number', async () => {
+  it('affect every request until they are deleted if their number is 0', async () => {
     await fault('403', { times: 0 });
     for (let i = 0; i < 3; i++) expect((await client.ask(SEARCH)).status).toBe(403);
     await client.send('DELETE', '/_sim/faults');
     expect((await client.ask(SEARCH)).status).toBe(200);
   });
 
-  it('do not affect sign-in, or other paths than the given one', async () => {
+  it('affect only requests to the given path, and no sign-in', async () => {
     await client.post('/_sim/faults', { source: 'reddit', kind: '401', path: '/new' });
     const bearer = await client.reddit();
     expect((await client.ask('/r/all/comments', bearer)).status).toBe(200);
     expect((await client.ask('/r/all/new', bearer)).json()).toEqual({ message: 'Unauthorized', error: 401 });
   });
 
-  it('replace data by pages, other shapes and empty bodies', async () => {
+  it('replace an answer by a page, by JSON of another format, or by an empty body', async () => {
     await fault('html');
     expect((await client.ask(SEARCH)).headers['content-type']).toContain('text/html');
     await fault('shape');
@@ -69,7 +69,7 @@ describe('faults', () => {
   });
 });
 
-it('all posts of one source can be removed, and those of the others stay', async () => {
+it('all posts of one source can be removed; posts of other sources stay', async () => {
   await client.publish('hackernews', 'quokka');
   await client.publish('rss', 'quokka');
   expect((await client.send('DELETE', '/_sim/posts?source=hackernews')).status).toBe(204);
@@ -77,8 +77,8 @@ it('all posts of one source can be removed, and those of the others stay', async
   expect((await client.ask('/feeds/all.rss')).text).toContain('quokka');
 });
 
-describe('the log', () => {
-  it('counts the requests of each source, with their faults', async () => {
+describe('the control routes', () => {
+  it('count the requests of each source, with their faults', async () => {
     await fault('500');
     await client.ask(`${SEARCH}?query=a`);
     await client.ask(`${SEARCH}?query=b`);
@@ -97,7 +97,7 @@ describe('the log', () => {
     expect((await client.ask('/_sim/requests')).json()).toMatchObject({ total: 0, requests: [] });
   });
 
-  it('bursts publish numbered posts', async () => {
+  it('publish a burst of numbered posts', async () => {
     const burst = await client.post('/_sim/burst', { source: 'bluesky', count: 3, text: 'acme {n}' });
     expect(burst.json<{ ids: string[] }>().ids.length).toBe(3);
     expect(client.simulator.world.posts('bluesky').map(({ text }) => text)).toEqual([

@@ -9,8 +9,8 @@ import type { SourceVoice } from './sources/voice.js';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
- * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number is
- * that status in the form of the source.
+ * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number
+ * answers with that status in the format of the source.
  */
 export const FAULT_KINDS = [
   '429',

@@ -10,7 +10,7 @@ export interface LoggedRequest {
   /** Path and query as sent. */
   url: string;
   signIn: boolean;
-  /** Absent until it is answered. */
+  /** Absent until the request is answered. */
   status?: number;
   fault?: string;
 }
@@ -25,7 +25,7 @@ export interface RequestReport {
 
 const KEPT_REQUESTS = 20_000;
 
-/** Logs the requests to the upstreams: the newest ones in full, and counts of all. */
+/** Logs the requests to the upstreams: the newest requests in full, and counts of all requests. */
 export class RequestLog {
   private requests: LoggedRequest[] = [];
   private readonly counts = new Map<string, number>();

@@ -50,7 +50,7 @@ export interface Simulator {
   port: number;
   world: World;
   receiver: Receiver;
-  /** Messages of channels: mails, and those of the chat services. */
+  /** Messages of channels: mails, and messages to chat services. */
   inbox: Inbox;
   /** `SMTP_URL` of the simulated mail server. */
   smtpUrl: string;
@@ -73,8 +73,8 @@ const LIMITS: RequestLimits = {
 };
 
 /**
- * Starts the outside world: on one port every upstream, the webhook receiver, the chat services and `/_sim` for control,
- * on another one a mail server.
+ * Starts every upstream, the webhook receiver, the chat services and the control routes (`/_sim`) on one port, and a
+ * mail server on another port.
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
@@ -136,7 +136,7 @@ function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): vo
   });
 }
 
-/** Sign-in forms are passed on as text; the routes that need them parse them. */
+/** Sign-in forms are passed on as text, and parsed by their routes. */
 function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -1,6 +1,6 @@
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
-/** Teams reads these words in any case; the documentation writes them in two. */
+/** Teams accepts these words in any case. The documentation writes them with a small or a capital first letter. */
 const oneOf = (...words: string[]) => ({
   enum: words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]),
 });
@@ -59,7 +59,7 @@ const CARD = element('AdaptiveCard', ['version', 'body'], {
       ],
     },
   },
-  // Teams shows six.
+  // Teams shows at most six actions.
   actions: { type: 'array', maxItems: 6, items: OPEN_URL },
   ...{ fallbackText: text, speak: text, lang: text },
   msteams: {

@@ -3,7 +3,7 @@ import type { ChannelService, Inbox } from './inbox.js';
 
 /** The result of the check of a message by a chat service. */
 export interface Reading {
-  /** The name of the error with which it would refuse the message. */
+  /** The name of the error with which the service would refuse the message. */
   fault?: string | undefined;
   pings: string[];
   text: string;
@@ -17,7 +17,7 @@ export interface ChatService {
   toOf(params: Record<string, string>, body: Record<string, unknown>): string;
   read(body: Record<string, unknown>): Reading;
   accept(reply: FastifyReply, body: Record<string, unknown>): FastifyReply;
-  /** Refuses in the service's own form. */
+  /** Refuses a request in the format of the service. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 

@@ -29,7 +29,7 @@ const opens = (url: string) => ({ selectAction: { type: 'Action.OpenUrl', url } 
 
 const ofTelegram = (text: string) => ({ chat_id: '-100', parse_mode: 'HTML', text });
 
-describe('a simulated chat service', () => {
+describe('the simulated chat service', () => {
   it.each([
     ['slack', slack, ofSlack(header(long(150)), rich({ type: 'text', text: 'a' }))],
     ['discord', discord, ofDiscord({ description: long(4096) })],
@@ -86,7 +86,7 @@ describe('a simulated chat service', () => {
     ['discord', discord, { content: '@everyone <@1>' }, 2],
     ['teams', teams, ofTeams([block(run())], { msteams: { entities: [{ type: 'mention' }] } }), 1],
     ['telegram', telegram, ofTelegram('@ada_lovelace'), 1],
-  ])('%s finds what would notify people', (_, service, message, count) => {
+  ])('%s finds the parts that would notify people', (_, service, message, count) => {
     expect(service.read(message as Record<string, unknown>).pings.length).toBe(count);
   });
 });

@@ -13,7 +13,7 @@ export interface ReceivedMessage {
   to: string;
   /** Status of the answer. */
   status: number;
-  /** Why the real service would refuse it; undefined if it would accept it. */
+  /** Why the real service would refuse the message; undefined if it would accept the message. */
   fault?: string | undefined;
   /** The parts that would notify people; empty in a good message. */
   pings: string[];

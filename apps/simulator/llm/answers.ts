@@ -26,7 +26,7 @@ export function notStrict(schema: Schema): string | undefined {
 /** One item of a request. */
 interface AskedItem {
   n: number;
-  /** Its title and its text. */
+  /** The title and the text of the item. */
   text: string;
 }
 

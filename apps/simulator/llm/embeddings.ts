@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const DIMENSIONS = 64;
 
 /**
- * A vector of unit length: each word adds to the numbers that its hash chooses, so that texts with common words are
- * close to each other. A text without words is the first unit vector.
+ * A vector of unit length. The hash of a word determines which numbers the word changes, so that texts with common
+ * words have similar vectors. A text without words gets the first unit vector.
  */
 export function embeddingOf(text: string): number[] {
   const vector = Array<number>(DIMENSIONS).fill(0);

@@ -41,7 +41,7 @@ const fails = (kind: Fault['kind'], times: number, more: Partial<Fault> = {}) =>
 const requests = () => client.simulator.requests.report('llm').total;
 
 describe('the simulated language model', () => {
-  it('answers many items of one request by their texts', async () => {
+  it('answers each item of a request by the text of the item', async () => {
     const items = [
       { text: 'A positive thing, praise and all' },
       { text: 'sentiment=negative; sentimentScore=-0.75; intent=churn_risk' },
@@ -56,7 +56,7 @@ describe('the simulated language model', () => {
     expect([model, promptVersion, requests()]).toEqual(['sim-chat-1', '1', 1]);
   });
 
-  it('answers steps and buckets', async () => {
+  it('answers questions of agent steps and of buckets', async () => {
     const text = 'product=Acme Kettle 3; urgent=true';
     expect((await llm.askOnce(step, [{ text }], within(5_000))).values).toEqual([
       { product: 'Acme Kettle 3', urgent: true },
@@ -68,7 +68,7 @@ describe('the simulated language model', () => {
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
   });
 
-  it('refuses another token and another model, and no token appears in our errors', async () => {
+  it('refuses another token and another model; no error of the client contains a token', async () => {
     const stranger = connect({ token: 'sk-stranger' });
     await expect(stranger.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
@@ -103,7 +103,7 @@ describe('the simulated language model', () => {
     expect(await asked({ type: 'object', properties: {}, required: [] })).toBe(400);
   });
 
-  it('lists its models and makes embeddings of unit length that are close for common words', async () => {
+  it('lists its models, and computes embeddings of unit length that are close for texts with common words', async () => {
     const bearer = { authorization: 'Bearer sim-llm' };
     const models = (await client.ask('/llm/v1/models', bearer)).json<{ data: { id: string }[] }>();
     expect(models.data.map(({ id }) => id)).toEqual(['sim-chat', 'sim-embedding']);
@@ -130,7 +130,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: one repair request shows the model its fault, and its second answer is used',
+    '%s: one repair request describes the fault to the model, and the second answer is used',
     async (kind) => {
       fails(kind, 1);
       expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
@@ -168,14 +168,14 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
   });
 
-  it('slow: an answer within the deadline is used, a later one is not', async () => {
+  it('slow: an answer within the deadline is used, but no later answer', async () => {
     fails('slow', 1, { delayMs: 50 });
     expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
     fails('slow', 1, { delayMs: 400 });
     await expect(ask(100)).rejects.toMatchObject({ kind: 'deadline' });
   });
 
-  it('hang: ends with the time limit of a request, or with the deadline of the caller', async () => {
+  it('hang: the request ends at its time limit, or at the deadline of the caller', async () => {
     fails('hang', 2);
     const impatient = connect({ timeoutMs: 100 });
     await expect(impatient.askOnce<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
@@ -187,7 +187,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
 });
 
 describe('a caller that waits for the answer', () => {
-  it('gets it after temporary failures', async () => {
+  it('gets the answer after temporary failures', async () => {
     for (const kind of ['500', 'truncated', '429'] as const) fails(kind, 1, { retryAfterSeconds: 0 });
     expect((await llm.ask(step, [{ text: 'product=Acme' }], within(5_000))).values).toEqual([
       { product: 'Acme', urgent: null },
@@ -195,7 +195,7 @@ describe('a caller that waits for the answer', () => {
     expect(requests()).toBe(4);
   });
 
-  it('gets the error at once if it is permanent, or if the deadline comes before the next try', async () => {
+  it('gets the error immediately if the error is permanent, or if the deadline comes before the next try', async () => {
     fails('403', 1);
     await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'refused' });
     fails('429', 1, { retryAfterSeconds: 10 });

@@ -7,7 +7,7 @@ import { embeddingOf } from './embeddings.js';
 
 /** The base address of the simulated language model, below the simulator's own. */
 export const LLM_PATH = '/llm/v1';
-/** The only token that it accepts, and its models. */
+/** The only token that the simulated server accepts, and its models. */
 export const LLM_TOKEN = 'sim-llm';
 const CHAT_MODEL = 'sim-chat';
 const EMBEDDING_MODEL = 'sim-embedding';

@@ -8,7 +8,7 @@ export type Behaviour =
   | { kind: 'slow'; delayMs: number }
   /** Never answers. */
   | { kind: 'hang' }
-  /** Sends the status at once, then one byte per interval, forever. */
+  /** Sends the status immediately, then one byte per interval, forever. */
   | { kind: 'drip'; everyMs: number }
   | { kind: 'redirect'; to: string }
   /** Closes the connection without an answer. */

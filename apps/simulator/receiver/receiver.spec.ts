@@ -40,8 +40,8 @@ const deliver = (hook: string, headers = headersFor()) =>
   client.send('POST', `/hooks/${hook}`, BODY, headers);
 const last = (hook: string) => client.simulator.receiver.deliveries(hook).at(-1)!;
 
-describe('verification', () => {
-  it('accepts both forms of signature, and prints one line', async () => {
+describe('the webhook receiver', () => {
+  it('accepts both forms of signature, and prints one line for the delivery', async () => {
     expect((await deliver('demo')).status).toBe(200);
     expect(last('demo')).toMatchObject({
       ...{
@@ -58,7 +58,7 @@ describe('verification', () => {
     expect(lines).toEqual(['✓ verified hn_item.created "Größe "zählt"" → /hooks/demo']);
   });
 
-  it('accepts any of several v1 during a rotation, and a secret of one hook', async () => {
+  it('accepts a delivery if any of several v1 is correct, also with the secret of one hook', async () => {
     const at = unixNow();
     const both = `t=${at},v1=${timed('old', at)},v1=${timed('new', at)}`;
     await client.post('/hooks/_secrets', { name: 'mine', secret: 'new' });
@@ -68,7 +68,7 @@ describe('verification', () => {
     expect(last('yours').verified).toBe(false);
   });
 
-  it('accepts the plain form over the body', async () => {
+  it('accepts the legacy signature, plain hex over the body', async () => {
     await deliver('plain', { 'x-signature': createHmac('sha256', SECRET).update(BODY).digest('hex') });
     expect(last('plain')).toMatchObject({ verified: true, verdict: { legacy: true, signature: false } });
   });
@@ -108,7 +108,7 @@ describe('verification', () => {
   });
 });
 
-describe('misbehaviour', () => {
+describe('a hook of the webhook receiver', () => {
   it("answers with the status, the redirect or the failures in the hook's name", async () => {
     expect((await deliver('status-503')).status).toBe(503);
     expect((await deliver('status-410-a')).status).toBe(410);
@@ -123,13 +123,13 @@ describe('misbehaviour', () => {
     expect(client.simulator.receiver.countsOf('flaky-2')).toMatchObject({ count: 4, accepted: 1 });
   });
 
-  it('closes the connection, and sends far too much', async () => {
+  it('closes the connection, sends far too many bytes, or answers late', async () => {
     await expect(deliver('close')).rejects.toThrow();
     expect((await deliver('huge-300000')).text.length).toBe(300_000);
     expect((await deliver('slow-5')).status).toBe(200);
   });
 
-  it('hangs and drips until it is stopped', async () => {
+  it('hangs or drips until the simulator is stopped', async () => {
     const open = [deliver('hang'), deliver('drip-1')];
     const ended = Promise.all(open.map((each) => expect(each).rejects.toThrow()));
     await client.simulator.stop();

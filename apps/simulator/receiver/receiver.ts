@@ -18,7 +18,7 @@ export interface Delivery {
   type: string;
   eventId: string;
   bytes: number;
-  /** True if it has at least one signature and all of them are correct. */
+  /** True if the delivery has at least one signature and all its signatures are correct. */
   verified: boolean;
   verdict: Verdict;
   /** Status of the answer; 0 if there was none. */
@@ -30,7 +30,7 @@ export interface Delivery {
 
 export interface ReceiverOptions {
   clock: Clock;
-  /** Valid for every hook, in addition to the hook's own. */
+  /** A secret that is valid for every hook, in addition to the hook's own secrets. */
   secret?: string | undefined;
   /** Called with each delivery, verified or not. */
   onDelivery?: ((delivery: Delivery) => void) | undefined;
@@ -47,7 +47,7 @@ const EVERY_HOOK = '*';
 interface Hook {
   secrets: string[];
   behaviour?: Behaviour | undefined;
-  /** The newest ones. */
+  /** The newest deliveries. */
   deliveries: Delivery[];
   attempts: Map<string, number>;
   count: number;
@@ -88,7 +88,9 @@ export class Receiver {
     known.attempts.clear();
   }
 
-  /** Counts of one hook: attempts, verified ones, those answered 2xx, distinct ids, repeated ids. */
+  /**
+   * Counts of one hook: attempts, verified attempts, attempts that were answered with 2xx, distinct ids, repeated ids.
+   */
   countsOf(hook: string): {
     count: number;
     verified: number;

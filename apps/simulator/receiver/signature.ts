@@ -54,7 +54,7 @@ function checkTimed(
 ): string | undefined {
   const parts = header.split(',').map((part) => part.trim().split('='));
   const time = parts.find(([name]) => name === 't')?.[1];
-  // During a rotation there are two of them.
+  // During a rotation the header contains two values of v1.
   const given = parts.filter(([name]) => name === 'v1').map(([, value = '']) => value);
   if (!time || given.length === 0) return 'has no t or no v1';
   if (isStale(time, nowMs)) return 'is older or newer than five minutes';

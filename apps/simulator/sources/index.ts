@@ -33,5 +33,5 @@ export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {
   ai_answers: aiAnswersVoice,
 };
 
-/** Their names. */
+/** The names of the simulated sources. */
 export const SIMULATED_SOURCES = Object.keys(VOICES) as SourceId[];

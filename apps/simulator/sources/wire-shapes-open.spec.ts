@@ -12,7 +12,7 @@ import { postNode } from './producthunt/posts.js';
 
 const BEARER = { authorization: 'Bearer any', 'user-agent': 'Earshot/spec' };
 
-/** Expects every key that all recorded objects have, and no key that none of them has. */
+/** Expects every key that all recorded objects have, and only keys that some recorded object has. */
 function expectLike(actual: object, known: readonly object[], older: readonly string[] = []): void {
   expectKeys(
     actual,
@@ -44,7 +44,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
     const statuses = (file: string) => recorded<Status[]>(`mastodon/${file}.json`);
     const today = () => recorded<{ statuses: Status[]; accounts: Json[] }>('mastodon/search-v2-1.json');
 
-    it('statuses and accounts have the keys of a present search', async () => {
+    it('statuses and accounts have the keys of a recent search', async () => {
       const answer = await ask<Json & { statuses: Status[] }>('/api/v2/search?q=acme&limit=40');
       expect(Object.keys(answer).sort()).toEqual(Object.keys(today()).sort());
       expect(answer.statuses.length).toBeGreaterThan(5);
@@ -97,7 +97,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
     type View = Record<string, Json>;
     type Found = Json & Record<'posts' | 'comments' | 'communities' | 'users', View[]>;
 
-    it('views of a search and of lists have the keys of recorded ones', async () => {
+    it('views of a search and of lists have the keys of recorded views', async () => {
       const found = await ask<Found>('/api/v3/search?q=e&limit=50');
       const known = recorded<Found>('lemmy/search-v3-1.json');
       expect(Object.keys(found).sort()).toEqual(Object.keys(known).sort());
@@ -108,7 +108,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
         communities: known.communities,
         users: known.users,
       };
-      // Optional keys of people and servers that are missing here, such as a picture.
+      // Optional keys of people and servers that the simulator does not have, such as a picture.
       const optional = ['bio', 'banner', 'embed_title', 'url', 'body', 'url_content_type'];
       for (const what of ['posts', 'comments', 'communities', 'users'] as const) {
         expect(found[what].length).toBeGreaterThan(3);
@@ -140,12 +140,12 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
   describe('stackoverflow', () => {
     type Found = Json & { items: (Json & { owner: Json })[] };
 
-    it('questions and answers have the keys of recorded ones', async () => {
+    it('questions and answers have the keys of recorded questions and answers', async () => {
       const questions = await ask<Found>('/2.3/questions?site=stackoverflow&pagesize=100');
       const known = recorded<Found>('stackoverflow/questions-4.json');
       expect(Object.keys(questions).sort()).toEqual(Object.keys(known).sort());
       expect(questions.items.length).toBeGreaterThan(20);
-      // Answers alone were recorded before the API returned licences.
+      // The answers were recorded before the API returned licences.
       const older = recorded<Found>('stackoverflow/answers-1.json').items;
       for (const question of questions.items) {
         expectLike(question, known.items);
@@ -183,7 +183,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
     it.each([
       ['issue', 1],
       ['pr', 4],
-    ])('of kind %s a search has the keys of a recorded one', async (kind, n) => {
+    ])('a search for %s has the keys of a recorded search', async (kind, n) => {
       const found = await ask<Found>(`/search/issues?q=is:${kind}&per_page=100`);
       const known = recorded<Found>(`github/search-issues-${n}.json`);
       expect(Object.keys(found).sort()).toEqual(Object.keys(known).sort());
@@ -208,7 +208,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('repositories have the keys of recorded ones, except for keys of ten years ago', async () => {
+    it('repositories have the keys of recorded repositories, except for keys of ten years ago', async () => {
       const found = await ask<Found>('/search/repositories?q=acme');
       const known = recorded<Found>('github/search-repositories-2.json');
       const today = recorded<{ items: { repository: Json & { owner: Json } }[] }>(
@@ -230,7 +230,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('discussions have the fields of a recorded one', async () => {
+    it('discussions have the fields of a recorded discussion', async () => {
       const known = recorded<{ data: { node: Json } }>('github/graphql-discussion-1.json').data.node;
       const plain = Object.entries(known).filter(([, value]) => value === null || typeof value !== 'object');
       const fields = plain.map(([key]) => key).filter((key) => key !== 'editor');
@@ -249,7 +249,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
   describe('producthunt', () => {
     type Found = { data: { posts: { edges: { node: Json }[] } } };
 
-    it('posts have the keys of recorded ones, and their authors those of redacted ones', async () => {
+    it('posts have the keys of recorded posts, and their authors the keys of redacted users', async () => {
       const fields = 'slug name createdAt tagline topics { edges { node { name } } } thumbnail { url }';
       const answer = await client.post(
         '/v2/api/graphql',
@@ -265,14 +265,14 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       expect(redacted).toMatchObject(edge!.node['user'] as Json);
     });
 
-    it('every field is one of the interface', async () => {
+    it('every field exists in the description of the API', async () => {
       type Type = { name: string; fields: { name: string }[] | null };
       const schema = recorded<{ data: { __schema: { types: Type[] } } }>('producthunt/graphql-schema-1.json');
       const known = schema.data.__schema.types
         .find(({ name }) => name === 'Post')
         ?.fields?.map(({ name }) => name);
       const [post] = client.simulator.world.posts('producthunt');
-      // Newer than the description of the interface.
+      // These fields are newer than the description of the API.
       const since = ['reviewsCount', '__typename'];
       expect([...(known ?? []), ...since]).toEqual(expect.arrayContaining(Object.keys(postNode(post!))));
     });

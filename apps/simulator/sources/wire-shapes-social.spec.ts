@@ -33,7 +33,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     const ask = async <T>(path: string) =>
       (await client.ask(`/2/${path}`, { authorization: 'Bearer any' })).json<T>();
 
-    it('searches, tweets, accounts and videos have every key of recorded ones, and no other', async () => {
+    it('searches, tweets, accounts and videos have exactly the recorded keys', async () => {
       const answer = await ask<Found>(
         `tweets/search/recent?query=acme%20OR%20northwind%20OR%20globex%20OR%20lumora&max_results=100&${EVERYTHING}`,
       );
@@ -42,7 +42,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       expectKeys(answer.meta, ['newest_id', 'oldest_id', 'result_count']);
       expect(allKeys([answer.meta])).toEqual(expect.not.arrayContaining(['previous_token']));
       const tweets = known.flatMap(({ data }) => data);
-      // Clients are no longer named.
+      // Tweets no longer name the client.
       const always = commonKeys(tweets).filter((key) => key !== 'source' && key !== 'entities');
       const ever = allKeys([...tweets, ...today.flatMap(({ data }) => data)]);
       expect(answer.data.length).toBeGreaterThan(20);
@@ -62,7 +62,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       );
     });
 
-    it('entities in texts have the keys of recorded ones', async () => {
+    it('entities in texts have the keys of recorded entities', async () => {
       const path = `tweets/search/recent?query=(from%3Aada%20OR%20acme%20OR%20northwind)%20has%3Alinks&max_results=100&${EVERYTHING}`;
       const answer = await ask<Found>(path);
       const links = (found: Found, name: string) =>
@@ -81,7 +81,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       }
     });
 
-    it('lists of accounts, and problems of hidden objects, have the keys of recorded ones', async () => {
+    it('lists of accounts, and problems of hidden objects, have the recorded keys', async () => {
       const user = await ask<{ data: { id: string } }>('users/by/username/ada');
       const fields =
         'user.fields=created_at,description,location,profile_image_url,protected,public_metrics,url,verified';
@@ -109,7 +109,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       );
     });
 
-    it('refusals have the keys of recorded ones', async () => {
+    it('refusals have the keys of recorded refusals', async () => {
       const bad = await ask<Json>(`tweets?ids=${Array(101).fill('20').join(',')}`);
       const known = recorded<Json & { errors: Json[] }>('x/error-400-1.json');
       expect(Object.keys(bad).sort()).toEqual(Object.keys(known).sort());
@@ -127,7 +127,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     const ask = async <T>(method: string, query: string) =>
       (await client.ask(`/youtube/v3/${method}?key=any&${query}`)).json<T>();
 
-    it('searches and videos have every key of recorded ones', async () => {
+    it('searches and videos have every recorded key', async () => {
       const found = await ask<Found>('search', 'part=snippet&order=date&maxResults=50');
       const first = recorded<Found>('youtube/search-list-1.json');
       const recent = recorded<Found>('youtube/search-list-4.json');
@@ -154,7 +154,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       }
     });
 
-    it('comments have every key of recorded ones', async () => {
+    it('comments have every recorded key', async () => {
       const post = client.simulator.world.publish('youtube', {
         title: 'acme',
         text: '',
@@ -172,7 +172,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       expectKeys(comments[0]!.snippet, Object.keys(comments[1]!.snippet));
     });
 
-    it('refusals have the keys of recorded ones', async () => {
+    it('refusals have the keys of recorded refusals', async () => {
       type Refusal = { error: Json & { errors: Json[] } };
       const id = client.simulator.world.publish('youtube', { title: 'comments off', text: '' }).id;
       const off = await ask<Refusal>('commentThreads', `part=snippet&videoId=${id}`);
@@ -187,7 +187,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     });
   });
 
-  it('tiktok videos have every key of recorded ones, and no other', async () => {
+  it('tiktok videos have exactly the recorded keys', async () => {
     const form = 'client_key=a&client_secret=b&grant_type=client_credentials';
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const token = (await client.send('POST', '/v2/oauth/token/', form, type)).json<Json>().access_token;
@@ -222,7 +222,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     );
   });
 
-  it('what a user of reddit moderates has the keys of a recorded list', async () => {
+  it('the list of communities that a user of reddit moderates has the keys of a recorded list', async () => {
     const answer = await client.ask('/user/ada/moderated_subreddits', await client.reddit());
     const known = recorded<{ kind: string; data: Json[] }>('reddit/moderated_subreddits-1.json');
     const own = answer.json<typeof known>();

@@ -13,7 +13,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
   });
   afterAll(() => client.stop());
 
-  it('hackernews answers, stories and comments have every key of recent ones', async () => {
+  it('hackernews answers, stories and comments have every key of recent answers', async () => {
     const answer = (await client.ask('/api/v1/search_by_date?hitsPerPage=100')).json<
       Json & { hits: Json[] }
     >();
@@ -33,7 +33,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     expect(past).toEqual(recorded('hackernews/search_by_date-past-cap-1.json'));
   });
 
-  it('hackernews items have every key of a recorded one', async () => {
+  it('hackernews items have every key of a recorded item', async () => {
     const { hits } = (await client.ask('/api/v1/search?tags=comment')).json<{
       hits: { objectID: string }[];
     }>();
@@ -41,7 +41,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     expectKeys(item, Object.keys(recorded<Json>('hackernews/items-1.json')));
   });
 
-  it('reddit posts and comments have every key of recorded ones', async () => {
+  it('reddit posts and comments have every recorded key', async () => {
     const bearer = await client.reddit();
     const pairs: [string, string][] = [
       ['/r/all/new?limit=100&raw_json=1', 'reddit/hot-1.json'],
@@ -76,7 +76,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     expectKeys(thread[1]!.data.children[0]!.data, expected);
   });
 
-  it('bluesky posts, records and authors have every key of recorded ones', async () => {
+  it('bluesky posts, records and authors have every recorded key', async () => {
     type Posts = { posts: (Json & { record: Json; author: Json })[]; cursor?: string };
     const path = '/xrpc/app.bsky.feed.searchPosts?q=northwind&limit=100';
     const answer = (await client.ask(path, await client.bluesky())).json<Posts>();
@@ -94,7 +94,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
     );
   });
 
-  it('json feeds have the keys of a recorded one', async () => {
+  it('json feeds have the keys of a recorded feed', async () => {
     const feed = (await client.ask('/feeds/all.json')).json<Json & { items: Json[] }>();
     const optional = ['user_comment', 'author', 'icon'];
     const known = recorded<Json & { items: Json[] }>('rss/jsonfeed-2.json');
@@ -107,7 +107,7 @@ type Listing = { kind: string; data: Json & { children: { kind: string; data: Js
   });
 });
 
-describe('feeds', () => {
+describe('the simulated feeds', () => {
   it.each(['rss', 'atom', 'rdf', 'json'])('are read by a feed parser as %s', async (extension) => {
     const client = await SimulatorClient.start();
     const text = 'Größe & <b>Ende</b> ]]> "x"';

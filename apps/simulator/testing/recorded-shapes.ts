@@ -9,7 +9,7 @@ export type Json = Record<string, unknown>;
 
 export const hasRecorded = existsSync(RECORDED);
 
-/** Title of the suites that compare. */
+/** The title of the suites that compare the simulator with recorded answers. */
 export const comparedTitle = hasRecorded
   ? 'compared with recorded answers'
   : 'compared with recorded answers (skipped: no shared/upstream beside the checkout)';

@@ -7,7 +7,7 @@ import type { PostKind, SimPost } from './post.js';
 export interface SourceTraits {
   /** The default kind of a post. */
   rootKind: PostKind;
-  /** The kinds of two in five invented posts. */
+  /** The kinds of two in five invented posts; the others have `rootKind`. */
   otherKinds?: readonly PostKind[];
   /** The kind of an answer; absent if the source has no answers. */
   answerKind?: PostKind;

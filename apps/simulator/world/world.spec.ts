@@ -32,7 +32,7 @@ describe('the world', () => {
     expect(plain(new World({ ...options, clock: two, seed: 4 }))).not.toEqual(plain(once));
   });
 
-  it('fills steadily, in order of time, and every id is found once', () => {
+  it('fills steadily, in order of time, with posts that are found by their unique ids', () => {
     const clock = new HandClock();
     const world = new World({ ...options, clock });
     expect(world.posts('rss').length).toBe(50);

@@ -27,7 +27,7 @@ export type PostChange = Partial<Pick<SimPost, 'title' | 'text' | 'priceCents' |
 
 export interface WorldOptions {
   seed: number;
-  /** Arrivals per second, for all sources or by source (0 for none). */
+  /** New posts per second, for all sources or by source (0 for none). */
   ratePerSecond: number | Partial<Record<SourceId, number>>;
   clock: Clock;
   /** Posts of each source before the start, spread over `historyHours`. */
@@ -37,12 +37,12 @@ export interface WorldOptions {
   keptPosts?: number | undefined;
 }
 
-// Enough for any listing of the upstreams (1,000 items), and limited for a run of days.
+// This is enough for any listing of the upstreams (1,000 items), and limits the memory of a run of several days.
 const KEPT_POSTS = 50_000;
 
 /**
- * All published posts. Time changes only with the clock: posts that are due are created at the next access, and the
- * same seed and start always give the same posts at the same times.
+ * All published posts. Time changes only with the clock: posts that are due are created at the next access. The same
+ * seed and start always give the same posts at the same times.
  */
 export class World {
   readonly startedAt: number;

@@ -139,7 +139,7 @@ function textsOf({ text, pages }: Said, searched: boolean): object[] {
 }
 
 function refuse(reply: FastifyReply, status: number): FastifyReply {
-  // Faults use 503. Anthropic uses another status for it.
+  // Faults of tests use 503, although Anthropic has another status for an overload.
   return fault(
     reply,
     status,

@@ -69,7 +69,7 @@ function contentOf(
         content: { parts: [{ text: said.text, ...signed }], role: 'model' },
         finishReason: 'STOP',
         index: 0,
-        // Absent if it answers without a search.
+        // Absent if the model answers without a search.
         ...(searches && said.pages.length > 0 && { groundingMetadata: groundingOf(said, prompt) }),
       },
     ],

@@ -11,7 +11,7 @@ afterEach(() => client.stop());
 const CITED = 'https://kettles.example/best#top';
 const TEXT = 'Größe 🫖 zählt. The Zephyr Kettle, see https://tests.example/kettles.';
 
-/** Makes the engine answer with this text, and cite another page in addition to the one in its text. */
+/** Makes the engine answer with this text, and cite another page in addition to the page in its text. */
 function says(engine: string, text = TEXT): void {
   client.simulator.world.publish('ai_answers', {
     text,
@@ -95,7 +95,7 @@ describe('anthropic', () => {
   }
   const textOf = ({ content }: Message) => content.map(({ text = '' }) => text).join('');
 
-  it('answers in blocks of one text, cut where a citation begins', async () => {
+  it('splits its text into blocks where a citation begins', async () => {
     says('anthropic');
     const answer = await ask('anthropic');
     const message = answer.json<Message>();

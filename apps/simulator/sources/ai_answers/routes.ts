@@ -9,8 +9,8 @@ const ENGINES = [openaiVoice, anthropicVoice, perplexityVoice, geminiVoice];
 const SERVED = { config: { source: 'ai_answers' as const } };
 
 /**
- * Four engines with web search. Each answers any prompt with the text of the newest post whose community is its name,
- * and cites the post's link and the addresses in its text, each in its own format.
+ * Four engines with web search. An engine answers any prompt with the text of the newest post whose community is the
+ * name of the engine. It cites the link of the post and the addresses in the text, in its own format.
  */
 export const aiAnswersVoice: SourceVoice = {
   routes(app, context) {

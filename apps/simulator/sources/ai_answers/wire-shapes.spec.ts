@@ -7,7 +7,7 @@ function expectSameKeys(actual: unknown, known: unknown): void {
   expect(Object.keys(actual as object).sort()).toEqual(Object.keys(known as object).sort());
 }
 
-/** Expects no key that the recorded object lacks. */
+/** Expects only keys that the recorded object has. */
 function expectKnownKeys(actual: unknown, known: unknown): void {
   expect(Object.keys(known as object)).toEqual(expect.arrayContaining(Object.keys(actual as object)));
 }
@@ -30,7 +30,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
   }
   const refused = <T>(engine: string) => ask<T>(engine, { headers: keyedBy(engine, 'wrong') });
 
-  it('openai: the answer, its search, its text and its citations', async () => {
+  it('openai: the answer, its search, its text and its citations have the recorded keys', async () => {
     interface Response extends Json {
       output: [{ action: Json }, { content: [{ annotations: Json[] }] }];
       tools: [Json];
@@ -58,7 +58,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys((sourced.output[0].action.sources as object[])[0], searched!.action!.sources![0]);
   });
 
-  it('anthropic: the message, and each kind of block', async () => {
+  it('anthropic: the message and each kind of block have the recorded keys', async () => {
     type Block = Json & { type: string; citations?: Json[]; content?: Json[] };
     type Message = Json & { content: Block[] };
     const known = recorded<Message>('ai_answers/anthropic-messages-3.json');
@@ -76,7 +76,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     }
   });
 
-  it('perplexity: the completion, its results and its costs', async () => {
+  it('perplexity: the completion, its results and its costs have the recorded keys', async () => {
     type Completion = Json & { usage: Json; search_results: Json[]; choices: Json[] };
     const known = recorded<Completion>('ai_answers/perplexity-chat-3.json');
     const answer = await ask<Completion>('perplexity');
@@ -91,7 +91,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(answer.search_results[0], undated);
   });
 
-  it('gemini: the candidate and its grounding', async () => {
+  it('gemini: the candidate and its grounding have the recorded keys', async () => {
     type Grounding = Record<'groundingChunks' | 'groundingSupports', { web?: Json; segment?: Json }[]>;
     type Candidate = Json & { content: { parts: Json[] }; groundingMetadata: Json & Grounding };
     type Content = Json & { candidates: [Candidate]; usageMetadata: Json };
@@ -125,7 +125,9 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
   });
 });
 
-/** In the order of the answer: the search, its results, text without a source, text with a source. */
+/**
+ * Sorts kinds of blocks in the order of the answer: the search, its results, text without a source, text with a source.
+ */
 function bySpeech(a: string, b: string): number {
   const order = ['server_tool_use', 'web_search_tool_result', 'text', 'text with citations'];
   return order.indexOf(a) - order.indexOf(b);

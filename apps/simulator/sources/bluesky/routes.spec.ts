@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('bluesky', () => {
+describe('the simulated Bluesky', () => {
   type Found = {
     posts: { uri: string; record: { text: string; facets?: object[]; langs?: string[] } }[];
     cursor?: string;

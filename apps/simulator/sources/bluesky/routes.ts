@@ -22,7 +22,7 @@ const SIGN_IN = { config: { source: 'bluesky' as const, signIn: true } };
 export const blueskyVoice: SourceVoice = {
   routes,
   refuse(reply, status, message) {
-    // Bluesky's own refusals are JSON; a 403 comes from the firewall before it.
+    // Bluesky's own refusals are JSON; a 403 comes from the firewall in front of Bluesky.
     if (status !== 403)
       return answer(reply, status, { error: ERROR_NAMES[status] ?? 'InternalServerError', message });
     return reply
@@ -115,7 +115,10 @@ function sortedAt(post: SimPost): number {
   return Math.min(post.publishedAt, indexedAt(post));
 }
 
-/** Words and phrases, all of which must match; `OR` is an ordinary word. `from:` and `#tag` as people type them. */
+/**
+ * Compiles a query. All words and phrases must match; `OR` is an ordinary word. `from:` and `#tag` are read as people
+ * type them.
+ */
 function queryTest(q: string): (post: SimPost) => boolean {
   const from = /(?:^|\s)from:@?(\S+)/.exec(q)?.[1];
   const clauses = readQuery(q.replace(/(^|\s)from:\S+/g, ' '));

@@ -14,13 +14,13 @@ type Test = (facts: Facts) => boolean;
 /** A search as GitHub reads it. */
 export interface GithubQuery {
   matches(post: SimPost): boolean;
-  /** Repositories and accounts to which it is limited, as `repo:owner/name`. */
+  /** Repositories and accounts to which the search is limited, as `repo:owner/name`. */
   places: readonly string[];
   /** True if the query states whether it searches issues or pull requests. */
   namesKind: boolean;
   /** `sort:created-desc`, without its key. */
   sort: string | undefined;
-  /** The reason why it is refused. */
+  /** The reason why GitHub would refuse the search; undefined if it is valid. */
   fault: string | undefined;
 }
 

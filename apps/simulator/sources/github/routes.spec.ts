@@ -10,7 +10,7 @@ afterEach(() => client.stop());
 const AGENT = { 'user-agent': 'Earshot/spec' };
 const TOKEN = { ...AGENT, authorization: 'Bearer any' };
 
-describe('github', () => {
+describe('the simulated GitHub', () => {
   type Found = { total_count: number; items: Record<string, unknown>[] };
   const publish = (title: string, more: object = {}) =>
     client.simulator.world.publish('github', {
@@ -47,7 +47,7 @@ describe('github', () => {
     ]);
   });
 
-  it('separates issues from pull requests, and one place from another', async () => {
+  it('separates issues from pull requests, and the repositories from each other', async () => {
     publish('one');
     const pull = publish('two', { kind: 'pull_request', community: 'northwind/sync' });
     publish('three', { kind: 'repository' });
@@ -80,14 +80,14 @@ describe('github', () => {
     expect(await names('lighting')).toEqual(['ada-b/desk-lamp']);
     expect(await names('"acme" OR kettle')).toEqual(['ada/kettle', 'ada-b/desk-lamp']);
     expect(await names('acme OR kettle created:>=2026-03-02')).toEqual([]);
-    // One of several places is enough.
+    // A repository of any of the named accounts is found.
     expect(await names('user:ada user:ada-b')).toEqual(['ada/kettle', 'ada-b/desk-lamp']);
     const [lamp] = (await ask('repositories', 'lamp')).json<Found>().items;
     expect(lamp).toMatchObject({ description, topics: ['lighting'] });
     expect(await names(`lamp language:${String(lamp?.['language'])}`)).toEqual(['ada-b/desk-lamp']);
   });
 
-  it('has things of every kind in a world that fills automatically', async () => {
+  it('has issues, pull requests, discussions and repositories in a world that fills automatically', async () => {
     await client.stop();
     client = await SimulatorClient.start({ historyPosts: 60 });
     const kinds = new Set(client.simulator.world.posts('github').map(({ kind }) => kind));

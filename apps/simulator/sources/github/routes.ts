@@ -21,8 +21,8 @@ const GRAPHQL_POINTS = 5000;
 const SERVED = { config: { source: 'github' as const } };
 
 /**
- * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. A post's kind selects one
- * of these, its community is the repository.
+ * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. The kind of a post
+ * determines which search finds it. Its community is the repository.
  */
 export const githubVoice: SourceVoice = {
   routes,

@@ -95,7 +95,7 @@ export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
   return LABELS.slice(luck, luck + 1);
 }
 
-/** True for one in five. */
+/** True for one in five issues, pull requests and discussions. */
 export function isClosed({ kind, score }: SimPost): boolean {
   return kind !== 'repository' && score % 5 === 0;
 }
@@ -226,7 +226,7 @@ export function languageOf(post: SimPost): string {
   return post.kind === 'repository' ? pick(seededRandom('language', post.id), LANGUAGES) : '';
 }
 
-/** The hashtags of its description. */
+/** The topics of a repository: the hashtags in its description. */
 export function topicsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/(?<=^|\s)#([\w-]+)/g)].map(([, topic = '']) => topic.toLowerCase());
 }

@@ -2,7 +2,7 @@ import { hasPhrase, readQuery, typosBetween, wordsOf } from '../../world/search-
 import type { Clause } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
 
-/** How a hit matched, for `_highlightResult` and the ranking by typos. */
+/** A found post, and the words that matched, for `_highlightResult`. */
 export interface Hit {
   post: SimPost;
   matchedWords: string[];
@@ -32,8 +32,8 @@ export function numericFilter(
 }
 
 /**
- * A compiled `query` over the words of each attribute: all words (except one optional word), the last one as a prefix,
- * with Algolia's typo tolerance.
+ * Compiles a `query` to a function that returns the matched words of a post, or undefined. All words that are not
+ * optional must match, and at least one word. The last word can match as a prefix. Typos are tolerated as in Algolia.
  */
 export function textMatcher(
   query: string,

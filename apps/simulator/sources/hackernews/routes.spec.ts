@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('hackernews', () => {
+describe('the simulated Hacker News search', () => {
   type Found = {
     hits: { objectID: string; story_text?: string; comment_text?: string }[];
     nbHits: number;
@@ -30,7 +30,7 @@ describe('hackernews', () => {
     expect(idsOf(await search('query=rocket+-akne'))).toEqual([acme]);
   });
 
-  it('filters by tags and numbers, and pages', async () => {
+  it('filters by tags and numbers, and returns numbered pages', async () => {
     const story = await client.publish('hackernews', 'first');
     client.clock.pass(10);
     const comment = await client.publish('hackernews', 'second', { kind: 'comment', author: 'ada' });

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('lemmy', () => {
+describe('the simulated Lemmy', () => {
   type Found = Record<string, Record<string, Record<string, unknown>>[]> & { next_page?: string };
   const publish = (title: string, more: object = {}) =>
     Number(client.simulator.world.publish('lemmy', { title, text: '', author: 'ada', ...more }).id);
@@ -61,7 +61,7 @@ describe('lemmy', () => {
     }
   });
 
-  it('lists the newest posts by a cursor, and the newest comments by number, of all communities or one', async () => {
+  it('lists the newest posts by a cursor, and the newest comments by page number, of all communities or of one community', async () => {
     const one = publish('first', { community: 'webdev' });
     const two = publish('second', { community: 'gadgets' });
     const comment = publish('', { kind: 'comment', text: 'third', community: 'gadgets' });
@@ -105,7 +105,7 @@ describe('lemmy', () => {
     });
   });
 
-  it('returns its version, and has no routes of the next one', async () => {
+  it('returns its version, and has no routes of the next version', async () => {
     const site = (await ask('site')).json<{ version: string; all_languages: object[] }>();
     expect(site.version).toBe('0.19.20');
     expect(site.all_languages).toContainEqual({ id: 37, code: 'en', name: 'English' });

@@ -22,8 +22,8 @@ const LISTS_A_MINUTE = 180;
 const SERVED = { config: { source: 'lemmy' as const } };
 
 /**
- * An open Lemmy 0.19: `/api/v3/site`, `search`, `post/list` and `comment/list`. It does not check tokens, like the real
- * server: a wrong one is not refused. It answers for every instance that a search names.
+ * An open Lemmy 0.19: `/api/v3/site`, `search`, `post/list` and `comment/list`. Like the real server, it does not
+ * refuse wrong tokens. It answers for every instance that a search names.
  */
 export const lemmyVoice: SourceVoice = {
   routes,
@@ -111,7 +111,7 @@ function search(asked: Asked): FastifyReply {
   });
 }
 
-/** By `page`, or by the cursor of the previous page. */
+/** One page of the posts, by `page` or by the cursor of the previous page. */
 function postList(asked: Asked): FastifyReply {
   const { one, reply, posts } = asked;
   const slice = sliceOf(asked);
@@ -178,7 +178,7 @@ function inOrder(posts: readonly SimPost[], sort = 'New'): SimPost[] {
   return sort.startsWith('Top') ? newestFirst.sort((a, b) => b.score - a.score) : newestFirst;
 }
 
-/** The words as parts of the text, in their order, with any text between them. */
+/** Tests whether a text contains the words, in their order, with any text between them. */
 function containsTest(q: string): (text: string) => boolean {
   const parts = q.split(' ').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(parts.join('.*'), 'isu');

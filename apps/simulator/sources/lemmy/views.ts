@@ -221,7 +221,7 @@ function idOf(what: string): number {
   return 1_000 + wholeBelow(seededRandom(what), 2_000_000_000);
 }
 
-/** 0, then the ids of the parent comments, then its own. */
+/** 0, then the ids of the parent comments, then the id of the comment. */
 function pathOf(comment: SimPost): string {
   const ids: string[] = [];
   for (let at: SimPost | undefined = comment; at?.kind === 'comment'; at = at.parent) ids.unshift(at.id);
@@ -245,7 +245,7 @@ function newestBelow(post: SimPost): number {
   return post.replies.reduce((newest, reply) => Math.max(newest, newestBelow(reply)), post.publishedAt);
 }
 
-/** With microseconds and a zone. */
+/** A time with microseconds and a zone. */
 function time(at: number): string {
   return new Date(at).toISOString().replace('Z', '000Z');
 }

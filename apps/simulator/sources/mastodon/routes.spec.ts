@@ -9,7 +9,7 @@ afterEach(() => client.stop());
 
 const BEARER = { authorization: 'Bearer any' };
 
-describe('mastodon', () => {
+describe('the simulated Mastodon', () => {
   type Status = Record<string, unknown> & { id: string; content: string };
   const publish = (text: string, more: object = {}) =>
     client.simulator.world.publish('mastodon', { text, author: 'ada', ...more }).id;
@@ -36,7 +36,7 @@ describe('mastodon', () => {
     expect(found(await search('acme in:library'))).toEqual([]);
   });
 
-  it('does not find authors who have not agreed, and finds nothing without a sign-in', async () => {
+  it('does not find posts of authors who have not allowed it, and finds nothing without a sign-in', async () => {
     const hidden = publish('An acme rocket #acme', { author: 'hidden_ada' });
     publish('An acme rocket');
     expect(found(await search('acme'))).not.toContain(hidden);
@@ -53,7 +53,7 @@ describe('mastodon', () => {
     expect(found(await search('acme', '&limit=40&offset=80'))).toEqual([]);
   });
 
-  it('shows a hashtag to everybody, with any and all of other hashtags', async () => {
+  it('shows the posts of a hashtag to everybody, and combines it with other hashtags by any, all and none', async () => {
     const one = publish('#Acme and #Rocket');
     const two = publish('#rocket alone');
     const three = publish('#kestrel');
@@ -62,12 +62,12 @@ describe('mastodon', () => {
     expect(shown(await tag('acme?any[]=kestrel&any[]=rocket'))).toEqual([three, two, one]);
     expect(shown(await tag('rocket?all[]=acme'))).toEqual([one]);
     expect(shown(await tag('rocket?none[]=acme'))).toEqual([two]);
-    // The tag in the path is one of four.
+    // The tag in the path counts as one of the four tags.
     expect(shown(await tag('acme?any[]=a&any[]=b&any[]=c&any[]=kestrel'))).toEqual([one]);
     expect(shown(await tag('nobody?any[]=kestrel'))).toEqual([]);
   });
 
-  it('pages timelines by ids, which the Link header names', async () => {
+  it('pages timelines by ids, which the Link header contains', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
       ids.unshift(publish(`post ${i}`));
@@ -87,7 +87,7 @@ describe('mastodon', () => {
     expect([last.text, last.headers['link']]).toEqual(['[]', undefined]);
   });
 
-  it('separates local accounts from those of other instances', async () => {
+  it('separates local accounts from accounts of other instances', async () => {
     const here = publish('one', { author: 'ada@social.example' });
     const away = publish('two', { author: 'grace@kind.example' });
     const ask = (query: string) => client.ask(`/api/v1/timelines/public?${query}`, BEARER);
@@ -100,7 +100,7 @@ describe('mastodon', () => {
     ]);
   });
 
-  it('writes HTML that contains the whole of an address', async () => {
+  it('writes HTML that contains the whole address of a link', async () => {
     const link = 'https://www.acme.example/a/very/long/path?x=1&y=2';
     publish(`"A" & #Größe\nby @grace@kind.example\n\n${link}`, { author: 'ada@social.example' });
     const [status] = (await client.ask('/api/v1/timelines/public', BEARER)).json<Status[]>();
@@ -142,7 +142,7 @@ describe('mastodon', () => {
     }
   });
 
-  it('reports the remaining requests of five minutes, and refuses when they are used up', async () => {
+  it('reports how many requests remain in five minutes, and refuses requests above the limit', async () => {
     await client.stop();
     client = await SimulatorClient.start({ limits: { mastodon: 2 } });
     const first = await client.ask('/api/v1/timelines/tag/a');

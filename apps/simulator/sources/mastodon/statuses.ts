@@ -126,7 +126,10 @@ function accountView(account: Account, post: SimPost): object {
   };
 }
 
-/** The full-text search finds only accounts that have agreed. Accounts with `hidden` in their name have not. */
+/**
+ * The full-text search finds only posts of accounts that allow it. Accounts with `hidden` in their name do not allow
+ * it.
+ */
 export function isSearchable({ author }: SimPost): boolean {
   return !author.toLowerCase().includes('hidden');
 }
@@ -224,7 +227,7 @@ function contentOf(parts: readonly TextPart[], account: Account): string {
     .join('');
 }
 
-/** The whole address is present; its hidden parts are marked. */
+/** The link contains the whole address; the parts that browsers hide are marked. */
 function linkHtml(url: string): string {
   const prefix = /^https?:\/\/(?:www\.)?/.exec(url)?.[0] ?? '';
   const rest = url.slice(prefix.length);

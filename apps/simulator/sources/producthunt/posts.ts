@@ -65,12 +65,12 @@ export function madeAt(post: SimPost): number {
   return Math.floor(post.publishedAt / 1000) * 1000;
 }
 
-/** True if it was on the front page. */
+/** True if the post was on the front page. */
 export function isFeatured(post: SimPost): boolean {
   return post.score >= POINTS_TO_BE_FEATURED;
 }
 
-/** The slugs of its topics: its community, if it has one, and an invented one. */
+/** The slugs of the post's topics: its community, if it has one, and an invented topic. */
 export function topicSlugsOf(post: SimPost): string[] {
   return topicsOf(post).map(slugOfName);
 }
@@ -105,7 +105,7 @@ function cursorOf(before: number): string {
   return Buffer.from(String(before)).toString('base64').replace(/=+$/, '');
 }
 
-/** The name in addresses. */
+/** The name of the post in addresses. */
 export function slugOf(post: SimPost): string {
   const name = slugOfName(post.title);
   return `${name || 'untitled'}-${post.number % 1000}`;

@@ -9,7 +9,7 @@ afterEach(() => client.stop());
 
 const TOKEN = { authorization: 'Bearer any' };
 
-describe('producthunt', () => {
+describe('the simulated Product Hunt', () => {
   type Posts = {
     pageInfo: { endCursor: string | null; hasNextPage: boolean };
     edges: { node: Record<string, unknown> }[];
@@ -23,7 +23,7 @@ describe('producthunt', () => {
   const postsOf = (answer: Answer) => answer.json<{ data: { posts: Posts } }>().data.posts;
   const names = async (args: string) => postsOf(await ask(args)).edges.map(({ node }) => node['name']);
 
-  it('returns the newest posts, after a given time, of a topic', async () => {
+  it('returns the newest posts, also only posts after a given time or of a topic', async () => {
     publish('one', { community: 'lighting' });
     client.clock.pass(60);
     publish('two');
@@ -72,7 +72,7 @@ describe('producthunt', () => {
     ]);
   });
 
-  it('requires a token, which an application gets for its secret', async () => {
+  it('requires a token, which an application gets with its secret', async () => {
     const refused = await ask('order: NEWEST', 'name', { authorization: 'Bearer wrong' });
     expect([refused.status, refused.json<{ errors: { error: string }[] }>().errors[0]?.error]).toEqual([
       401,
@@ -96,7 +96,7 @@ describe('producthunt', () => {
     expect([grant.status, grant.json<{ error: string }>().error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('counts points, and reports the seconds until the reset', async () => {
+  it('counts points, and reports the seconds until the points are reset', async () => {
     await client.stop();
     client = await SimulatorClient.start({ limits: { producthunt: 30 } });
     const first = await ask('order: NEWEST, first: 20');

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('reddit', () => {
+describe('the simulated Reddit', () => {
   type Found = {
     data: {
       children: { data: { name: string; selftext: string } }[];
@@ -36,7 +36,7 @@ describe('reddit', () => {
     ).toBe(401);
   });
 
-  it('searches posts by words, phrases and OR, in all communities or one', async () => {
+  it('searches posts by words, phrases and OR, in all communities or in one community', async () => {
     const one = await client.publish('reddit', 'the acme rocket', { community: 'gadgets' });
     const two = await client.publish('reddit', 'a kestrel', { community: 'webdev' });
     await client.publish('reddit', 'acme in a comment', { kind: 'comment' });
@@ -52,7 +52,7 @@ describe('reddit', () => {
     expect(namesOf(await ask('/search?q=title:untitled+AND+subreddit:gadgets'))).toEqual([one]);
   });
 
-  it('lists newest posts and comments page by page', async () => {
+  it('lists the newest posts and comments page by page', async () => {
     const posts: string[] = [];
     for (let i = 0; i < 5; i++)
       posts.unshift(await client.publish('reddit', `post ${i}`, { community: 'one' }));

@@ -174,7 +174,7 @@ function subsOf(request: FastifyRequest): Subs {
   return names.includes('all') || names.includes('popular') ? 'all' : new Set(names);
 }
 
-/** Newest first. */
+/** The posts or comments of these subreddits, the newest first. */
 function newest(posts: readonly SimPost[], subs: Subs, kind: 'post' | 'comment'): SimPost[] {
   const found: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0 && found.length < LISTING_LIMIT; i--) {

@@ -8,8 +8,8 @@ const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 export type UserState = 'open' | 'suspended' | 'missing';
 
 /**
- * The name decides the state of its user, so that tests can choose: `suspended` or `missing` in the name, otherwise
- * `open`. A user with `lurker` in the name moderates nothing.
+ * The state of a user depends on the name, so that tests can choose it: `suspended` or `missing` if the name contains
+ * this word, otherwise `open`. A user with `lurker` in the name moderates nothing.
  */
 export function stateOf(name: string): UserState {
   const lower = name.toLowerCase();

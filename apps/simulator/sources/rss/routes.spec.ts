@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('feeds', () => {
+describe('the simulated feeds', () => {
   it('return 304 to If-None-Match and to If-Modified-Since while nothing is new', async () => {
     await client.publish('rss', 'first', { community: 'mine' });
     const read = await client.ask('/feeds/mine.rss');

@@ -20,7 +20,7 @@ const FORMATS: Record<string, { type: string; write(feed: Feed): string }> = {
 
 /**
  * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists if
- * it is one of the invented ones or a test has published to it; `all` contains every article.
+ * it is one of the invented feeds, or if a test has published to it; `all` contains every article.
  */
 export const rssVoice: SourceVoice = {
   routes,
@@ -50,7 +50,7 @@ function routes(app: FastifyInstance, { world, baseUrl }: SimContext): void {
     void reply.header('ETag', etag).header('Last-Modified', new Date(newestAt).toUTCString());
     const asked = request.headers['if-none-match'];
     const modifiedSince = Date.parse(request.headers['if-modified-since'] ?? '');
-    // By RFC 9110, the date counts only if the request has no tag.
+    // By RFC 9110, the date is used only if the request has no tag.
     const unchanged = asked !== undefined ? tagsOf(asked).includes(etag) : modifiedSince >= newestAt;
     return unchanged ? reply.code(304).send() : reply.type(format.type).send(body);
   });

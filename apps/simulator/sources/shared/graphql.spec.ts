@@ -34,7 +34,7 @@ describe('a GraphQL query', () => {
     ]);
   });
 
-  it('selects the named fields of an object in their order, by type if the query says so', () => {
+  it('selects the named fields of an object in their order; an inline fragment selects only from its type', () => {
     const query =
       '{ watts title: name shade { colour } makers { __typename ... on Firm { number } ... on Person { name } } }';
     expect(selected(readSelections(query, {}), LAMP)).toEqual({
@@ -59,7 +59,7 @@ describe('a GraphQL query', () => {
     ['{ name } }', 'Parse error on "}"'],
     ['mutation { name }', 'Parse error on "mutation"'],
     ['{ name(first: ) }', 'Parse error on ")"'],
-  ])('is refused when it is wrong: %s', (query, message) => {
+  ])('is refused if it is not valid: %s', (query, message) => {
     expect(() => selected(readSelections(query, {}), LAMP)).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** `&`, `<`, `>` as entities, like reddit without `raw_json=1` and every XML writer. */
+/** Writes `&`, `<`, `>` as entities, like Reddit without `raw_json=1`, and like XML writers. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -24,7 +24,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   total: ['.total'],
 };
 
-/** A filter: the fields of a response, as `question.title`; those of the wrapper as `.items`. */
+/** A filter: the fields of a response, written as `question.title`. Fields of the wrapper are written as `.items`. */
 export type Fields = ReadonlySet<string>;
 
 /** The parameters of a new filter. */

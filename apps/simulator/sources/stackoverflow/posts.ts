@@ -19,7 +19,7 @@ export function siteOf(post: SimPost): string {
   return post.community || 'stackoverflow';
 }
 
-/** Also true for a known site without posts. */
+/** True for a site with posts, and for a known site without posts. */
 export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }
@@ -118,7 +118,7 @@ function ownerOf(post: SimPost): object {
 }
 
 function scoreOf({ score }: SimPost): number {
-  // Many posts there have a negative score.
+  // Many posts of Stack Exchange have a negative score.
   return score - 8;
 }
 
@@ -153,7 +153,7 @@ function bodyOf({ text, link }: SimPost): string {
     .join('\n');
 }
 
-/** The form of titles, names and markdown; bodies are HTML. */
+/** Writes a text with entities, as in titles, names and markdown. Bodies are HTML. */
 function entities(text: string): string {
   return escapeAttribute(text).replaceAll("'", '&#39;');
 }

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('stackoverflow', () => {
+describe('the simulated Stack Overflow', () => {
   type Item = Record<string, unknown>;
   type Found = { items: Item[]; has_more: boolean; quota_max: number; quota_remaining: number };
   const publish = (title: string, more: object = {}) =>
@@ -30,7 +30,7 @@ describe('stackoverflow', () => {
     expect(await search('q=acme+OR+kestrel')).toEqual([]);
     expect(await search('q=%5Busb%5D+acme')).toEqual([two]);
     expect(await search('title=acme')).toEqual([one]);
-    // One of the tags is enough here; the list requires all of them.
+    // The search requires one of the tags; the list of questions requires all of them.
     expect(await search('tagged=led;usb')).toEqual([two, one]);
     expect(await search('tagged=led&nottagged=usb')).toEqual([one]);
     const list = await newest('questions', '&tagged=led;usb');
@@ -39,7 +39,7 @@ describe('stackoverflow', () => {
     expect(named.items.map((item) => item['question_id'])).toEqual([two, one]);
   });
 
-  it('reads from a given second, and pages by number', async () => {
+  it('returns questions from a given second on, and pages by number', async () => {
     const ids = ['a', 'b', 'c'].map((title) => {
       client.clock.pass(10);
       return publish(title);
@@ -80,7 +80,7 @@ describe('stackoverflow', () => {
     expect(await newest('questions', '&filter=total')).toEqual({ total: 1 });
   });
 
-  it('separates sites', async () => {
+  it('separates the posts of different sites', async () => {
     const one = publish('on another site', { community: 'serverfault' });
     expect(await search('q=another')).toEqual([]);
     const there = (await ask('questions?site=serverfault.com')).json<Found>();

@@ -90,7 +90,7 @@ interface Asked {
   posts: readonly SimPost[];
 }
 
-/** Requests per UTC day: the whole limit with a key, a small part of it without. */
+/** Requests per UTC day: the whole limit with a key, a small part of the limit without a key. */
 class DailyQuota {
   private day = '';
   private used = 0;
@@ -188,7 +188,7 @@ function makeFilter(asked: Asked): FastifyReply {
   return answer(asked.reply, 200, wrapped([filter], asked));
 }
 
-/** In the search, one of the tags is enough; the list of questions requires all. */
+/** In the search, one of the tags is enough; the list of questions requires all tags. */
 function searchTest({ one }: Asked): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));
@@ -216,7 +216,7 @@ function hasTags(post: SimPost, wanted: readonly string[], how: 'all' | 'any'): 
 
 type Order = (a: SimPost, b: SimPost) => number;
 
-/** Ascending. */
+/** The ascending order for a value of `sort`; undefined for an unknown value. */
 function orderOf(sort: string): Order | undefined {
   const byTime: Order = (a, b) => a.publishedAt - b.publishedAt || a.number - b.number;
   const byScore: Order = (a, b) => a.score - b.score || byTime(a, b);
@@ -235,7 +235,7 @@ function secondsIn(text: string | undefined): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
-/** Every refusal has the status 400; the body says which one it is. */
+/** Every refusal has the status 400; the body contains the number and the name of the error. */
 function refusal(reply: FastifyReply, errorId: number, name: string, message: string): FastifyReply {
   return answer(reply, 400, { error_id: errorId, error_message: message, error_name: name });
 }
@@ -245,7 +245,7 @@ function throttled(reply: FastifyReply, seconds: number): FastifyReply {
   return refusal(reply, 502, 'throttle_violation', message);
 }
 
-/** The real API always compresses its responses; the simulator does so if the client accepts it. */
+/** The real API always compresses its responses; the simulator compresses them if the client accepts that. */
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isAsked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!isAsked || typeof payload !== 'string' || payload === '' || reply.raw.headersSent) return payload;

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.stop());
 
-describe('tiktok', () => {
+describe('the simulated TikTok', () => {
   type Found = {
     data: { videos: Record<string, unknown>[]; cursor: number; has_more: boolean; search_id: string };
     error: { code: string; message: string };
@@ -36,7 +36,7 @@ describe('tiktok', () => {
     return [...text.matchAll(/"id":(\d+)/g)].map(([, id]) => id);
   };
 
-  it('signs in with a form, for two hours', async () => {
+  it('signs an application in with a form, for two hours', async () => {
     const { access_token: token = '', expires_in } = await signIn();
     expect(expires_in).toBe(7_200);
     expect((await query({ query: { and: [is('keyword', 'a')] } }, 'id', token)).status).toBe(200);
@@ -48,7 +48,7 @@ describe('tiktok', () => {
     expect((await signIn({ grant_type: 'password' })).error).toBe('unsupported_grant_type');
   });
 
-  it('finds videos by the conditions any, every and none', async () => {
+  it('finds videos by the conditions and, or and not', async () => {
     const one = publish('The Acme rocket #rocket', { lang: 'de' });
     const two = publish('acme and kestrel', { author: 'grace' });
     expect(await found({ and: [is('keyword', 'ACME')] })).toEqual([two, one]);
@@ -72,7 +72,7 @@ describe('tiktok', () => {
     expect(Number.isSafeInteger(Number(id))).toBe(false);
   });
 
-  it('pages by cursor through the first result', async () => {
+  it('pages by cursor through the result of the first request', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => publish(`acme ${n}`)).reverse();
     const asked = { query: { and: [is('keyword', 'acme')] }, max_count: 2 };
     const first = (await query(asked)).json<Found>();

@@ -82,7 +82,7 @@ class Tokens {
   }
 }
 
-/** The result of a search, and its query: later pages contain the same videos. */
+/** The result of a search, and its query. It is stored, so that later pages contain the same videos. */
 interface Search {
   asked: string;
   found: readonly SimPost[];
@@ -121,8 +121,8 @@ class Searches {
   }
 
   /**
-   * The search of a request and its id: a new one, or one that the request continues. A string if the request is not
-   * valid.
+   * Returns the id and the search of a request: a new search, or the search that the request continues. Returns an
+   * error message if the request is not valid.
    */
   private searchOf(body: Record<string, unknown>): [string, Search] | string {
     const { query, start_date: start, end_date: end, search_id: given } = body;

@@ -17,7 +17,7 @@ const FIELDS: Record<string, (post: SimPost) => unknown> = {
   music_id: (post) => new LosslessNumber(musicIdOf(post)),
   hashtag_names: hashtagsOf,
   username: ({ author }) => author,
-  // Absent for videos without effects, and without speech.
+  // `effect_ids` is absent for videos without effects, `voice_to_text` for videos without speech.
   effect_ids: ({ number }) => (number % 5 === 0 ? [String(number % 90_000)] : undefined),
   voice_to_text: ({ number, text }) => (number % 2 === 0 ? text.replace(/[#@]\S+/g, '').trim() : undefined),
   video_duration: durationOf,
@@ -31,7 +31,7 @@ export function videoOf(post: SimPost, fields: readonly string[]): Record<string
   return Object.fromEntries(told.filter(([, value]) => value !== undefined));
 }
 
-/** Without #. */
+/** The hashtags of the text, without #. */
 export function hashtagsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/#([\p{L}\p{N}_]+)/gu)].map(([, tag = '']) => tag);
 }
@@ -41,7 +41,7 @@ export function regionOf({ lang }: SimPost): string {
   return REGIONS[lang] ?? 'US';
 }
 
-/** Seconds. */
+/** The length of a video in seconds. */
 export function durationOf({ id }: SimPost): number {
   return 5 + wholeBelow(seededRandom('tiktok duration', id), 175);
 }

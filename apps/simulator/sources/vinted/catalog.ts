@@ -4,7 +4,7 @@ import { factsOf } from './listings.js';
 import type { Facts, Shown } from './listings.js';
 import { centsOf } from './prices.js';
 
-/** Maximum number of listings of any search, over its pages. */
+/** Maximum number of listings of any search, on all its pages together. */
 const MOST_LISTINGS = 960;
 /** Every 24th place, from the fourth on, has a promoted listing. */
 const PAID_EVERY = 24;
@@ -21,7 +21,7 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
 /** A search of the catalogue: each key with all of its values. */
 export type CatalogQuery = (key: string) => readonly string[];
 
-/** All listings of a search in its order, with promoted ones in between. */
+/** All listings of a search in the requested order, with promoted listings in between. */
 export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, shown: Shown): SimPost[] {
   const [words, ids] = [wordsOf(query('search_text')[0] ?? ''), idTests(query)];
   const [from = 0, to = Infinity] = [query('price_from')[0], query('price_to')[0]].map(boundOf);

@@ -34,8 +34,8 @@ export interface Facts {
 }
 
 /**
- * The properties that the seller has entered. The brand is the one in the title or text; if they contain none, it is a
- * label that is not a brand of the world.
+ * The properties that the seller has entered. The brand is the brand that the title or text names. If they name none,
+ * it is a label that is not a brand of the world.
  */
 export function factsOf(post: SimPost): Facts {
   const random = seededRandom('vinted facts', post.number);

@@ -23,7 +23,7 @@ export interface Price {
   asked: Amount;
   fee: Amount;
   total: Amount;
-  /** Null if the seller's currency is that of the site. */
+  /** Null if the seller's currency is the currency of the site. */
   conversion: object | null;
   /** For screen readers. */
   asWords: string;
@@ -73,7 +73,7 @@ export function centsOf(post: SimPost, { currency, now }: { currency: string; no
   return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
 }
 
-/** Undefined if the simulator does not know one of the currencies. */
+/** The rate between two currencies; undefined if the simulator does not know one of them. */
 function rateBetween(from: string, to: string, now: Date): number | undefined {
   if (from === to) return 1;
   const [sold, bought] = [PER_EURO[from], PER_EURO[to]];

@@ -62,7 +62,7 @@ describe('a visit to vinted', () => {
 });
 
 describe('the catalogue of vinted', () => {
-  it("finds all of the words, in titles and in sellers' texts, in every market", async () => {
+  it("finds listings that contain all words in the title and the seller's text, in every market", async () => {
     const lamp = publish('Brass lantern', { community: 'fr' });
     const described = publish('A find', { text: 'a lantern of brass', community: 'de' });
     publish('Brass lanterns');
@@ -119,7 +119,7 @@ describe('the catalogue of vinted', () => {
     expect(items[3]?.content_source).toBe('search_promoted_items');
   });
 
-  it("shows prices in its own currency, and the seller's price if that differs", async () => {
+  it("shows prices in the currency of the site, and the seller's price if its currency differs", async () => {
     publish('Lamp', { priceCents: 2_000 });
     publish('Vase', { priceCents: 4_328, community: 'pl' });
     const [vase, lamp] = (await read()).items;
@@ -142,7 +142,7 @@ describe('the catalogue of vinted', () => {
     ]);
   });
 
-  it('follows a listing: its price, and its end', async () => {
+  it('shows the changed price of a listing, and no removed listing', async () => {
     const id = publish('Brass lantern', { priceCents: 2_000 });
     client.simulator.world.change('vinted', id, { priceCents: 1_550, title: 'Brass lamp' });
     const { items } = await read('search_text=lamp');
@@ -193,7 +193,7 @@ function sortedKeys(object: object | null | undefined): string[] {
 }
 
 (hasRecorded ? describe : describe.skip)(`vinted, ${comparedTitle}`, () => {
-  it('pages and entries have the keys of recorded ones, no more and no less', async () => {
+  it('pages and entries have exactly the recorded keys', async () => {
     for (let n = 0; n < 10; n++) publish(`Lamp ${n}`, { author: `ada${n}`, community: n < 5 ? 'fr' : 'pl' });
     const page = await read();
     const known = recorded<Page & { items: (Entry & { photo: Json })[] }>('vinted/catalog-items-1.json');

@@ -27,8 +27,8 @@ const REFUSALS: Record<number, object> = {
 
 /**
  * One site of Vinted for visitors without an account: the first page with its cookies, the catalogue, pages of
- * listings. The real markets have different domains; here all of them are this one host. The site shows the listings of
- * every market, in euros unless a search states the currency of its bounds.
+ * listings. The real markets have different domains; the simulator is one host for all of them. It shows the listings
+ * of every market, in euros or in the currency of a search's bounds.
  */
 export const vintedVoice: SourceVoice = {
   routes,
@@ -123,7 +123,7 @@ class Visits {
   }
 }
 
-/** Undefined if the token has no expiry. */
+/** The expiry of a token; undefined if the token has none. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {

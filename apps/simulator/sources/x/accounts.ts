@@ -12,8 +12,8 @@ const TOPICS = ['kettles', 'small software', 'rockets &amp; sleds', 'gardens', '
 export type AccountState = 'open' | (typeof STATES)[number];
 
 /**
- * The state of an account. Its handle decides, so that tests can choose: `suspended`, `protected` or `missing` in the
- * handle, otherwise `open`.
+ * The state of an account depends on its handle, so that tests can choose it: `suspended`, `protected` or `missing` if
+ * the handle contains this word, otherwise `open`.
  */
 export function stateOf(handle: string): AccountState {
   return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
@@ -44,7 +44,7 @@ export class Accounts {
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** Undefined for a number that no response has contained. */
+  /** The handle of an account; undefined for a number that no response has contained. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);

@@ -7,7 +7,7 @@ import { addresseeOf } from './text.js';
 import { PROBLEMS } from './refusals.js';
 import { mediaOf, referencesOf, tweetOf } from './tweets.js';
 
-/** Why a requested object, or one to which it refers, is missing in the response. */
+/** Why a requested object, or an object to which it refers, is missing in the response. */
 export interface Problem {
   value: string;
   resource_id: string;
@@ -19,7 +19,7 @@ export interface Problem {
   section?: 'data' | 'includes';
 }
 
-/** The problem of an object that X does not show; undefined for an open one. */
+/** The problem of an object that X does not show; undefined if the account is open. */
 export function problemOf(
   state: AccountState,
   resource_type: Problem['resource_type'],
@@ -61,7 +61,7 @@ export class Answers {
     private readonly accounts: Accounts,
   ) {}
 
-  /** `data`, `includes` and `errors` for these tweets; `errors` can contain others already. */
+  /** The keys `data`, `includes` and `errors` for these tweets. @param errors problems that are already known */
   tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
     const asked = askedOf(request);
     for (const { author } of posts) this.accounts.show(author);
@@ -109,7 +109,7 @@ export class Answers {
     };
   }
 
-  /** The tweets to which others refer, without duplicates. A tweet that cannot be shown adds a problem. */
+  /** The tweets to which these posts refer, without duplicates. A tweet that cannot be shown adds a problem. */
   private referredTo(posts: readonly SimPost[], problems: Map<string, Problem>): SimPost[] {
     const ids = new Set(posts.flatMap((post) => referencesOf(post).map(({ id }) => id)));
     return [...ids].flatMap((id) => {

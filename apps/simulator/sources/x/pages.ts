@@ -8,11 +8,14 @@ export interface ListPage<T> {
   meta: { result_count: number; next_token?: string; previous_token?: string };
 }
 
-/** How a list is paged: a token names the entry after which (or, backwards, before which) the page begins. */
+/**
+ * How a list is paged. A token names the entry after which the page begins; a backward token names the entry before
+ * which the page ends.
+ */
 export interface Paging<T> {
   /** The prefix of this list's tokens. */
   prefix: string;
-  /** Digits. */
+  /** The id of an entry, as digits. */
   idOf(entry: T): string;
   /** Default number of entries on a page. */
   size: number;

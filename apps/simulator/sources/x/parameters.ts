@@ -69,7 +69,7 @@ export const USERNAME = matching('^[A-Za-z0-9_]{1,15}$');
 /** An id in a path. */
 export const PATH_ID = ID;
 
-/** The faults of the parameters: unknown ones, invalid values, missing ones. */
+/** The faults of the parameters: unknown parameters, invalid values, missing parameters. */
 export function faultsOf(
   request: FastifyRequest,
   known: Parameters,

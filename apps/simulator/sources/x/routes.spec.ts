@@ -33,7 +33,7 @@ const idOf = async (handle: string) =>
   (await ask(`users/by/username/${handle}`)).json<{ data: { id: string } }>().data.id;
 
 describe('a search on x', () => {
-  it('finds words, phrases and alternatives, excludes words, and ANDs before it ORs', async () => {
+  it('finds words, phrases and alternatives, excludes words, and applies AND before OR', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     const two = publish('A rocket of Ácme', { lang: 'de' });
     const three = publish('A kestrel #acme $ACME', { author: 'grace' });
@@ -197,7 +197,7 @@ describe('a tweet of x', () => {
     ]);
   });
 
-  it('of many words is shortened, and complete in another field', async () => {
+  it('with a long text has a shortened text, and the complete text in another field', async () => {
     const words = 'many words '.repeat(40).trim();
     const { data = [] } = await one(publish(words));
     expect(data[0]!.text).toMatch(/^many words .* (many|words)… https:\/\/t\.co\/\w{10}$/);
@@ -205,7 +205,7 @@ describe('a tweet of x', () => {
     expect(data[0]!.note_tweet).toEqual({ text: words });
   });
 
-  it('includes the objects to which it refers, and a reason for each missing one', async () => {
+  it('includes the objects to which it refers, and a reason for each missing object', async () => {
     const quoted = publish('the first', { author: 'grace' });
     const quote = await one(
       publish(`acme https://x.com/grace/status/${quoted}`, { link: 'https://a.example/b.jpg' }),
@@ -232,7 +232,7 @@ describe('a tweet of x', () => {
     }
   });
 
-  it('is returned by id together with others, and each hidden one has its reason', async () => {
+  it('is returned by its id together with other tweets, with a reason for each hidden tweet', async () => {
     const found = publish('acme');
     const hidden = publish('acme', { author: 'protected_ann' });
     const banned = publish('acme', { author: 'suspended_bob' });
@@ -275,7 +275,7 @@ describe('an account of x', () => {
       });
   });
 
-  it('has its tweets page by page, forward and backward', async () => {
+  it('returns its tweets page by page, forward and backward', async () => {
     const ids = Array.from({ length: 12 }, () => publish('hello')).reverse();
     publish('hello', { author: 'grace' });
     const path = `users/${await idOf('ada')}/tweets`;
@@ -296,7 +296,7 @@ describe('an account of x', () => {
     });
   });
 
-  it('has followers, each once and each with a profile', async () => {
+  it('returns its followers, each once and each with a profile', async () => {
     type List = { data?: { id: string; username: string }[]; meta: { next_token?: string } };
     const id = await idOf('ada');
     const profile = (await ask(`users/${id}?user.fields=public_metrics`)).json<{

@@ -14,7 +14,7 @@ const SERVED = { config: { source: 'x' as const } };
 
 /**
  * X's API v2 for an application: `/2/tweets/search/recent`, tweets by their ids, accounts by name or number, and the
- * tweets, followers and followed accounts of an account. The handle of an account decides its state: see `stateOf`.
+ * tweets, followers and followed accounts of an account. The state of an account depends on its handle: see `stateOf`.
  */
 export const xVoice: SourceVoice = { routes, refuse };
 

@@ -15,8 +15,8 @@ const MARGIN_MS = 10_000;
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * `/2/tweets/search/recent`: the last seven days, newest first. Unlike the real one, it also finds tweets of the last
- * half minute.
+ * `/2/tweets/search/recent`: the last seven days, newest first. Unlike the real search, it also finds tweets of the
+ * last half minute.
  */
 export function searchTweets(
   { world, clock }: SimContext,

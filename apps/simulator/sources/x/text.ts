@@ -25,7 +25,7 @@ export interface Entities {
 /** A text as X sends it. */
 export interface Written {
   text: string;
-  /** Absent if there are none. */
+  /** Absent if the text has no entities. */
   entities?: Entities;
 }
 
@@ -68,7 +68,7 @@ export function addresseeOf(post: SimPost): string | undefined {
   return named !== undefined && stateOf(named) !== 'missing' ? named : undefined;
 }
 
-/** The quoted tweet: the one whose address the post contains. */
+/** The id of the quoted tweet, whose address the post contains. */
 export function quotedIdOf(post: SimPost): string | undefined {
   return /https:\/\/(?:x|twitter)\.com\/\w+\/status\/(\d{1,19})/.exec(`${post.text} ${post.link}`)?.[1];
 }
@@ -84,7 +84,7 @@ export function addressesOf(post: SimPost): string[] {
   return [...(post.text.match(new RegExp(LINK, 'g')) ?? []), ...(post.link ? [post.link] : [])];
 }
 
-/** Code points. */
+/** The number of code points. */
 export function lengthOf(text: string): number {
   return [...text].length;
 }
@@ -112,7 +112,9 @@ function written(raw: string, post: SimPost): Written {
   return { text, ...(Object.keys(found).length > 0 && { entities: found }) };
 }
 
-/** The entity of an address in the text. X has read the page of the post's own link. */
+/**
+ * The entity of an address in the text. X has read the page of the post's own link, and adds its title and pictures.
+ */
 function urlOf(address: string, post: SimPost): Record<string, unknown> {
   const link = linkEntity(address);
   if (/\/(photo|video)\/1$/.test(address)) {

@@ -6,7 +6,7 @@ import { addresseeOf, attachmentOf, quotedIdOf, tweetTextOf } from './text.js';
 
 const EDITABLE_MS = 30 * 60_000;
 
-/** A tweet that another one answers or quotes. */
+/** A tweet that another tweet answers or quotes. */
 export interface Reference {
   type: 'replied_to' | 'quoted';
   id: string;

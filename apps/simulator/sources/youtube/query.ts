@@ -4,8 +4,8 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * YouTube's `q`: words and `"phrases"`, all of which must match; `|` between alternatives, which binds before the
- * space; `-` to exclude. Searches title, description and channel.
+ * YouTube's `q`: words and `"phrases"`, all of which must match; `|` separates alternatives, and binds more strongly
+ * than the space; `-` to exclude. Searches title, description and channel.
  */
 export function youtubeQuery(q: string): Test {
   const tokens = q.match(/-?"[^"]*"?|\||[^\s|"]+/g) ?? [];

@@ -11,7 +11,7 @@ interface YoutubeError {
   error: { code: number; errors: { reason: string; location?: string }[]; details?: { reason: string }[] };
 }
 
-describe('youtube', () => {
+describe('the simulated YouTube', () => {
   type Found = {
     items: { id: { videoId: string }; snippet: Record<string, unknown> }[];
     nextPageToken?: string;
@@ -39,7 +39,7 @@ describe('youtube', () => {
     expect(await found('"acme rocket"')).toEqual([one]);
     expect(await found('rocket acme')).toEqual([two, one]);
     expect(await found('acme -rocket')).toEqual([three]);
-    // `|` binds before the space.
+    // `|` binds more strongly than the space.
     expect(await found('acme kestrel|"acme rocket"')).toEqual([three, one]);
     expect(await found('nothing')).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('youtube', () => {
     expect(idsOf(channels.json<Found>())).toEqual([]);
   });
 
-  it('pages forward and backward, and escapes texts only in a search', async () => {
+  it('pages forward and backward; texts are escaped in a search, but not in other answers', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => publish(`acme & "co's" ${n}`)).reverse();
     const page = async (token = '') =>
       (await ask('search', `part=snippet&q=acme&order=date&regionCode=DE${token}`)).json<Found>();

@@ -69,7 +69,7 @@ export function videoOf(post: SimPost, parts: readonly string[], comments: numbe
   };
 }
 
-/** Seconds. */
+/** The length of a video in seconds. */
 export function durationOf(post: SimPost): number {
   return 15 + wholeBelow(seededRandom('youtube duration', post.id), 2_400);
 }
@@ -84,12 +84,12 @@ export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
 
-/** Times in the present format: without a fraction. */
+/** A time in YouTube's present format, without a fraction of the second. */
 export function secondsOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** Characters of ids. */
+/** Characters of an id, derived from the text. */
 export function idFrom(what: string, length: number): string {
   return charactersFrom(what, BASE64URL, length);
 }
