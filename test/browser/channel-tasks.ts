@@ -16,7 +16,7 @@ export function channelTasks(member: Member): void {
     const after = await field.inputValue();
     expect([after.length, after === before]).toEqual([before.length, false]);
     const until24h = page
-      .getByText(/^Until .*, deliveries are also signed with the secret before/)
+      .getByText(/^Until .*, deliveries are also signed with the previous secret/)
       .locator('time');
     const hours = (Date.parse((await until24h.getAttribute('datetime')) ?? '') - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);

@@ -81,7 +81,7 @@ export function editorTasks(member: Member): void {
     await preview.getByRole('button', { name: 'Ask for the present terms' }).click();
     await pay.waitFor();
     await page.getByLabel('Terms match').first().selectOption('contains');
-    await preview.getByText('It needs terms that match as whole words').waitFor();
+    await preview.getByText('A preview needs terms that match as whole words').waitFor();
     expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);
     // The page of the same run, without a load of the document: what was read for the preview is still in memory.
     page.once('dialog', (leave) => void leave.accept());
