@@ -60,7 +60,7 @@ export function accountLookupTasks(
       ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
       ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
     ])(
-      'returns 404 and is charged when it does not exist: %s [errors.users, errors.users-charged]',
+      'returns 404 and is charged when it does not exist or is suspended: %s [errors.users, errors.users-charged]',
       async (path, operation, code) => {
         const answer = await got(path);
         expect([answer.status, answer.body.code]).toEqual([404, code]);
@@ -70,7 +70,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'has tweets, followers and followed accounts, page by page to the end [credits.lookups]',
+      'returns its tweets, followers and followed accounts page by page [credits.lookups]',
       async () => {
         const ids = Array.from({ length: 103 }, (_, n) =>
           publish('x', { text: `Lamp ${n}`, author: 'dora' }),

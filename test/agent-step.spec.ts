@@ -37,7 +37,7 @@ const delivered = (hook: string, count: number) =>
     return found.length >= count && found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
   });
 
-it('an event of a keyword with a step is delivered once, with the answer, and the mention and its explanation have it [readings.agent-block]', async () => {
+it('an event of a keyword with an agent step is delivered once with the answer, and the mention and its explanation contain the answer [readings.agent-block]', async () => {
   const { api, accountId } = customer;
   const body = keyword('kettle', {
     ai_step: STEP,
@@ -80,7 +80,7 @@ it('an event of a keyword with a step is delivered once, with the answer, and th
   await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsHeld === 0);
 });
 
-it('only its own event waits for a step: other keywords, and watches with a step of their own, continue [readings.agent-alone]', async () => {
+it('an event that waits for its agent step does not delay events of other keywords and watches [readings.agent-alone]', async () => {
   const { api } = customer;
   await watchKeyword(api, keyword('hanging', { ai_step: STEP, sentiment_enabled: false }));
   await watchKeyword(api, keyword('plain', { sentiment_enabled: false }));

@@ -25,7 +25,7 @@ export function volumeRule(action: 'webhook' | 'notify') {
   return { id: newId(), name: 'Many', enabled: true, when, then: [{ type: action }] };
 }
 
-/** A keyword with a volume rule and an hourly digest, in the tables only. */
+/** Inserts a keyword with a volume rule and an hourly digest, into the tables only. */
 export async function keywordWithRule(stores: AlertStores, accountId: string): Promise<KeywordScene> {
   const { database } = stores;
   const [keywordId, searchId, watchId, channelId] = [newId(), newId(), newId(), newId()];
@@ -53,7 +53,7 @@ export async function keywordWithRule(stores: AlertStores, accountId: string): P
   return sceneOf(stores, { accountId, keywordId, channelId, watchId, searchId });
 }
 
-/** Covers the last hours of the only search of a keyword by a check. */
+/** Publishes a check that covers the last hours of the only search of a keyword. */
 export async function sceneOf({ database, store }: AlertStores, { channelId, ...search }: KeywordIds) {
   const { accountId, keywordId: id, watchId } = search;
   const published: string[] = [];
@@ -89,7 +89,7 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
       database.query('UPDATE digest_turns SET due_at = now(), claimed_until = now() WHERE keyword_id = $1', [
         id,
       ]),
-    /** Its alerts are evaluated every 10 s; an evaluation that runs is not repeated. */
+    /** Makes the next evaluation of its alerts due now. A running evaluation is not repeated. */
     makeAlertDue: () =>
       database.query(
         `UPDATE alert_turns SET due_at = now()
@@ -105,7 +105,7 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
   };
 }
 
-/** A channel in the tables only: a webhook, or a verified address. */
+/** Inserts a channel, into the tables only: a webhook, or a verified address. */
 export async function insertChannel(
   database: Database,
   accountId: string,

@@ -59,7 +59,7 @@ const ANSWERED = {
 };
 const BY_MODEL = { labels: [{ mentionId: 'a', class: 'shipping', confidence: 0.9 }], errors: [] };
 
-describe('the faults of the language model for analyses', () => {
+describe('a fault of the language model in an analysis', () => {
   it.each(['429', '500', '503', 'truncated', 'html', 'empty', 'shape', 'hang', 'slow'] as const)(
     '%s is retried, and the mention has a result',
     async (kind) => {
@@ -71,7 +71,7 @@ describe('the faults of the language model for analyses', () => {
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s once is repaired; twice, the agent did not do the mention, and class, group and summary are the local ones [analyses.errors]',
+    '%s is repaired if it occurs once; if it occurs twice, the agent returns an error, and class, group and summary are computed locally [analyses.errors]',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({
@@ -94,7 +94,7 @@ describe('the faults of the language model for analyses', () => {
   it.each([
     ['declined', 'INVALID_ANSWER'],
     ['403', 'UNAVAILABLE'],
-  ] as const)('%s is not tried again: %s', async (kind, code) => {
+  ] as const)('%s is not retried, and the agent returns %s', async (kind, code) => {
     expect(await run('agent', [kind, 1])).toEqual({ outputs: [], errors: [{ mentionId: 'a', code }] });
     expect(await run('classify', [kind, 1])).toMatchObject({ labels: [{ class: 'billing' }], errors: [] });
   });

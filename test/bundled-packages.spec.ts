@@ -24,7 +24,10 @@ function bundled(): [specifier: string, file: string][] {
   });
 }
 
-/** The names that each module exports, in a process of its own: two copies of a package must not meet. */
+/**
+ * The names that each module exports, read in a separate process, because one process must not load two
+ * copies of a package.
+ */
 async function namesOf(modules: readonly string[]): Promise<string[][]> {
   const code = `const all = await Promise.all(${JSON.stringify(modules)}.map((one) => import(one)));
     console.log(JSON.stringify(all.map((one) => Object.keys(one).filter((name) => name !== 'module.exports').sort())));

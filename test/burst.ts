@@ -26,7 +26,7 @@ export async function watchBrand(stage: Stage, { api }: Customer): Promise<Brand
   return { term, hook, keywordId: keyword.id, watchId: keyword.watches[0]?.id ?? '' };
 }
 
-/** The create body of such a keyword. */
+/** The create body of a keyword with this term. */
 export function keywordBody(stage: Stage, term: string, hook: string): object {
   return {
     name: term,
@@ -44,7 +44,8 @@ export function burst(stage: Stage, term: string): void {
 }
 
 /**
- * When no check runs any more, no credits are reserved: the reservations of the dead process were settled or released.
+ * Expects that no credits are reserved when no check runs any more: the reservations of the dead process were
+ * settled or released.
  */
 export async function expectNothingHeld(
   stage: Stage,
@@ -65,7 +66,8 @@ export async function expectNothingHeld(
 }
 
 /**
- * Every item is one mention, every event was delivered at least once, copies are identical, and the replay is complete.
+ * Expects that every item is one mention, every event was delivered at least once, copies are identical, and
+ * the replay is complete.
  */
 export async function expectNothingLost(
   stage: Stage,

@@ -88,7 +88,7 @@ const INSTANTS = [
   'digests-after-append-before-turn:1',
 ];
 
-it('kill -9 of analysis at each step of an alert and a digest loses no mention, and makes each alert and each digest once [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of analysis at each step of an alert and a digest loses no mention, and creates each alert and each digest only once [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
   for (const failpoint of INSTANTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
@@ -121,7 +121,7 @@ it('kill -9 of analysis at each step of an alert and a digest loses no mention, 
   }
 }, 90_000);
 
-it('kill -9 of keywords before a change of rules and channels is in the tables, and of delivery between sending the alert and sending the digest, loses nothing and makes each alert and digest once [alerts.once, digests.exactly-once]', async () => {
+it('kill -9 of keywords during a change of rules and channels, and of delivery between an alert and a digest, loses no data and creates each alert and digest only once [alerts.once, digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   const accountId = await openAccount();
   const channelId = newId();
@@ -177,7 +177,7 @@ it('kill -9 of keywords before a change of rules and channels is in the tables, 
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
-it('after kill -9 of delivery between sending a digest and recording it, the digest is sent again with the same id, as a webhook and as a mail, and no second digest is made [digests.exactly-once]', async () => {
+it('a digest is sent again with the same id, as a webhook and as a mail, after kill -9 of delivery between sending and recording it, and no second digest is created [digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
   const sent = {
@@ -229,8 +229,8 @@ it('after kill -9 of delivery between sending a digest and recording it, the dig
 }, 90_000);
 
 /**
- * Creates a keyword and gives it a rule and a channel. Keywords dies after it has stored that change, before the tables
- * have it; the next process finishes it.
+ * Creates a keyword and gives it a rule and a channel. The keywords service dies after it has stored this
+ * change and before the tables contain it; the next process completes the change.
  */
 async function keywordWithInterruptedChange(accountId: string, channelId: string) {
   const keywordId = newId();
@@ -257,7 +257,7 @@ async function keywordWithInterruptedChange(accountId: string, channelId: string
   // The client got no answer, and repeats the request.
   await commands.request(COMMANDS.changeKeyword, change);
   expect(await rowOf(database, keywordId)).toEqual(changed);
-  // Makes the digest due now, not at the next full hour.
+  // Prevents the digest of the next full hour; `makeDigestDue` makes the digest due.
   await database.query(`UPDATE digest_turns SET due_at = 'infinity' WHERE keyword_id = $1`, [keywordId]);
   return { keywordId, unanswered };
 }
@@ -289,7 +289,7 @@ async function expectKilled(doomed: Program): Promise<void> {
   expect([doomed.output(), doomed.child.signalCode]).toEqual([doomed.output(), 'SIGKILL']);
 }
 
-/** Opens an account without a ledger of billing, whose signatures the receiver accepts. */
+/** Inserts an account with credits, without billing. The receiver accepts its signatures. */
 async function openAccount(): Promise<string> {
   const [accountId, secret] = [newId(), newSigningSecret()];
   // The tables are there before the first start of a program, because `openDatabase` has made them.
@@ -303,7 +303,7 @@ async function openAccount(): Promise<string> {
   return accountId;
 }
 
-/** The ids of what was delivered, by the records. */
+/** The ids of the events and digests that are recorded as delivered. */
 async function deliveredTo(accountId: string): Promise<Set<string>> {
   const attempts = (await store.read('ATTEMPTS', 'attempts.>')).flatMap(({ data }) => attemptsIn(data));
   const delivered = attempts.filter((one) => one.accountId === accountId && one.delivered);

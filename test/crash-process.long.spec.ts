@@ -2,7 +2,7 @@ import { ApiClient, startProgram, until, type Program } from '#testing';
 import { burst, expectNothingLost, watchBrand } from './burst.js';
 import { setStage, welcome, type Stage } from './scenario.js';
 
-describe('kill -9 of the whole process during a burst loses nothing', () => {
+describe('kill -9 of the whole process during a burst', () => {
   let stage: Stage;
   let program: Program;
 
@@ -17,7 +17,7 @@ describe('kill -9 of the whole process during a burst loses nothing', () => {
   });
 
   it.each([1, 40, 100])(
-    'with %i deliveries made',
+    'loses no data after %i deliveries',
     async (made) => {
       const customer = await welcome(stage, program.url);
       const brand = await watchBrand(stage, customer);

@@ -69,7 +69,7 @@ const INSTANTS = [
   ['billing', 'billing-after-append-before-projection:1'],
 ] as const;
 
-it('kill -9 of analysis and billing at each step of waiting events loses no event, repeats none and charges each once', async () => {
+it('kill -9 of analysis and billing at each step of events that wait for the language model loses no event, changes no event and charges each event once', async () => {
   const scene = await watchWithStep();
   simulator.faults.add({ source: 'llm', kind: 'slow', times: 0, delayMs: 20 });
   await scene.check();
@@ -135,7 +135,9 @@ async function watchWithStep() {
   return { accountId, watchId, check };
 }
 
-/** One answer, one event and one charge for each item; copies of an event are the same, byte for byte. */
+/**
+ * Expects one answer, one event and one charge for each item; copies of an event are the same, byte for byte.
+ */
 async function expectOneOfEach({ accountId, watchId }: Scene): Promise<void> {
   await until(
     'every event is published, and nothing is under way',
@@ -174,7 +176,7 @@ async function eventsOf(accountId: string, watchId: string): Promise<Event[]> {
   return stored.map(({ data }) => fromBinary(EventSchema, data));
 }
 
-/** True if no consumer of analysis and billing has anything left. */
+/** True if no consumer of analysis and billing has messages left. */
 async function isQuiet(): Promise<boolean> {
   const consumers = [
     ['CHECKS', 'analysis-events'],

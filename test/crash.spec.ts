@@ -31,7 +31,7 @@ const BURSTS: { title: string; instants: [service: ServiceName, failpoint: strin
   },
 ];
 
-describe('kill -9 during a burst loses nothing', () => {
+describe('a burst loses no data after kill -9 of', () => {
   let stage: Stage;
   let programs: Map<string, Program>;
   let customer: Customer;
@@ -73,7 +73,7 @@ describe('kill -9 during a burst loses nothing', () => {
     programs.set(doomed.name, await startProgram(doomed.name as ServiceName, stage.env));
   }
 
-  it('gateway, keywords and billing, at any moment', async () => {
+  it('gateway, keywords and billing at any moment', async () => {
     const brand = await watchBrand(stage, customer);
     burst(stage, brand.term);
     await until(
@@ -92,7 +92,7 @@ describe('kill -9 during a burst loses nothing', () => {
     await expectNothingLost(stage, customer, brand);
   }, 120_000);
 
-  it('keywords, after the append and before the tables: the keyword exists nevertheless', async () => {
+  it('keywords after the append and before the tables: the new keyword exists', async () => {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: 'The Ghost Ship sails' });
     await programs.get('keywords')?.stop();
     const doomed = beginProgram(

@@ -68,7 +68,7 @@ it('credits grant, show and audit print only their result on standard output', a
   expect(audited.out).toMatch(/\n3 movements, 0 of them charges; balance 60500\nEverything agrees\.\n$/);
 }, 60_000);
 
-it('an audit that finds something ends with exit code 1', async () => {
+it('an audit that finds a fault has exit code 1', async () => {
   const accountId = await account('growth');
   const database = await openDatabase(stores.databaseUrl, 'spec', 2);
   await database.query('UPDATE credit_balances SET balance = 1 WHERE account_id = $1', [accountId]);
@@ -87,7 +87,7 @@ it.each([
   ['credits', 'audit'],
   ['credits', 'grant', '--amount', '1'],
   ['accounts', 'change-plan', '--plan', 'pro'],
-])('an unknown account prints one error and nothing else: %s %s', async (...words) => {
+])('a command for an unknown account prints one error and nothing else: %s %s', async (...words) => {
   const none = '0190a0b0-0000-7000-8000-0000000000a1';
   expect(await cli(...words, '--account', none)).toEqual({ code: 1, out: '', errors: 'account not found\n' });
 });

@@ -16,11 +16,11 @@ const SIX_PROCESSES: ServiceName[] = [
 
 describe.each([
   {
-    layout: 'all services in one process',
+    layout: 'Earshot with all services in one process',
     start: async (env: NodeJS.ProcessEnv) => [await startProgram('earshot', env)],
   },
   {
-    layout: 'a process for each service, polling and delivery twice',
+    layout: 'Earshot with a process for each service, and two for polling and delivery',
     start: (env: NodeJS.ProcessEnv) => startServices(env, SIX_PROCESSES),
   },
 ])('$layout', ({ start }) => {

@@ -37,7 +37,7 @@ const HOSTILE: Readonly<Record<string, () => string>> = {
   '/text': () => text.replace('@', String(version)),
 };
 
-/** A busy machine also needs too long for the feed with many items. */
+/** The messages of the checks. On a busy machine, the feed with many items also takes too long. */
 const JUDGEMENTS = [
   /takes more than/,
   /130000 items left out|more than one check keeps|items: .* takes more than/,
@@ -115,7 +115,7 @@ async function watchFeeds({ api }: Customer): Promise<string> {
   return id;
 }
 
-it('delays the deliveries of other accounts by at most 2 s, and keeps the permitted part of its feeds', async () => {
+it('a hostile feed delays the deliveries of other accounts by at most 2 s, and its permitted part is kept', async () => {
   const [victim, attacker] = [await welcome(stage, program.url), await welcome(stage, program.url)];
   await watchKeyword(victim.api, {
     name: 'Lantern',

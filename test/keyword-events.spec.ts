@@ -32,8 +32,8 @@ const deliveredTo = (hook: string) =>
     .deliveries(hook)
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
-describe('a keyword that is paused, and runs again', () => {
-  it('sends the events to subscribers, in the same envelope as every event [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
+describe('a keyword that is paused and resumed', () => {
+  it('sends both events to its webhook if it subscribes to them, in the envelope of all events [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));
@@ -83,7 +83,7 @@ describe('a keyword that is paused, and runs again', () => {
 });
 
 describe('a search that starts over', () => {
-  it('records existing items without events, and reports later ones [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
+  it('records existing items without events, and reports later items [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
     const { world } = stage.simulator;
     world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
     const keyword = await watchKeyword(customer.api, keywordBody('ochre'));

@@ -32,7 +32,7 @@ export interface LookupsUnderTest {
   close(): Promise<void>;
 }
 
-// Objects that do not exist: the response needs no upstream, or is its 404.
+// Objects that do not exist, so that the lookup returns 404.
 const PROBES = [
   '/v1/x/users/not.a.name',
   '/v1/youtube/videos/none/comments',
@@ -77,7 +77,10 @@ export async function startLookups(): Promise<LookupsUnderTest> {
   };
 }
 
-/** Reads every page of a list, which is in `key`. Expects one fact with this cost for each page. */
+/**
+ * Reads every page of a list, which is in the key `key` of the body. Expects one fact with this cost for each
+ * page.
+ */
 export async function pagesOf({ got }: LookupsUnderTest, path: string, key: string, cost: number) {
   const pages: { id: string }[][] = [];
   const questions: { cursor?: string }[] = [];

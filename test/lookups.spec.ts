@@ -28,7 +28,7 @@ const requestsTo = (source: SourceId) => stage.simulator.requests.report(source)
 
 describe('tweets by their ids', () => {
   it(
-    'are returned when they exist, and each missing one has a reason [errors.tweets-partial, errors.tweets-charged, limits.tweets, credits.lookups]',
+    'are returned if they exist, and the answer has a reason for each missing tweet [errors.tweets-partial, errors.tweets-charged, limits.tweets, credits.lookups]',
     async () => {
       const one = publish('x', { text: 'A kettle & a lamp', author: 'ada_l' });
       const two = publish('x', { text: 'A lamp', author: 'grace_h' });
@@ -86,13 +86,13 @@ describe('tweets by their ids', () => {
 
   const many = Array.from({ length: 101 }, (_, n) => String(n + 1));
   it.each([
-    ['none', '', 'ids'],
+    ['no ids', '', 'ids'],
     ['an empty id', '?ids=', 'ids'],
-    ['101', `?ids=${many.join(',')}`, 'ids'],
+    ['101 ids', `?ids=${many.join(',')}`, 'ids'],
     ['an id of letters', '?ids=20,lamp', 'ids[1]'],
     ['an id of 20 digits', '?ids=12345678901234567890', 'ids[0]'],
     ['an unknown key', '?ids=20&colour=red', 'colour'],
-  ])('are refused free of charge: %s', async (_, query, path) => {
+  ])('are refused free of charge if the query has %s', async (_, query, path) => {
     const before = requestsTo('x');
     const answer = await got(`/v1/x/tweets${query}`);
     expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
@@ -101,14 +101,14 @@ describe('tweets by their ids', () => {
   });
 
   it.each([
-    ['none', {}, 'ids'],
+    ['no ids', {}, 'ids'],
     ['an empty list', { ids: [] }, 'ids'],
-    ['no list', { ids: '20' }, 'ids'],
+    ['a text instead of a list', { ids: '20' }, 'ids'],
     ['numbers', { ids: [20] }, 'ids'],
     ['an id of letters', { ids: ['20', 'lamp'] }, 'ids[1]'],
-    ['101', { ids: many }, 'ids'],
+    ['101 ids', { ids: many }, 'ids'],
     ['an unknown key', { ids: ['20'], colour: 'red' }, 'colour'],
-  ])('are refused free of charge when posted: %s', async (_, body, path) => {
+  ])('are refused free of charge if the body has %s', async (_, body, path) => {
     const before = requestsTo('x');
     const answer = await asked(() => customer.api.post('/v1/x/tweets/lookup', body));
     expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
@@ -228,7 +228,7 @@ describe('a lookup that the upstream does not answer', () => {
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
   it.each(faults)(
-    '%s, %s: returns 503 and costs nothing [errors.upstream]',
+    'returns 503 and costs nothing: %s, %s [errors.upstream]',
     async (source, kind, path, code) => {
       stage.simulator.faults.add({ source, kind, times: 1 });
       const answer = await got(path);
@@ -255,11 +255,11 @@ describe('a lookup that the upstream does not answer', () => {
   );
 });
 
-describe('a suspended reddit user', () => {
+describe('a lookup of a suspended reddit user', () => {
   // With its 403, reddit reports when its window is reset. That is not a reason to wait: a second request must ask for
   // the state of the user.
   it(
-    'returns 404 with that reason, and is charged',
+    'returns 404 with this reason, and is charged',
     async () => {
       const answer = await got('/v1/reddit/users/suspended_bob/moderated');
       expect([answer.status, answer.body.code]).toEqual([404, 'USER_SUSPENDED']);

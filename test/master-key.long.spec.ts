@@ -52,7 +52,7 @@ describe('the master key of an installation', () => {
   const secrets: string[] = [];
   let accountId = '';
 
-  it('is rotated: the next start encrypts every stored secret under the new key, previous ones included', async () => {
+  it('is rotated: the next start encrypts every stored secret with the new key, also the previous secrets', async () => {
     let earshot = await startProgram('earshot', env);
     const opened = await command('accounts', 'create', '--email', 'ada@example.org');
     accountId = opened.accountId ?? '';
@@ -92,7 +92,7 @@ describe('the master key of an installation', () => {
     expect(await refusedStart()).toContain('is missing, and the stores contain secrets');
   }, 60_000);
 
-  it("is refused when it is another installation's or damaged", async () => {
+  it('is refused if it is damaged or belongs to another installation', async () => {
     writeFileSync(keyFile, `${'ab'.repeat(32)}\n`);
     expect(await refusedStart()).toContain(
       "is not the key that this installation's secrets were sealed with",

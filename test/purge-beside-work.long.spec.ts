@@ -49,7 +49,7 @@ function purgeWithoutPause(): { stop(): Promise<number> } {
   };
 }
 
-it('delivers every webhook of other keywords while keywords are purged without pause', async () => {
+it('every webhook of other keywords is delivered while keywords are purged without pause', async () => {
   const hooks = Array.from({ length: KEYWORDS }, (_, n) => `kept-${n}`);
   const kept = await Promise.all(hooks.map((hook) => watchKeyword(customer.api, keywordBody(hook))));
   const purging = purgeWithoutPause();

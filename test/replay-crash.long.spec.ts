@@ -48,7 +48,7 @@ it('after a kill in the middle of a replay the next delivery service sends each 
   const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
   for (const { headers, body } of on.receiver.received)
     expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
-  // The interrupted turn came twice; the first arrivals of the events are in order.
+  // The interrupted turn was sent twice, but the first deliveries of the events are in order.
   const first = [...new Set(on.receiver.received.map(({ headers }) => headers['webhook-id']))];
   expect(first).toEqual(events.map((event) => event.id));
   expect(on.receiver.received.length).toBeGreaterThan(EVENTS);

@@ -17,7 +17,10 @@ export interface Outcome {
   refusals: string[];
 }
 
-/** So long that no second tick happens during the scene: its cost does not depend on the speed of the machine. */
+/**
+ * An interval so long that the scene has no second tick: its cost does not depend on the speed of the
+ * machine.
+ */
 const MONTH = 30 * 24 * 3600;
 const NAMES = Array.from({ length: 8 }, (_, n) => `Brand${n}word`);
 const POSTS = 6;
@@ -100,7 +103,7 @@ class Door {
   }
 }
 
-/** Published before any keyword exists: the items of first scans. @returns the ids of tweets */
+/** Publishes the items of first scans, before any keyword exists. @returns the ids of tweets */
 function publishPast({ simulator }: Stage): string[] {
   const tweetIds: string[] = [];
   for (const name of NAMES)
@@ -121,7 +124,7 @@ const keywordBody = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** The first two also search x, where a first scan is charged by the tweet. */
+/** The first two keywords also search x, where a first scan is charged by the tweet. */
 const sourcesOf = (n: number) => ({
   sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
 });
@@ -213,7 +216,7 @@ async function polled(door: Door, id: string): Promise<void> {
   );
 }
 
-/** New posts for a keyword that is checked every second, during all other requests. */
+/** Creates a keyword that is checked every second, and publishes its posts during all other requests. */
 async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
   const hook = `burst-${door.customer.accountId}`;
   const { body } = await door.once(
@@ -230,7 +233,7 @@ async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
     simulator.world.publish('hackernews', { kind: 'comment', text: `Burstword number ${n}` });
   const { receiver } = simulator;
   await until('all events are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
-  // So that its cost does not depend on the speed of the machine from here on.
+  // From here on, the cost must not depend on the speed of the machine.
   await door.api.post(`/v1/keywords/${body.id}/pause`, {});
   const textOf = new Map(
     receiver.deliveries(hook).map(({ eventId, body: envelope, verified }) => {
@@ -275,7 +278,7 @@ async function answered(ask: () => Promise<{ status: number; body: Json }>): Pro
   await until('the lookup is answered', async () => (await ask()).status === 200, 90_000);
 }
 
-/** Waits until all are listed: ClickHouse can receive a mention after its webhook was delivered. */
+/** Waits until all mentions are listed: ClickHouse can receive a mention after its webhook was delivered. */
 async function mentionsOf(door: Door, count: number): Promise<string[]> {
   const names = new Map((await door.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
   const mentions = await until(

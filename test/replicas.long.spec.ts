@@ -2,7 +2,7 @@ import { ALL_SERVICES, startServices, type Program } from '#testing';
 import { playScene, type Outcome } from './replicas-scene.js';
 import { setStage, type Stage } from './scenario.js';
 
-// The same scene, under load, with one of each service and with two.
+// Plays the same scene under load, with one replica and with two replicas of each service.
 
 interface Cast {
   stage: Stage;
@@ -49,7 +49,7 @@ describe('the six services in two replicas each', () => {
     expect(two.mentions).toEqual(one.mentions);
   });
 
-  it('deliver the same events, each mention once by its id', () => {
+  it('deliver the same events, one for each mention', () => {
     expect(one.deliveries.length).toBeGreaterThan(50);
     expect(two.deliveries).toEqual(one.deliveries);
   });

@@ -9,7 +9,7 @@ import { freePort, readRuntime } from '#embedded';
 import { ApiClient, beginProgram, checkout, type Program, startProgram, until } from '#testing';
 import { startSimulator, simulatedSources, type Simulator } from '../apps/simulator/index.js';
 
-// The drill of docs/operations.md: what is lost, what is restored, and what exists afterwards.
+// Tests the table of docs/operations.md: what is lost, what is restored, and what exists afterwards.
 
 const run = promisify(execFile);
 const cliFile = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
@@ -69,10 +69,10 @@ async function state() {
   };
 }
 
-describe('a restore', () => {
+describe('an installation', () => {
   let before: Awaited<ReturnType<typeof state>>;
 
-  it('starts from an installation that doctor finds healthy', async () => {
+  it('has no fault for doctor before the first loss', async () => {
     earshot = await startProgram('earshot', env);
     const [opened] = (await cli('accounts', 'create', '--email', 'ada@example.org', '--plan', 'growth'))
       .lines;

@@ -28,7 +28,7 @@ export async function startSharedStores(): Promise<SharedStores> {
   return shared;
 }
 
-/** Stops them; does nothing if they did not start. */
+/** Stops the shared stores. Does nothing if they did not start. */
 export async function stopSharedStores(): Promise<void> {
   await stop?.();
   stop = undefined;

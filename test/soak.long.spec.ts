@@ -17,8 +17,8 @@ import { connectBilling, type BillingUnderTest } from './interface/billing-under
 import { setStage, welcome, type Customer, type Stage } from './scenario.js';
 import { VirtualClock } from './virtual-clock.js';
 
-// An hour of everything that moves credits, in one minute: programs, database and upstreams use a clock that runs sixty
-// times as fast.
+// Runs one hour of all work that moves credits in one minute: programs, database and upstreams use a clock
+// that runs sixty times as fast.
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const inMinutes = (minutes: number) => new Date(clock.now().getTime() + minutes * MINUTE_MS).toISOString();
 
-/** A keyword on these sources, each with this number of searches. */
+/** Creates a keyword on these sources, each with this number of searches. */
 async function keywordOn(
   { api }: Customer,
   name: string,
@@ -96,7 +96,10 @@ async function killAndStart(name: ServiceName): Promise<void> {
   programs.set(name, await startProgram(name, stage.env));
 }
 
-/** Takes so many credits that the account soon cannot pay, at any speed of the machine. Reserved credits stay. */
+/**
+ * Spends all credits but this number, so that the account soon cannot pay, at any speed of the machine.
+ * Reserved credits stay.
+ */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);
   await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.held ?? 0) - credits);
@@ -140,7 +143,7 @@ async function live(minute: number, kept: Json[]): Promise<void> {
 }
 
 describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
-  it('leaves every ledger equal to its streams, and no reservation [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
+  it('leaves every ledger equal to its streams, and no reserved credits [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
     const kept = [
       await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
       await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
@@ -171,7 +174,8 @@ describe('an hour of checks, faults, pauses, grants, lookups and crashes', () =>
           ok: 0,
           failed: 0,
         });
-    // Every minute for 25 minutes, then every second minute, minus the delays by faults, the crash and a slow machine.
+    // Checks run every minute for 25 minutes, then every second minute; faults, the crash and a slow machine
+    // delay some.
     expect(SOURCES.filter((source) => checksOn(source).ok <= 10)).toEqual([]);
     expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
     await expectAuditAgrees(stage.stores, poor.accountId, clock);

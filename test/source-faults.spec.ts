@@ -13,7 +13,8 @@ import { SIMULATED_SOURCES, simulatedSources, type FaultKind } from '../apps/sim
 import { searchOf } from '../apps/simulator/searches.js';
 import { SimulatorClient } from '../apps/simulator/testing/simulator-client.js';
 
-// The possible faults of an upstream, on each source: the real connector on a real lane, against the simulator.
+// Tests the possible faults of an upstream on each source, with the real connector and lane and the
+// simulator.
 
 let client: SimulatorClient;
 let impatient: OutboundHttp;
@@ -94,7 +95,7 @@ const requestsTo = (source: SourceId) =>
 
 interface Trouble {
   kind: FaultKind;
-  /** The possible kinds of the failure: some upstreams say more than a status. */
+  /** Matches the possible kinds of the failure. Some upstreams report more than a status. */
   failure: RegExp;
 }
 
@@ -112,9 +113,9 @@ const TROUBLES: Trouble[] = [
   { kind: 'empty', failure: /^not_parsable$/ },
 ];
 
-describe.each(SIMULATED_SOURCES)('%s', (source) => {
+describe.each(SIMULATED_SOURCES)('the source %s', (source) => {
   it.each(TROUBLES)(
-    'fails its check free of charge and reports the reason: $kind',
+    'has a failed check with the reason and without costs after the fault $kind',
     async ({ kind, failure }) => {
       client.simulator.faults.add({
         source,
@@ -144,7 +145,8 @@ describe.each(SIMULATED_SOURCES)('%s', (source) => {
     const { error } = first;
     expect(error.retryAfterMs).toBe(300_000);
     if (lane.connector.budget.backoff === 'search' || error.reach === 'search') {
-      // Each search has a separate upstream: the search waits, by the next tick of its watches.
+      // Each search has its own upstream, so the lane does not wait: only the next tick of the search is
+      // postponed.
       expect([lane.budget.blockedForMs, waitAfter(error.kind, 1, error.retryAfterMs, 0)]).toEqual([
         0, 300_000,
       ]);

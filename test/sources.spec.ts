@@ -4,7 +4,7 @@ import { SIMULATED_SOURCES, type PostInput } from '../apps/simulator/index.js';
 import { searchOf } from '../apps/simulator/searches.js';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-// From a post in the simulated world to a mention and a verified webhook, once on each source.
+// Follows a post of the simulated world to a mention and a verified webhook, once on each source.
 
 let stage: Stage;
 let program: Program;
@@ -40,7 +40,7 @@ interface Envelope extends Record<string, unknown> {
   previousPrice: number | null;
 }
 
-/** A keyword on one source, after its first check. */
+/** Creates a keyword on one source, and waits for its first check. */
 async function watchOn(source: SourceId, name: string) {
   const { market = 'global', filters } = searchOf(source, stage.simulator.url);
   return watchKeyword(customer.api, {
@@ -69,9 +69,9 @@ function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
   );
 }
 
-describe('from a post to a mention and a verified webhook', () => {
+describe('a post', () => {
   it.each(SIMULATED_SOURCES)(
-    'on %s',
+    'on %s becomes a mention and a verified webhook',
     async (source) => {
       const brand = 'Zephyr Kettle';
       // A feed exists as soon as it contains something.
@@ -88,7 +88,7 @@ describe('from a post to a mention and a verified webhook', () => {
       });
       const delivered = await deliveries(source, source === 'ai_answers' ? 2 : 1);
       expect(stage.simulator.receiver.deliveries(source).every(({ verified }) => verified)).toBe(true);
-      // A changed answer also says which brand it cites, in an undefined order.
+      // A changed answer also has an event for the cited brand. The order of the two events is undefined.
       const type = TYPES[source] ?? `${source}_post.created`;
       const envelope = delivered.find((one) => one.type === type);
       expect(delivered.map((one) => one.type).sort()).toEqual(
@@ -109,7 +109,7 @@ describe('from a post to a mention and a verified webhook', () => {
       });
       expect(`${mention.title} ${mention.text}`.toLowerCase()).toContain(brand.toLowerCase());
       const dated = source !== 'ai_answers' && source !== 'vinted';
-      // Some sources have whole seconds.
+      // Some sources return whole seconds.
       const publishedAt = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
       expect(publishedAt).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
       if (dated && source !== 'producthunt') expect(mention.author).toMatch(/^brisk[_-]badger77/);
@@ -119,7 +119,7 @@ describe('from a post to a mention and a verified webhook', () => {
 });
 
 describe('observations over time', () => {
-  it('a listing: its price, and its end', async () => {
+  it('report the price change and the removal of a listing, and fill its price history', async () => {
     const keyword = await watchOn('vinted', 'Brass Lantern');
     const { simulator } = stage;
     const before = simulator.receiver.deliveries('vinted').length;
@@ -158,7 +158,7 @@ describe('observations over time', () => {
     expect(prices).toContain(15.5);
   }, 120_000);
 
-  it('an answer: which brands and pages it names, analysed again for a brand that is added later', async () => {
+  it('store the answer of an engine, which can be analysed for another brand later', async () => {
     const keyword = await watchOn('ai_answers', 'Best kettles');
     const { body } = await until('an answer is stored', async () => {
       const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);

@@ -30,7 +30,7 @@ const TABLES: Record<string, string[]> = {
   'libs/projections': ['projection_positions'],
 };
 
-/** Code that may write all tables: specs prepare data, migrations change it, and the operator's tools repair it. */
+/** Code that may write all tables: specs and their tools prepare data, and migrations change data. */
 const FREE = [/\.spec\.ts$/, /(^|\/)testing\//, /^libs\/postgres\/migrations\//];
 
 const root = fileURLToPath(checkout);
@@ -46,7 +46,7 @@ function sources(): string[] {
     .filter((path) => path.endsWith('.ts') && !FREE.some((pattern) => pattern.test(path)));
 }
 
-/** The statements in `text` that write a table of another folder than this one. */
+/** The statements in the text of a file that write a table of another folder. */
 function strangeWrites(path: string, text: string): string[] {
   const strange = Object.entries(TABLES).flatMap(([owner, tables]) =>
     path.startsWith(`${owner}/`) ? [] : tables,
@@ -60,13 +60,13 @@ function strangeWrites(path: string, text: string): string[] {
 
 describe('the tables of Postgres', () => {
   it('are written only by the folder that owns them', () => {
-    // Change the table of another folder by a fact, or by a command to its owner.
+    // If this fails: change the table of another folder by a fact, or by a command to its owner.
     expect(sources().flatMap((path) => strangeWrites(path, readFileSync(join(root, path), 'utf8')))).toEqual(
       [],
     );
   });
 
-  it('have an owner each, which writes them', () => {
+  it('each have an owner that writes them', () => {
     const written = Object.entries(TABLES).flatMap(([owner, tables]) => {
       const text = sources()
         .filter((path) => path.startsWith(`${owner}/`))
@@ -77,7 +77,7 @@ describe('the tables of Postgres', () => {
     expect(written).toEqual([]);
   });
 
-  it('a statement on the table of another folder is found', () => {
+  it('are protected by a check that finds a statement on the table of another folder', () => {
     expect(strangeWrites('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
       'apps/gateway/x.ts: UPDATE keywords',
     ]);

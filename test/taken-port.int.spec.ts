@@ -9,7 +9,7 @@ describe('a single service on a port that is in use', () => {
 
   afterAll(() => stores.drop());
 
-  it('exits, names the setting, and logs no error of its own', async () => {
+  it('exits, names the setting, and logs no other error', async () => {
     const first = await startProgram('billing', programEnv(stores));
     const second = beginProgram('delivery', programEnv(stores), Number(new URL(first.url).port));
     await second.ended;

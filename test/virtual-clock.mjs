@@ -1,6 +1,6 @@
 // Loaded into programs under test (NODE_OPTIONS=--import=…): their time runs VIRTUAL_SPEED times as fast from
-// VIRTUAL_EPOCH_MS on. Waits of the services themselves are shortened; those of libraries and connections are not,
-// because the network does not become faster.
+// VIRTUAL_EPOCH_MS on. Waits of the services themselves are shortened; waits of libraries and connections are
+// not, because the network does not become faster.
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
@@ -15,7 +15,9 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
 });
 
-/** The caller's place is the fourth line: the error, this function, the replaced one, the caller. */
+/**
+ * The caller is in the fourth line of the stack, after the error, this function and the replaced function.
+ */
 const isOfService = () => /\/dist\/apps\//.test(new Error().stack?.split('\n')[3] ?? '');
 
 for (const name of ['setTimeout', 'setInterval']) {

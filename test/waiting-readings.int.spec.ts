@@ -17,7 +17,7 @@ let on: WaitingStage;
 
 beforeAll(async () => {
   on = await WaitingStage.set();
-  // Shorter than an event waits: a request that hangs is tried again.
+  // This limit is shorter than the wait of an event, so that a request that hangs is tried again.
   await on.analysis({ LLM_TIMEOUT_MS: '2000' });
 }, 60_000);
 afterAll(() => on?.close());
@@ -59,7 +59,7 @@ describe('an event that waits for the language model', () => {
     ]);
   });
 
-  it('shares a request with the other events of its watch, where the reading allows it', async () => {
+  it('shares a request with the other events of its watch if the reading allows it', async () => {
     const scene = on.scene();
     await on.store.publishAll(
       Array.from({ length: 20 }, (_, n) =>
@@ -76,7 +76,7 @@ describe('an event that waits for the language model', () => {
     expect(on.requests).toBeLessThan(6);
   });
 
-  it('has one bucket for the spellings of one name, with the label that came first', async () => {
+  it('gets the same bucket for another spelling of a name, with the first label', async () => {
     const labels = [];
     const keywordId = newId();
     // Labels are kept for keywords that exist.
@@ -96,7 +96,7 @@ describe('an event that waits for the language model', () => {
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
   });
 
-  it('without a charge in the end releases its reservation', async () => {
+  it('releases its reservation if it finally costs nothing', async () => {
     const scene = on.scene();
     const { accountId } = scene;
     await fundAccount(on.database, accountId, 10);
@@ -210,7 +210,7 @@ describe.each([
   };
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: once is repaired, twice is final [states.agent-step-late, readings.agent-valid]',
+    '%s is repaired if it occurs once, and final if it occurs twice [states.agent-step-late, readings.agent-valid]',
     async (kind) => {
       expect(await eventAfter([kind, 1])).toMatchObject(answered);
       expect(await eventAfter([kind, 2])).toMatchObject(unanswered);
@@ -224,7 +224,7 @@ describe.each([
 
   // Five failures in a row are an outage, which is another case.
   it.each([[['429', '500', 'truncated', 'slow']], [['503', 'html', 'empty', 'shape']], [['hang']]] as const)(
-    '%j are tried again, or waited for',
+    '%j are retried, after a wait if necessary',
     async (kinds) => {
       const events = await Promise.all(kinds.map((kind) => eventAfter([kind, 1])));
       for (const event of events) expect(event).toMatchObject(answered);
@@ -233,7 +233,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('makes a step a timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
+  it('gives a step the status timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
     on.fails('hang', 1);
     const hanging = on.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 600);
@@ -241,7 +241,8 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
       ai: { status: 'timeout', output: null },
       charges: ['bucket 1'],
     });
-    // A server that refuses would do, too, but a request that is under way at the deadline would be a timeout.
+    // The test does not use a server that refuses, because a request that is under way at the deadline would
+    // be a timeout.
     await on.database.query("UPDATE llm_lane SET blocked_until = now() + interval '2 seconds'");
     const refused = on.scene();
     await refused.ask('product=Acme', STEP, 600);
@@ -251,7 +252,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
-  it('leaves sentiment, intent and bucket as they were read locally, and says why', async () => {
+  it('leaves sentiment, intent and bucket as they were read locally, and states the reason', async () => {
     on.fails('hang', 0);
     const scene = on.scene();
     await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 400);
@@ -288,9 +289,9 @@ it('a model that was down is tested with an event without a step, and reads agai
   });
 });
 
-it('reads all waiting events when another replica reports that the model works again', async () => {
+it('all waiting events are read when another replica reports that the model works again', async () => {
   on.fails('500', 0);
-  // Five failures: then it is down, for five seconds.
+  // After five failures, the model counts as down for five seconds.
   const down = Array.from({ length: 5 }, () => on.scene());
   await on.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
   for (const scene of down) await scene.event();

@@ -33,7 +33,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
       expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
     });
 
-    it('two replicas answer each of many questions once, and one request per step is enough', async () => {
+    it('with two replicas answers each of many questions once, with one request per step', async () => {
       const scene = stage().scene();
       stage().simulator.requests.clear();
       await stage().store.publishAll(

@@ -41,7 +41,7 @@ export class WaitingStage {
     return new WaitingStage(stores, simulator, database, bus);
   }
 
-  /** Starts an analysis service in this process. The language model has not failed before. */
+  /** Starts an analysis service in this process, and resets the failures of the language model. */
   async analysis(more: NodeJS.ProcessEnv = {}): Promise<void> {
     await this.database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch'`);
     const model = { ...simulatedLlm(this.simulator.url), LLM_REQUESTS_PER_MINUTE: '60000' };

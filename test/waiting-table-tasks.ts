@@ -40,7 +40,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
         [accountId, watchId, count],
       );
 
-    it('gives accounts and watches their turns, however long the queue of one is', async () => {
+    it('gives each account and each watch its turn, even if one of them has a long queue', async () => {
       const [busy, twin, other] = quiet as [Scene, Scene, Scene];
       const turns = new Turns(stage().database);
       const taken: Claimed[] = [];
@@ -52,14 +52,14 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await giveBack(stage().database, [taken[0]!], Date.now());
     });
 
-    it('finishes overdue questions in portions, and leaves a question whose request is ending to its replica', async () => {
+    it('returns at most 200 overdue questions at once, and no question that a replica is still asking', async () => {
       await stage().database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '1 second'`);
       const overdue = await claimOverdue(stage().database);
       expect(overdue).toHaveLength(200);
       expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
     });
 
-    it('gives overdue questions to one replica at a time, and a question that a replica has kept too long to another one', async () => {
+    it('gives an overdue question to only one replica, but to another one if a replica has kept it too long', async () => {
       const { database } = stage();
       const late = (which: string) =>
         database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);
@@ -117,7 +117,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       expect(await rows()).toEqual(before);
     });
 
-    it('an event that cannot be finished does not delay the others of its portion', async () => {
+    it('is not blocked by an event that cannot be finished: the other events of its portion are stored', async () => {
       const { database, store } = stage();
       const rules = new EventRules(new Similarities({ read: async () => [], close: async () => {} }));
       jest.spyOn(rules, 'run').mockRejectedValueOnce(new Error('no vectors'));

@@ -5,7 +5,7 @@ const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const used = (day: string, credits: number) => ({ at: `2026-11-${day}T00:00:00.000Z`, credits });
 
 describe('burnDown', () => {
-  it('goes back from the present balance by the charges of each day', () => {
+  it('computes earlier balances from the present balance and the charges of each day', () => {
     const { days } = burnDown([used('18', 30), used('20', 5)], { ...PERIOD, remaining: 100 }, NOON);
     const past = days.filter(({ remaining }) => remaining !== null);
     expect(past.map(({ day, remaining }) => [day.slice(8), remaining])).toEqual([
@@ -18,7 +18,7 @@ describe('burnDown', () => {
     ]);
   });
 
-  it('goes on at the pace of the last seven days, and never below zero', () => {
+  it('forecasts with the pace of the last seven days, and never below zero', () => {
     const { days, perDay, usedUpAt } = burnDown([used('14', 75)], { ...PERIOD, remaining: 20 }, NOON);
     expect(perDay).toBe(10);
     expect(usedUpAt).toBe('2026-11-22T12:00:00.000Z');
@@ -26,7 +26,7 @@ describe('burnDown', () => {
     expect(days.at(-1)).toEqual({ day: '2026-12-10', remaining: null, forecast: 0 });
   });
 
-  it('has no end when nothing is used, or when the period ends before', () => {
+  it('predicts no end of the credits if nothing is used, or if the period ends earlier', () => {
     expect(burnDown([], { ...PERIOD, remaining: 20 }, NOON)).toMatchObject({
       perDay: 0,
       usedUpAt: undefined,

@@ -5,7 +5,7 @@ const failed = (status: number, code: 'VALIDATION' | 'INTERNAL') =>
   new EarshotError('the code is wrong', { status, code, requestId: 'r1' });
 
 describe('the text of an error for people', () => {
-  it('has the id of the request if Earshot failed, and not if the request was refused', () => {
+  it('has the id of the request if Earshot failed, but not if the request was refused', () => {
     expect(errorText(failed(500, 'INTERNAL'))).toMatchObject({ requestId: 'r1' });
     expect(errorText(failed(400, 'VALIDATION'))).toEqual({ message: 'the code is wrong', faults: [] });
   });

@@ -6,7 +6,7 @@ const brand = (name: string, position: number | null) => ({
 });
 
 describe('rankOf', () => {
-  it('counts the brands that the answer names earlier, and is null for a brand that it does not name', () => {
+  it('returns the place of a brand among the named brands, and null for a brand that the answer does not name', () => {
     const brands = [brand('Acme', 40), brand('Globex', 7), brand('Initech', null), brand('Hooli', 40)];
     expect(['Acme', 'Globex', 'Initech', 'Hooli', 'Other'].map((one) => rankOf({ brands }, one))).toEqual([
       ...[2, 1, null, 2, null],
@@ -19,7 +19,7 @@ describe('ownBrandOf', () => {
     ['Globex', 'Globex'],
     ['globex in answers', 'Globex'],
     ['The best of all', 'Acme'],
-  ])('chooses for the keyword %s the brand %s', (keyword, expected) => {
+  ])('returns for the keyword %s the brand %s', (keyword, expected) => {
     expect(ownBrandOf(keyword, ['Acme', 'Globex'])).toBe(expected);
   });
 

@@ -4,7 +4,7 @@ const NAMES: Record<string, string> = { c1: 'Team', c2: 'Press', hackernews: 'Ha
 const readable = (key: string, value: unknown) => readableValue(key, value, (_, text) => NAMES[text]);
 
 describe('the value of a changed key, for people', () => {
-  it('has the name of each channel, and no id', () => {
+  it('shows the name of each channel, and no id', () => {
     expect(readable('channels', [])).toBe('none');
     expect(
       readable('channels', [
@@ -16,7 +16,7 @@ describe('the value of a changed key, for people', () => {
     );
   });
 
-  it('has a rule by its name, with its clauses and actions on lines of their own', () => {
+  it('shows a rule by its name, with its clauses and actions on separate lines', () => {
     const rule = {
       ...{ id: 'r1', name: 'Broken', enabled: true, source: null },
       when: { all: [{ field: 'text', op: 'contains', value: 'switch' }] },
@@ -32,7 +32,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('has a source by its name, with its searches', () => {
+  it('shows a source by its name, with its searches', () => {
     const entry = {
       ...{ source: 'hackernews', enabled: true },
       searches: [{ id: 's1', label: 'Complaints', overrides: { terms: ['a', 'b'], filters: {} } }],
@@ -46,7 +46,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('omits empty values, and has each text on its own line', () => {
+  it('omits empty values, and shows each text on a separate line', () => {
     expect(readable('languages', ['en', 'de'])).toBe('en\nde');
     expect([readable('webhookUrl', null), readable('aiEnabled', false)]).toEqual(['none', 'no']);
   });

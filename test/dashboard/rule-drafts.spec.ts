@@ -46,7 +46,7 @@ describe('a rule in the form', () => {
       'a window',
       { when: { kind: 'volume', window: '24h', min: 7, multiple: 2.5 }, source: 'reddit', enabled: false },
     ],
-  ])('is sent unchanged after it was read, with %s', (_, more) => {
+  ])('is sent back unchanged if it has %s', (_, more) => {
     expect(ruleOf(draftOf(rule(more)))).toEqual(rule(more));
   });
 

@@ -14,7 +14,7 @@ describe('the faults of rules in the form', () => {
     ['a clause that needs no value', clause('author', 'exists', '')],
     ['a list of numbers', clause('likes', 'in', '1, 2')],
     ['an empty clause of a rule about volume', { kind: 'volume', ...clause('text', 'eq', '') }],
-  ])('has none for %s', (_, more) => {
+  ])('are empty for %s', (_, more) => {
     expect(faults(more)).toEqual([]);
   });
 
@@ -26,11 +26,11 @@ describe('the faults of rules in the form', () => {
     ['no field', clause('', 'eq', 'x'), 'rules[0].when.all[0]', 'Choose a field'],
     ['no action', { actions: [] }, 'rules[0].then', 'Choose at least one action'],
     ['no label', { actions: ['mark'], labels: [] }, 'rules[0].then', 'Choose a label to set'],
-  ])('names %s in plain words', (_, more, path, message) => {
+  ])('name %s in plain words', (_, more, path, message) => {
     expect(faults(more)).toEqual([[path, message]]);
   });
 
-  it('finds the fault inside of a field, and not that of another with a longer number', () => {
+  it('are found for a clause by its parts, but not for a clause with another number', () => {
     const known = new Map([['rules[0].when.all[10].value', 'wrong']]);
     expect(faultWithin(known, 'rules[0].when.all[10]')).toBe('wrong');
     expect(faultWithin(known, 'rules[0].when.all[1]')).toBeUndefined();

@@ -44,13 +44,13 @@ function promtool(...args: string[]) {
   return { status, said: stdout + stderr };
 }
 
-describe('the documented metrics', () => {
-  it('of every alert, dashboard and scaler are in docs/operations.md', () => {
+describe('the metrics', () => {
+  it('that alerts, dashboards and scalers use are in docs/operations.md', () => {
     const used = [...expressions, scalers].flatMap(metricsIn);
     expect(used.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('in docs/operations.md each appear on a dashboard, and those of Earshot in an alert', () => {
+  it('of docs/operations.md each appear on a dashboard, and the metrics of Earshot also in an alert', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));
@@ -91,7 +91,7 @@ describe('the dashboards', () => {
   });
 
   (isPromtoolThere ? it : it.skip)(
-    'are queries that the PromQL parser of Prometheus accepts (skipped where promtool is not installed)',
+    'contain only valid PromQL, as the alerts do (skipped where promtool is not installed)',
     () => {
       const groups = [
         { name: 'panels', rules: expressions.map((expr, n) => ({ record: `panel:${n}`, expr })) },

@@ -59,7 +59,7 @@ function environmentOf(service: Service): Record<string, string> {
 
 describe('deploy/compose.yaml', () => {
   it('is valid against the schema of the Compose specification', () => {
-    // Its ids use an earlier draft of JSON Schema; nothing refers to them.
+    // The ids of the schema use an earlier draft of JSON Schema; nothing refers to them.
     const text = JSON.stringify(composeSchema, (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     );
@@ -128,7 +128,7 @@ describe('deploy/compose.yaml', () => {
     expect(unchecked).toEqual(['cli', 'otel-collector']);
   });
 
-  it('allows only gateway, polling, analysis, delivery and the observability to reach the outside', () => {
+  it('allows only gateway, polling, analysis, delivery, Prometheus and Grafana to reach the internet', () => {
     const outside = services.filter(
       ([, { networks = [] }]) => Array.isArray(networks) && networks.includes('outside'),
     );

@@ -12,7 +12,7 @@ import { readGatewayConfig } from '../../apps/gateway/config.js';
 import { readKeywordsConfig } from '../../apps/keywords/config.js';
 import { readPollingConfig } from '../../apps/polling/config.js';
 
-/** The checkout. */
+/** The path of the checkout. */
 export const ROOT = fileURLToPath(checkout);
 
 /** The function with which each service reads its environment; it throws if a setting is missing or wrong. */
@@ -43,7 +43,7 @@ export function readYamls<T>(...path: string[]): T[] {
   });
 }
 
-/** `NAME=value` lines. */
+/** Parses lines of the form `NAME=value`. */
 export function parseEnv(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return Object.fromEntries(
@@ -51,7 +51,7 @@ export function parseEnv(text: string): Record<string, string> {
   );
 }
 
-/** Names that are not settings of Earshot. */
+/** Those of the names that are not settings of Earshot. */
 export function unknownSettings(names: readonly string[]): string[] {
   const ofSources = new Set(sourceSettings().map(({ name }) => name));
   const known = (name: string) =>

@@ -57,7 +57,7 @@ const files = ROOMS.flatMap((room) => {
 });
 const SERVICES = Object.keys(CONFIG_READERS);
 
-/** Values for the placeholders that a service accepts. */
+/** The values of a Secret of the overlay, with valid values in the place of placeholders. */
 function secretEnv(name: string): Record<string, string> {
   const generator = readYaml<Kustomization>(OVERLAY, 'kustomization.yaml').secretGenerator ?? [];
   const made = generator.find((secret) => secret.name === name);
@@ -143,7 +143,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it.each(['docs', 'examples'])(
-    'has the folder %s in its image, because the guides are read at /docs',
+    'use an image with the folder %s, which the gateway needs for /docs',
     (folder) => {
       expect(read('deploy/Dockerfile')).toContain(`\nCOPY ${folder} ${folder}\n`);
       expect(read('.dockerignore').split('\n')).toContain(`!${folder}`);
@@ -154,7 +154,7 @@ describe('the Kubernetes manifests', () => {
 (hasKubectl ? describe : describe.skip)(
   'the example overlay, rendered by kubectl kustomize (skipped without kubectl)',
   () => {
-    it('is rendered without an error, and valid', () => {
+    it('is rendered without an error and is valid', () => {
       expect({ status: kubectl.status, stderr: kubectl.stderr }).toEqual({ status: 0, stderr: '' });
       for (const manifest of rendered) validate(manifest);
     });

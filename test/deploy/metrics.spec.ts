@@ -29,7 +29,7 @@ async function publishedMetrics(): Promise<{ text: string; published: Map<string
 }
 
 describe('/metrics of a running installation', () => {
-  it('has exactly the names and labels that docs/operations.md has', async () => {
+  it('has exactly the metrics and labels of docs/operations.md', async () => {
     const { api } = await welcome(stage, program.url);
     await watchKeyword(api, {
       name: 'Kettle',

@@ -73,7 +73,7 @@ describe('deploy/systemd/earshot.service', () => {
     expect(Number(values('TimeoutStopSec')[0])).toBeGreaterThan(10);
   });
 
-  it('sets settings that exist', () => {
+  it('sets only existing settings', () => {
     const set = values('Environment').map((line) => line?.split('=')[0] ?? '');
     expect(unknownSettings(set.filter((name) => name !== 'NODE_ENV'))).toEqual([]);
     expect(unknownSettings(Object.keys(parseEnv(read('deploy/systemd/earshot.env.example'))))).toEqual([]);

@@ -5,7 +5,10 @@ const { rules } = require('../rules.json');
 const HOOK_TIMEOUT_MS = 60_000;
 const RULE_IDS = new Set(Object.values(rules).flatMap((section) => Object.keys(section)));
 
-/** The process itself, with the part of the `jest` object that works without jest's own module registry. */
+/**
+ * The environment of a spec: the process itself, with the part of the `jest` object that works without jest's
+ * own module registry.
+ */
 module.exports = class NativeEnvironment {
   global = globalThis;
 
@@ -33,7 +36,8 @@ module.exports = class NativeEnvironment {
     // The next spec file runs in the same process.
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);
-    // jest ends the process with SIGTERM, and sends the next spec to its successor: a handler of the spec must not delay that.
+    // jest ends the process with SIGTERM, and runs the next spec in a new process. A handler of the spec must
+    // not delay this.
     process.removeAllListeners('SIGTERM');
   }
 

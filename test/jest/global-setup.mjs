@@ -39,9 +39,9 @@ export default async function setup() {
 }
 
 /**
- * Moves the temporary files of the specs, and so the data of their stores, into memory if there is room for them. There
- * they need less processor time than on a disk. A `TMPDIR` that somebody has set is kept. Deletes those of runs that were
- * killed.
+ * Moves the temporary files of the specs, which include the data of their stores, into memory if there is
+ * enough room, because a disk needs more processor time. Keeps a `TMPDIR` that is set already. Deletes the
+ * files of runs that were killed.
  */
 function writeToMemory() {
   if (process.env.TMPDIR || !existsSync(MEMORY)) return;
@@ -52,15 +52,15 @@ function writeToMemory() {
   const { bavail, bsize } = statfsSync(MEMORY);
   if (Math.min(bavail * bsize, freemem()) < LEAST_FREE_BYTES) return;
   const directory = mkdtempSync(join(MEMORY, `earshot-specs-${process.pid}-`));
-  // As root, the stores run as other users.
+  // If the specs run as root, the stores run as other users.
   chmodSync(directory, 0o1777);
   process.env.TMPDIR = directory;
   process.env.SPEC_FILES = directory;
 }
 
 /**
- * Compiles sources and specs into one tree, in which a spec meets one copy of each class. Types are checked by
- * `npm run typecheck`, not here.
+ * Compiles sources and specs into one tree, so that a spec loads only one copy of each class. Types are
+ * checked by `npm run typecheck`, not here.
  */
 async function compile() {
   const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -5,13 +5,14 @@ const { compiledFile } = require('./compiled.cjs');
 const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
 
 const { AsyncLocalStorage } = asyncHooks;
-/** Those of the present copy of jest-circus. */
+/** The storages of the present copy of jest-circus. */
 const storages = [];
 
 /**
- * Loads spec files for jest: each is Node's own module, without the virtual machine context of jest's runtime,
- * which loads every module again for each file. The files of a worker share the modules they import, so that these are loaded
- * and compiled once. So `jest.mock` does not exist, and what a module counts goes on from file to file.
+ * Loads spec files for jest as native modules of Node. jest's own runtime has a virtual machine context for
+ * each file, and loads every module again in it. Here the files of a worker share the modules that they
+ * import, so each module is loaded and compiled once. So `jest.mock` does not exist, and counters of a module
+ * keep their values from file to file.
  */
 module.exports = class NativeRuntime {
   constructor(_projectConfig, environment) {
@@ -28,7 +29,8 @@ module.exports = class NativeRuntime {
     return import(pathToFileURL(compiledFile(file)).href);
   }
 
-  // Node writes into each promise for each storage that is not disabled: those of a hundred copies slow everything down.
+  // Node writes into each promise for each storage that is not disabled: the storages of a hundred copies
+  // would slow everything down.
   requireInternalModule(file) {
     asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
       constructor() {
@@ -52,7 +54,7 @@ module.exports = class NativeRuntime {
     for (const storage of storages.splice(0)) storage.disable();
   }
 
-  // What jest asks of a runtime besides, and what has no meaning here.
+  // Other methods that jest calls, which have no effect here.
   setGlobalsForRuntime() {}
   enterTestCode() {}
   leaveTestCode() {}

@@ -1,8 +1,9 @@
 const { relative } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-// They take from half a minute to three minutes each, and mostly wait: for leases to expire, for messages to be delivered
-// again. In a fresh clone jest knows no durations, and one of them at the end would run alone.
+// These files take from half a minute to three minutes each, and mostly wait: for leases to expire, for
+// messages to be delivered again. In a fresh clone jest knows no durations, and one of them at the end would
+// run alone.
 const SLOWEST = [
   'test/browser/pages.spec.ts',
   'test/browser/first-keyword.spec.ts',
