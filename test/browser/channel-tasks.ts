@@ -6,7 +6,7 @@ import type { Member } from './member.js';
 
 /** A member sets up channels and the signing secret. */
 export function channelTasks(member: Member): void {
-  it('rotates the signing secret, and sees until when the previous one still signs', async () => {
+  it('rotates the signing secret, and sees until when the previous secret also signs', async () => {
     const { page } = member;
     const before = (await call(page, 'GET', '/v1/signing-secret')).signingSecret as string;
     await member.open('settings/webhooks');

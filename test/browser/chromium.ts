@@ -4,7 +4,7 @@ import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { checkout } from '#testing';
 
-/** scripts/run.mjs installs it there. */
+/** scripts/run.mjs installs the browser there. */
 const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
@@ -16,20 +16,24 @@ const FLAGS = [
   ],
 ];
 
-/** Screenshots, for people to look at: taken with `SCREENSHOTS=1` only, because each costs a tenth of a second. */
+/**
+ * The folder of screenshots. Tests take them only with `SCREENSHOTS=1`, because each costs a tenth of a
+ * second.
+ */
 const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
 
 export type Theme = 'light' | 'dark';
 
-/** Starts the browser. A page that does not do what a test expects fails it after 30 s. */
+/** Starts the browser. A test fails if a page does not do within 30 s what the test expects. */
 export const startChromium = (): Promise<Browser> =>
-  // With handlers for signals, the process of the tests would only close its browsers when it is asked to end.
+  // With the signal handlers of playwright, a signal would only close the browsers, and not end the process
+  // of the tests.
   chromium.launch({
     ...{ executablePath: EXECUTABLE, args: FLAGS },
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
   });
 
-/** A page in a session of its own, and what its console reported as wrong. */
+/** A page with its own session, and the errors in its console. */
 export interface BrowserPage {
   page: Page;
   faults: string[];
@@ -83,7 +87,7 @@ export async function seriousFindings(page: Page, rules = ALL_RULES): Promise<st
     );
 }
 
-/** Waits until no colour is between two others, as after a change of the theme. */
+/** Waits until no colour is changing, for example after a change of the theme. */
 async function transitionsEnded(page: Page): Promise<void> {
   await page.evaluate(`Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
@@ -111,7 +115,10 @@ export async function findingsInBothThemes(
   return found;
 }
 
-/** Of the visible part: a picture of the whole page changes its size twice, and takes several times as long. */
+/**
+ * Takes a picture of the visible part. A picture of the whole page resizes the page twice, and takes several
+ * times as long.
+ */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (process.env.SCREENSHOTS !== '1') return;
   mkdirSync(SCREENSHOTS, { recursive: true });

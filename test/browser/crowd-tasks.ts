@@ -5,9 +5,9 @@ import { call } from './installation.js';
 import { publishMentions } from './many-mentions.js';
 import type { Member } from './member.js';
 
-/** A member comes back after many mentions. */
+/** The connection of a member is interrupted while many mentions arrive. */
 export function crowdTasks(member: Member): void {
-  it('sees each mention once after a break in which 2,100 arrived', async () => {
+  it('sees each mention once after an interruption in which 2,100 mentions arrived', async () => {
     const { stage, clickhouse, page, accountId } = member;
     const { id: keywordId, watches } = await call(
       ...([page, 'POST', '/v1/keywords', sleepingKeyword('Crowd', 'crowd')] as const),

@@ -41,14 +41,14 @@ export class Dashboard {
     return `${this.installation.url}/${path.replace('$', this.keywordId)}`;
   }
 
-  /** A page of the owner, in a browser that has never seen the dashboard. */
+  /** Opens a page with the session of the owner, in a browser that has not loaded the dashboard before. */
   async open(path: string): Promise<BrowserPage> {
     const opened = await this.newPage();
     await opened.page.goto(this.addressOf(path));
     return opened;
   }
 
-  /** An empty page with the session of the owner. */
+  /** Opens an empty page with the session of the owner. */
   async newPage(): Promise<BrowserPage> {
     const opened = await openPage(this.installation.browser);
     await opened.page.context().addCookies(this.cookies);
@@ -70,7 +70,7 @@ export class Dashboard {
 /** Waits until the skeletons have disappeared, so that the data is shown. */
 const settled = (page: Page) =>
   until('the page is loaded', async () => {
-    // In this order: the heading and the skeletons appear together.
+    // The heading must be checked first, because the heading and the skeletons appear together.
     if ((await page.locator('h1').count()) !== 1) return false;
     return (await page.locator('[aria-busy="true"], [aria-label="Loading the page"]').count()) === 0;
   });

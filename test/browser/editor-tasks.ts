@@ -6,7 +6,7 @@ import { leavesOf } from './schema-paths.js';
 
 /** A member writes a keyword in the editor. */
 export function editorTasks(member: Member): void {
-  it('has a field in the editor for every value of the body that creates a keyword', async () => {
+  it('finds a field in the editor for every value of the body that creates a keyword', async () => {
     const { page } = member;
     const paths = leavesOf('KeywordBody').map(({ path }) => path);
     expect([...Object.keys(EDITOR_FIELDS), ...GIVEN_BY_EARSHOT].sort()).toEqual(paths.sort());
@@ -83,7 +83,8 @@ export function editorTasks(member: Member): void {
     await page.getByLabel('Terms match').first().selectOption('contains');
     await preview.getByText('A preview needs terms that match as whole words').waitFor();
     expect(await preview.getByRole('button', { name: 'Ask for the present terms' }).isDisabled()).toBe(true);
-    // The page of the same run, without a load of the document: what was read for the preview is still in memory.
+    // Opens the page of the same run without loading the document again, so that the results of the preview
+    // are still in memory.
     page.once('dialog', (leave) => void leave.accept());
     await page.getByRole('link', { name: 'Explore', exact: true }).click();
     await page.getByRole('heading', { name: 'Explore', exact: true }).waitFor();

@@ -4,9 +4,9 @@ import type { Dashboard } from './dashboard.js';
 const SCROLLED = 10_000;
 const MOST_HEAP_BYTES = 100_000_000;
 
-/** The feed is fast and small, however many mentions it has. */
+/** Tests of the memory and the speed of the feed with many mentions. */
 export function figureTasks(dashboard: Dashboard, mentions: number): void {
-  it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with a few rows in the document`, async () => {
+  it(`hold ${SCROLLED.toLocaleString('en')} mentions in less than 100 MB, with only a few rows in the document`, async () => {
     const { page } = await dashboard.open('feed?window=90d');
     await page.getByRole('article').first().waitFor();
     await page.evaluate(scrollTo(SCROLLED));
@@ -36,7 +36,10 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
   }, 150_000);
 }
 
-/** Scrolls to the end of the list, again and again, until it has this many rows. It runs in the page, which is faster. */
+/**
+ * Scrolls to the end of the list repeatedly, until the list has this many rows. The code runs in the page,
+ * which is faster.
+ */
 const scrollTo = (rows: number) => `(async () => {
   const feed = document.querySelector('[role=feed]');
   const last = () => [...feed.querySelectorAll('[role=article]')].at(-1)?.ariaPosInSet;

@@ -4,7 +4,7 @@ import type { Stranger } from './stranger.js';
 
 /** The new member works with mentions. */
 export function feedTasks(stranger: Stranger): void {
-  it('reads and marks mentions with the keyboard alone', async () => {
+  it('reads and marks mentions with only the keyboard', async () => {
     const { page } = stranger;
     await stranger.openFeed();
     await page.keyboard.press('j');
@@ -84,7 +84,7 @@ export function feedTasks(stranger: Stranger): void {
     await detail.getByText('corrected by a person').waitFor();
   }, 150_000);
 
-  it('exports what the filters show, and keeps the filters as a view', async () => {
+  it('exports the mentions that the filters show, and saves the filters as a view', async () => {
     const { page, faults } = stranger;
     await page.goto(`${stranger.url}/feed?q=switch&window=30d`);
     await page.getByRole('article').first().waitFor();

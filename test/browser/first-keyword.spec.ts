@@ -7,7 +7,7 @@ import { sessionTasks } from './session-tasks.js';
 import { Stranger } from './stranger.js';
 import { workTasks } from './work-tasks.js';
 
-describe('a stranger with a new installation', () => {
+describe('the first member of a new installation', () => {
   const stranger = new Stranger();
 
   beforeAll(() => stranger.begin(), 150_000);

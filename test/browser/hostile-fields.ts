@@ -17,7 +17,7 @@ import { leavesOf } from './schema-paths.js';
 /** A text of a stranger: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
-/** A name of the maximum length for posts, without a place at which a line can break. */
+/** A hostile text that is also very long and has no place at which a line can break. */
 const long = (field: string) => hostile(field) + 'W'.repeat(900);
 
 const SCRIPT_LINK = 'javascript:hit=2';
@@ -28,7 +28,7 @@ type Owner = Pick<MentionRow, 'account_id' | 'keyword_id' | 'watch_id'>;
 
 const now = () => new Date().toISOString();
 
-/** A keyword that never runs: a test writes everything that it finds. */
+/** A keyword that never runs: the tests write its mentions and answers themselves. */
 export const sleepingKeyword = (name: string, prompt: string, more: object = {}) => ({
   name,
   refreshIntervalSeconds: 86_400,
@@ -133,7 +133,7 @@ async function writeSettings(page: Page) {
   return call(page, 'POST', '/v1/keywords', sleepingKeyword(hostile('keyword'), hostile('prompt'), more));
 }
 
-/** A listing, because it has the most fields. */
+/** A hostile mention of a listing, because listings have the most fields. */
 function hostileMention(watch: Owner): Partial<MentionRow> {
   const term = long('term');
   const clause = {

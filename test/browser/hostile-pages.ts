@@ -5,13 +5,13 @@ import { hostile, REPORT_TOKEN } from './hostile-fields.js';
 interface HostilePage {
   path: string;
   fields: string[];
-  /** Opens what the page shows only on demand. */
+  /** Opens the parts that the page shows only on demand. */
   open?: (page: Page) => Promise<void>;
 }
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
-/** Every page with a field of a stranger, each once. */
+/** Every page that shows a text of strangers, each once. */
 export const hostilePages = (ids: { keywordId: string; mentionId: string }): HostilePage[] => [
   {
     path: `feed?keyword=${ids.keywordId}&include=dropped&mention=${ids.mentionId}`,
@@ -97,17 +97,20 @@ export const hostilePages = (ids: { keywordId: string; mentionId: string }): Hos
   { path: 'settings/audit-log', fields: ['body key'] },
 ];
 
-/** The fields whose text the page does not show letter by letter, as text or as the value of an input. */
+/** The fields whose exact text the page shows neither as text nor as the value of an input. */
 export async function missingIn(page: Page, fields: readonly string[]): Promise<string[]> {
   const shown = await page.evaluate<string>(
     `[document.body.textContent, ...Array.from(document.querySelectorAll('input, textarea'), (one) => one.value)].join(' ')`,
   );
-  // JSON is shown as JSON.
+  // Pages that show JSON contain the text in its JSON form.
   const forms = (field: string) => [hostile(field), JSON.stringify(hostile(field)).slice(1, -1)];
   return fields.filter((field) => !forms(field).some((form) => shown.includes(form)));
 }
 
-/** Elements of the document that would run code or have a link that is not http(s); and whether a script of a stranger ran. */
+/**
+ * Elements of the document that would run code or have a link that is not http(s), and a text if a script of
+ * a stranger ran.
+ */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const addresses = ['href', 'src', 'srcset', 'action', 'formaction', 'poster', 'data', 'xlink:href'];
@@ -121,11 +124,11 @@ export const harmIn = (page: Page) =>
   })()`);
 
 /**
- * Texts that end outside of the window, where nobody can scroll to. Texts with an ellipsis, and elements that
- * scroll on their own, do not count.
+ * Texts that end outside of the window, in a part to which nobody can scroll. Texts with an ellipsis, and
+ * texts in elements that can be scrolled, do not count.
  */
 export async function lostIn(page: Page): Promise<string[]> {
-  // Moves the mouse away from charts, which show a text next to it.
+  // Moves the mouse away from charts, which show a text next to the mouse.
   await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {
     const isMeant = (element) => {

@@ -12,16 +12,19 @@ import { directionsOf, harmIn, hostilePages, lostIn, missingIn } from './hostile
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** Reverses everything up to the end of its paragraph, or of its isolation. */
+/** A character that reverses the text up to the end of its paragraph or its isolation. */
 const REVERSED = '\u202e';
 
-/** Repeats the search until it finds nothing, because a page moves while it loads. @returns what it still finds after 20 s */
+/**
+ * Repeats the search until it finds nothing, because a page moves while it loads. @returns the findings that
+ * remain after 20 s
+ */
 const left = (find: () => Promise<string[]>): Promise<string[]> =>
   until('nothing is found', async () => (await find()).length === 0, 20_000).then(() => [], find);
 
-/** A member sees what strangers have written. */
+/** Tests of pages with texts of strangers. */
 export function hostileTasks(member: Member): void {
-  it('sees the text of strangers as text on every page, and only http(s) links of theirs', async () => {
+  it('sees texts of strangers as plain text on every page, and only their http(s) links', async () => {
     const { stage, clickhouse, database, page, faults, accountId } = member;
     stage.simulator.world.publish('hackernews', {
       ...{ title: hostile('found'), text: 'About the Umbra.', author: hostile('poster') },
@@ -44,7 +47,7 @@ export function hostileTasks(member: Member): void {
     expect(faults).toEqual([]);
   }, 180_000);
 
-  it('shows a text of a stranger that reverses the direction without reversing the text next to it', async () => {
+  it('sees a text of a stranger that reverses the direction without a reversal of the text next to it', async () => {
     const { clickhouse, page, accountId } = member;
     const { id: channelId } = await call(page, 'POST', '/v1/channels', {
       ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },

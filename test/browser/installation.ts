@@ -16,14 +16,15 @@ export interface BrowserStage {
 export const OWNER = { email: 'ada@example.org', password: 'four words in a row' };
 
 /**
- * All services in one process, on a simulated world.
+ * Starts all services in one process, with simulated sources.
  * @param options `hasModel`: with a language model, which the simulator provides
  */
 export async function openBrowserStage({ hasModel = false } = {}): Promise<BrowserStage> {
   const [stage, browser] = await Promise.all([setStage(), startChromium()]);
   const program = await startProgram('earshot', {
     ...stage.env,
-    // Longer than the default: each query for due searches costs processor time, and the browser needs most of that.
+    // This is longer than the default, because each query for due searches costs processor time that the
+    // browser needs.
     POLL_TICK_MS: '500',
     ...simulatedChannels(stage.simulator),
     ...(hasModel && simulatedLlm(stage.simulator.url)),

@@ -16,9 +16,9 @@ const STREAM = '**/v1/stream*';
 const unavailable = (route: Route) =>
   route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } });
 
-/** The feed shows all mentions, also hostile ones, and also after failures. */
+/** Tests of the live feed: hostile posts, and interruptions of the connection and the session. */
 export function liveFeedTasks(stranger: Stranger): void {
-  it('shows hostile posts as text, and never makes their links clickable', async () => {
+  it('sees hostile posts as text, without clickable links to scripts', async () => {
     const { page, faults } = stranger;
     await stranger.openFeed();
     stranger.post(HOSTILE.text, HOSTILE);
@@ -41,7 +41,7 @@ export function liveFeedTasks(stranger: Stranger): void {
     expect(faults).toEqual([]);
   }, 150_000);
 
-  it('shows the mentions that arrived while the live connection was interrupted', async () => {
+  it('sees the mentions that arrived while the live connection was interrupted', async () => {
     const { page } = stranger;
     await page.route(STREAM, unavailable);
     await page.goto(`${stranger.url}/feed?window=30d`);
@@ -55,7 +55,7 @@ export function liveFeedTasks(stranger: Stranger): void {
     await page.getByText('Live', { exact: true }).waitFor();
   }, 90_000);
 
-  it('shows the mentions that arrived between the end of the session and the new sign-in', async () => {
+  it('sees the mentions that arrived between the end of the session and the new sign-in', async () => {
     const { page, faults } = stranger;
     await stranger.openFeed();
     stranger.post('An Umbra Lamp that came before the end.');

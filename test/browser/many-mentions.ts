@@ -35,7 +35,7 @@ export async function writeMentions(
   });
 }
 
-/** Publishes the events of mentions, which the service then writes. */
+/** Publishes the events of mentions; analysis then writes the mentions. */
 export async function publishMentions(
   natsUrl: string,
   owner: { accountId: string; keywordId: string; watchId: string },

@@ -16,7 +16,7 @@ describe('a member in the dashboard', () => {
   channelTasks(member);
   insightTasks(member);
   editorTasks(member);
-  // These rename the keyword, and add many mentions.
+  // These tests rename the keyword and add many mentions, so they come last.
   hostileTasks(member);
   crowdTasks(member);
 });

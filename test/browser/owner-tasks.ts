@@ -7,7 +7,7 @@ const LONGEST_CHECK_MS = 60_000;
 
 /** The owner sends events again, invites members, and changes the password. */
 export function ownerTasks(dashboard: Dashboard): void {
-  it('send a delivery again, replay a window, and enable an address that was disabled', async () => {
+  it('let the owner send a delivery again, replay a window, and enable a disabled address', async () => {
     const { simulator } = dashboard.installation.stage;
     const { page } = await dashboard.open('deliveries?tab=replays');
     const webhookUrl = `${simulator.url}/hooks/pages`;
@@ -49,7 +49,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     await page.context().close();
   }, 150_000);
 
-  it('change a criterion of all sources of a keyword', async () => {
+  it('let the owner change a criterion of all sources of a keyword', async () => {
     const { page } = await dashboard.open('keywords/$/edit');
     await page.getByRole('button', { name: 'More criteria for all sources' }).click();
     await page.getByRole('textbox', { name: 'Sort' }).fill('new');
@@ -61,7 +61,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     await page.context().close();
   }, 60_000);
 
-  it('create a key that works, and invite a member who signs up with the link', async () => {
+  it('let the owner create a key that works, and invite a member who signs up with the link', async () => {
     const { page } = await dashboard.open('settings/keys');
     await page.getByRole('textbox', { name: 'Name' }).fill('Reports');
     await page.getByLabel('Scope').selectOption('read');
@@ -95,7 +95,7 @@ export function ownerTasks(dashboard: Dashboard): void {
     await page.getByText('POST /v1/invitations').waitFor();
   }, 150_000);
 
-  it('end another session, and change the password', async () => {
+  it('let the owner end another session, and change the password', async () => {
     const { page: other } = await openPage(dashboard.installation.browser);
     const session = () => other.request.get(`${dashboard.installation.url}/v1/auth/session`);
     const signIn = (password: string) =>

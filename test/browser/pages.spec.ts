@@ -71,7 +71,7 @@ describe('the pages of the dashboard', () => {
   });
 
   it.each(['sign-in', 'sign-up', 'reset-password'])(
-    'before the sign-in, %s has no serious finding',
+    'have no serious finding before the sign-in: %s',
     async (path) => {
       const { page } = await openPage(dashboard.installation.browser);
       weights.set(path, await dashboard.visit(page, path));
@@ -114,7 +114,10 @@ describe('the pages of the dashboard', () => {
 
 const nameOf = (path: string) => path.replaceAll('/', '-').replace('$', 'keyword');
 
-/** By how many pixels the page is wider than its window, after it has reached its width. */
+/**
+ * The number of pixels by which the page is wider than its window, after the page has reached its final
+ * width.
+ */
 async function excessOf(page: Page): Promise<number> {
   const excess = () => page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
   await until('the page fits', async () => (await excess()) === 0, 5_000).catch(() => 'see the result');

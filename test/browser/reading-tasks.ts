@@ -7,7 +7,7 @@ import { type Member, RECALL } from './member.js';
 
 /** A member reads mentions in the feed. */
 export function readingTasks(member: Member): void {
-  it('finds mentions by their meaning, for the price on the button', async () => {
+  it('finds mentions by their meaning, and pays the price that the button shows', async () => {
     const { page } = member;
     await member.open('feed');
     await page.getByText('Meaning', { exact: true }).click();
@@ -19,7 +19,7 @@ export function readingTasks(member: Member): void {
     expect(first).toContain('its battery hardly lasts the morning');
   }, 90_000);
 
-  it('folds the mentions of one story into a row, and opens the story', async () => {
+  it('sees the mentions of one story as a single row, and opens the story', async () => {
     const { page } = member;
     await member.open('feed');
     const stories = page.getByRole('article').filter({ hasText: RECALL.title });
@@ -48,7 +48,7 @@ export function readingTasks(member: Member): void {
     expect(new URL(page.url()).searchParams.get('include')).toBe('dropped');
   }, 90_000);
 
-  it('compares the mentions of a keyword with those of its competitors', async () => {
+  it('compares the mentions of a keyword with the mentions of its competitors', async () => {
     const { clickhouse, page, accountId } = member;
     const body = sleepingKeyword('Northwind', 'Which lamp?', { subjectRole: 'competitor' });
     const { id: keyword_id, watches } = await call(page, 'POST', '/v1/keywords', body);

@@ -39,7 +39,9 @@ function walk(schema: Schema, path: string): Leaf[] {
   return [{ path, schema }];
 }
 
-/** If a value has several forms, only the form with parts counts: the others are short forms of it. */
+/**
+ * If a value has several forms, returns only the form with parts, because the others are short forms of it.
+ */
 function variantsOf({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] {
   const variants = [...anyOf, ...oneOf, ...allOf].filter(({ type }) => type !== 'null');
   const withParts = variants.filter(({ $ref, properties }) => $ref ?? properties);

@@ -1,9 +1,9 @@
 import { OWNER } from './installation.js';
 import type { Stranger } from './stranger.js';
 
-/** The session of the new member ends. */
+/** Tests of the end of a session. */
 export function sessionTasks(stranger: Stranger): void {
-  it('asks for the password when the session ends, and keeps the typed text', async () => {
+  it('is asked for the password when the session ends, and keeps the typed text', async () => {
     const { page } = stranger;
     await stranger.openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
@@ -17,7 +17,7 @@ export function sessionTasks(stranger: Stranger): void {
     await page.getByText('These searches start over').waitFor();
   }, 150_000);
 
-  it('comes back to the same address after a sign-in', async () => {
+  it('returns to the same address after a sign-in', async () => {
     const { page } = stranger;
     await page.context().clearCookies();
     await page.goto(`${stranger.url}/feed?q=switch&window=30d`);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { openPage } from './chromium.js';
 import { call, openBrowserStage, OWNER, type BrowserStage } from './installation.js';
 
-/** A person with a browser and a new installation, who becomes its first member at sign-up. */
+/** A person with a browser and a new installation, who becomes the first member at sign-up. */
 export class Stranger {
   page!: Page;
   faults!: string[];
@@ -21,7 +21,7 @@ export class Stranger {
     await this.installation?.close();
   }
 
-  /** Somebody writes a post on Hacker News. */
+  /** Publishes a post on Hacker News. */
   post(text: string, more: object = {}): void {
     this.installation.stage.simulator.world.publish('hackernews', { title: '', text, ...more });
   }
@@ -52,7 +52,7 @@ export class Stranger {
     await this.page.getByRole('region', { name: 'Price' }).getByText('credits a month').waitFor();
   }
 
-  /** Signs in where the page asks for it after the end of the session. */
+  /** Signs in on the dialog that the page shows after the end of the session. */
   async signInAgain(): Promise<void> {
     const dialog = this.page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByRole('textbox').fill(OWNER.password);

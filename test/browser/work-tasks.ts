@@ -3,7 +3,7 @@ import type { Stranger } from './stranger.js';
 
 /** The new member sees checks and deliveries, and builds rules. */
 export function workTasks(stranger: Stranger): void {
-  it('shows the coverage of each source, and each delivery with its response', async () => {
+  it('sees the coverage of each source, and each delivery with its response', async () => {
     const { page } = stranger;
     const { id } = await stranger.keyword();
     await page.goto(`${stranger.url}/keywords/${id}/coverage`);
@@ -30,7 +30,7 @@ export function workTasks(stranger: Stranger): void {
     expect(await page.getByText('channel:').count()).toBe(0);
   }, 150_000);
 
-  it('finds the event of a delivery without a keyword, whose first attempt was an hour late', async () => {
+  it('sees the event of a delivery without a keyword, although its first attempt was an hour late', async () => {
     const { page } = stranger;
     const deliveries = '**/v1/deliveries?*';
     const late = new Date(Date.now() + 3_600_000).toISOString();
@@ -49,7 +49,7 @@ export function workTasks(stranger: Stranger): void {
     await page.unroute(deliveries);
   }, 60_000);
 
-  it('shows the newest eight of many gaps, how many more there are, and all of them on demand', async () => {
+  it('sees the newest eight of many gaps, the number of further gaps, and all of them on demand', async () => {
     const { page } = stranger;
     const { id } = await stranger.keyword();
     const coverage = '**/coverage?*';
@@ -105,7 +105,7 @@ export function workTasks(stranger: Stranger): void {
     expect(await page.getByRole('button', { name: 'Save the rules' }).isDisabled()).toBe(true);
   }, 150_000);
 
-  it('asks sources once after the price, and keeps the question as a keyword', async () => {
+  it('sees the price, asks sources once, and keeps the question as a keyword', async () => {
     const { page } = stranger;
     await page.goto(`${stranger.url}/explore`);
     await page.getByRole('textbox', { name: 'Words to search for' }).fill('Umbra Lamp');
@@ -116,7 +116,7 @@ export function workTasks(stranger: Stranger): void {
     expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe('Umbra Lamp');
   }, 150_000);
 
-  it('sees every credit, and that the ledger adds up', async () => {
+  it('sees all movements of credits, and that the sums of the ledger agree', async () => {
     const { page, faults } = stranger;
     await page.goto(`${stranger.url}/credits`);
     await page.getByText('The ledger adds up').waitFor();
@@ -129,7 +129,10 @@ export function workTasks(stranger: Stranger): void {
   }, 150_000);
 }
 
-/** Answers like a backtest in which a rule fires rarely: an empty page before its mentions, and another one after them. */
+/**
+ * Answers like a backtest in which a rule fires rarely: one page before its mentions is empty, and one page
+ * after them.
+ */
 async function withEmptyPages(route: Route): Promise<void> {
   const url = new URL(route.request().url());
   const cursor = url.searchParams.get('cursor');
