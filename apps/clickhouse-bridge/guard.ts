@@ -54,7 +54,7 @@ export function* guarded(
   let before: SqlToken | undefined;
   let isEngine = false;
   for (const token of tokens) {
-    refuseHiding(sql, token);
+    refuseAmbiguousText(sql, token);
     if (!first) refuseStatement(token);
     else if (before === first && first.text === 'CREATE' && !CREATED.has(token.text))
       throw refused(`CREATE ${token.text}`);
@@ -90,7 +90,7 @@ function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
  * Refuses text that the engine reads differently than this parser: escapes in names, heredocs, MySQL's comments, curly
  * quotes.
  */
-function refuseHiding(sql: string, token: SqlToken): void {
+function refuseAmbiguousText(sql: string, token: SqlToken): void {
   const raw = sql.slice(token.start, token.end);
   const isEscaped = token.name !== undefined && raw.includes('\\');
   const isOdd = token.kind === 'other' && raw.length === 1 && !/[!-~]/.test(raw);

@@ -6,7 +6,7 @@ import type { RunningService } from '#platform';
 import { until } from '#testing';
 import { endpointTasks } from './testing/endpoint-tasks.js';
 import {
-  gotten,
+  receivedRequests,
   openDelivery,
   startReceiver,
   type DeliveryUnderTest,
@@ -35,7 +35,7 @@ describe('a delivery', () => {
   it('sends the stored bytes once, signed at that moment, and records the attempt [limits.signature]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/well`);
     const { eventId, bytes } = await delivery.event(watchId);
-    const [request] = await gotten(receiver, '/well', 1);
+    const [request] = await receivedRequests(receiver, '/well', 1);
     expect(request?.body.equals(bytes)).toBe(true);
     const { 'x-signature': signature = '', 'webhook-id': id, 'content-type': type } = request?.headers ?? {};
     expect([id, type]).toEqual([eventId, 'application/json']);
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     await delivery.event(watchId, false);
     await delivery.event(newId());
     const { eventId } = await delivery.event(watchId);
-    const requests = await gotten(receiver, '/quiet', 1);
+    const requests = await receivedRequests(receiver, '/quiet', 1);
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);
     const { eventId: stopped } = await delivery.event(watchId, false, true);
-    const requests = await gotten(receiver, '/ruled', 2);
+    const requests = await receivedRequests(receiver, '/ruled', 2);
     // Two deliveries to one address run at the same time.
     expect(requests.map(({ headers }) => headers['webhook-id']).sort()).toEqual([sent, stopped].sort());
   });
@@ -79,7 +79,7 @@ describe('a delivery', () => {
     await delivery.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);
     await delivery.event(watchId);
     await delivery.event(await delivery.watch(`${receiver.url}/after-deleted`));
-    await gotten(receiver, '/after-deleted', 1);
+    await receivedRequests(receiver, '/after-deleted', 1);
     expect(receiver.received.some(({ path }) => path === '/deleted')).toBe(false);
   });
 
@@ -96,7 +96,7 @@ describe('a delivery', () => {
     receiver.answers.delete('/shaky');
     await delivery.makeDue();
     await until('the event is delivered', async () => (await delivery.pending(eventId)) === undefined);
-    const requests = await gotten(receiver, '/shaky', 3);
+    const requests = await receivedRequests(receiver, '/shaky', 3);
     expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
     const records = await delivery.attempts(eventId, 3);
     expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
@@ -128,7 +128,7 @@ describe('a delivery', () => {
       );
     const signaturesOf = async (path: string) => {
       const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
-      const [request] = await gotten(receiver, path, 1);
+      const [request] = await receivedRequests(receiver, path, 1);
       const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
       const of = (secret: string) =>
         `v1=${createHmac('sha256', secret)
@@ -156,7 +156,7 @@ describe('a delivery', () => {
       ]);
     await version('legacy');
     const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
-    const [request] = await gotten(receiver, '/legacy', 1);
+    const [request] = await receivedRequests(receiver, '/legacy', 1);
     await version('v1');
     const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
     expect(request?.headers['x-signature']).toBe(expected);
@@ -185,7 +185,7 @@ describe('a delivery', () => {
         pending: true,
       },
     ]);
-    await gotten(receiver, '/other-target', 1);
+    await receivedRequests(receiver, '/other-target', 1);
     receiver.answers.delete('/other-target');
     await until('both wait', async () => (await delivery.attempts(eventId, 2)).length === 2);
     await until('each has one attempt', async () => {
@@ -216,10 +216,10 @@ describe('a delivery', () => {
     receiver.answers.set('/hangs', { status: 0 });
     const hanging = await delivery.watch(`${receiver.url}/hangs`);
     await Promise.all(Array.from({ length: 60 }, () => delivery.event(hanging)));
-    await gotten(receiver, '/hangs', 1);
+    await receivedRequests(receiver, '/hangs', 1);
     const began = Date.now();
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/beside`));
-    await gotten(receiver, '/beside', 1);
+    await receivedRequests(receiver, '/beside', 1);
     expect(Date.now() - began).toBeLessThan(2500);
     await delivery.attempts(eventId, 1);
     expect(receiver.received.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(16);

@@ -1,6 +1,6 @@
 import { until } from '#testing';
 import {
-  gotten,
+  receivedRequests,
   openDelivery,
   startReceiver,
   type DeliveryUnderTest,
@@ -39,10 +39,10 @@ it('an endpoint that answers 410 is disabled immediately, gets at most one reque
   receiver.received.length = 0;
   receiver.answers.set('/gone', { status: 410 });
   await delivery.makeDue();
-  await gotten(receiver, '/gone', 1);
+  await receivedRequests(receiver, '/gone', 1);
   const began = Date.now();
   await delivery.event(well);
-  await gotten(receiver, '/well', 1);
+  await receivedRequests(receiver, '/well', 1);
   expect(Date.now() - began).toBeLessThan(2500);
   await until('the endpoint is disabled, and nothing waits for it', async () => {
     const disabled = await countOf(

@@ -15,7 +15,7 @@ import {
 import type { ChannelKind } from './channels/channel.js';
 import { Targets } from './attempts/targets.js';
 import {
-  gotten,
+  receivedRequests,
   openDelivery,
   startReceiver,
   type DeliveryUnderTest,
@@ -49,7 +49,7 @@ describe('the delivery service', () => {
     await delivery.makeDue();
     const second = await delivery.start();
     await until('the event is delivered', async () => (await delivery.pending(eventId)) === undefined);
-    const requests = await gotten(receiver, '/late', 2);
+    const requests = await receivedRequests(receiver, '/late', 2);
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
     await second.stop();
     expect(receiver.received.filter(({ path }) => path === '/late').length).toBe(2);
@@ -58,7 +58,7 @@ describe('the delivery service', () => {
   it('delivers an event that was appended while no process ran', async () => {
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/meanwhile`));
     const service = await delivery.start();
-    expect((await gotten(receiver, '/meanwhile', 1))[0]?.headers['webhook-id']).toBe(eventId);
+    expect((await receivedRequests(receiver, '/meanwhile', 1))[0]?.headers['webhook-id']).toBe(eventId);
     await service.stop();
   });
 
@@ -66,12 +66,12 @@ describe('the delivery service', () => {
     receiver.answers.set('/cut', { status: 0 });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/cut`));
     const first = await delivery.start();
-    await gotten(receiver, '/cut', 1);
+    await receivedRequests(receiver, '/cut', 1);
     await first.stop(1);
     receiver.answers.delete('/cut');
     const second = await delivery.start();
     await delivery.makeDue();
-    const [, again] = await gotten(receiver, '/cut', 2);
+    const [, again] = await receivedRequests(receiver, '/cut', 2);
     expect(again?.headers['webhook-id']).toBe(eventId);
     await second.stop();
   });
@@ -80,7 +80,7 @@ describe('the delivery service', () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];
     const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));
-    await gotten(receiver, '/shared', 50);
+    await receivedRequests(receiver, '/shared', 50);
     for (const service of services) await service.stop();
     const ids = receiver.received
       .filter(({ path }) => path === '/shared')

@@ -2,7 +2,7 @@ import type { RunningService } from '#platform';
 import { stopTracing } from '#telemetry';
 import { startCollector, until, type ExportedSpan, type OtlpCollector } from '#testing';
 import {
-  gotten,
+  receivedRequests,
   openDelivery,
   startReceiver,
   type DeliveryUnderTest,
@@ -40,7 +40,7 @@ describe('the requests to an endpoint', () => {
   it('each belong to the trace of their own event, although they came in one batch', async () => {
     const watchId = await delivery.watch(`${receiver.url}/own`);
     await delivery.events(watchId, [sentBy('1'), sentBy('2', false), sentBy('3'), sentBy('4', false)]);
-    await gotten(receiver, '/own', 4);
+    await receivedRequests(receiver, '/own', 4);
     await until('both are exported', () => requestsOf('1').length > 0 && requestsOf('3').length > 0);
     const posts = collector.spans.filter(({ name }) => name === 'POST');
     expect(posts.map((span) => span.traceId).sort()).toEqual([traceId('1'), traceId('3')]);
@@ -57,7 +57,7 @@ describe('the requests to an endpoint', () => {
       );
     receiver.answers.delete('/later');
     await delivery.makeDue();
-    await gotten(receiver, '/later', 4);
+    await receivedRequests(receiver, '/later', 4);
     await until('both attempts are exported', () => requestsOf('5').length === 2, 15_000);
     const [first, second] = requestsOf('5');
     expect(second?.parentSpanId).toBe(first?.parentSpanId);

@@ -61,7 +61,7 @@ import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { AuditLog } from './auth/audit-log.js';
 import { AttemptLimits } from './auth/attempt-limits.js';
-import { BadKeys } from './auth/bad-keys.js';
+import { FailedKeyAttempts } from './auth/failed-key-attempts.js';
 import { Passwords } from './auth/passwords.js';
 import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SIGN_UP, SOURCES, type GatewayConfig } from './config.js';
 import { DashboardFiles } from './dashboard/dashboard-files.js';
@@ -213,7 +213,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           McpSpending,
           { provide: MCP_DAILY_CREDITS, useValue: config.MCP_DAILY_CREDITS },
           ApiKeys,
-          BadKeys,
+          FailedKeyAttempts,
           { provide: SIGN_UP, useValue: config.signUp },
           { provide: SignUpCodes, useValue: new SignUpCodes(config.MASTER_KEY) },
           { provide: SessionCookie, useValue: new SessionCookie(config.PUBLIC_URL) },

@@ -25,7 +25,7 @@ function startLoop(): void {
 }
 
 const pausesOf = async (id: string) => (await keywords.keywordRow(id)).pauses;
-const restsFor = (id: string, ...reasons: string[]) =>
+const isPausedFor = (id: string, ...reasons: string[]) =>
   until(`it is paused for ${reasons.join() || 'nothing'}`, async () => {
     const pauses = await pausesOf(id);
     return pauses.join() === reasons.join();
@@ -48,7 +48,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     await keywords.pause(accountId, id);
     await keywords.resume(accountId, id);
     startLoop();
-    await restsFor(id, 'schedule');
+    await isPausedFor(id, 'schedule');
     await until(
       'there is no next schedule change',
       async () => (await keywords.keywordRow(id)).turnsAt === null,
@@ -58,9 +58,9 @@ describe('a schedule whose start or end was not processed yet', () => {
   it('still ends if the credits have run out meanwhile', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'endsAt');
-    await keywords.goBroke(accountId, id, 1_000_000);
+    await keywords.pauseForCredits(accountId, id, 1_000_000);
     startLoop();
-    await restsFor(id, 'schedule', 'insufficient_credits');
+    await isPausedFor(id, 'schedule', 'insufficient_credits');
   });
 
   it('still begins if the user has paused the keyword meanwhile', async () => {
@@ -68,7 +68,7 @@ describe('a schedule whose start or end was not processed yet', () => {
     const id = await turned(accountId, 'startsAt');
     await keywords.pause(accountId, id);
     startLoop();
-    await restsFor(id, 'user');
+    await isPausedFor(id, 'user');
   });
 
   it('is treated as begun when the user resumes the keyword', async () => {
@@ -104,13 +104,13 @@ describe('credits that arrive', () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);
-    await keywords.goBroke(accountId, watchId, 5);
-    await keywords.goBroke(accountId, id, 5);
+    await keywords.pauseForCredits(accountId, watchId, 5);
+    await keywords.pauseForCredits(accountId, id, 5);
     await keywords.retireWatch(accountId, watchId);
     expect(await keywords.watchRow(watchId)).toEqual({ pauses: [] });
     await fundAccount(keywords.database, accountId, 9);
     startLoop();
-    await restsFor(id);
+    await isPausedFor(id);
   });
 
   /** Watches that are paused and older than all others. Their streams do not contain them, so they never resume. */
@@ -138,9 +138,9 @@ describe('credits that arrive', () => {
     );
     const accountId = await keywords.open('solo');
     const id = await keywords.keyword(accountId);
-    await keywords.goBroke(accountId, id, 5);
+    await keywords.pauseForCredits(accountId, id, 5);
     startLoop();
-    await restsFor(id);
+    await isPausedFor(id);
     await keywords.database.query('DELETE FROM watches WHERE account_id = $1', [other]);
   });
 });

@@ -93,7 +93,7 @@ export class PausesLoop implements Loop {
    * any account, so that an account with many keywords does not delay other accounts.
    */
   private async resumeForCredits(): Promise<void> {
-    const broke: (Paused & { needed: number; free: number })[] = await this.database.query(
+    const withoutCredits: (Paused & { needed: number; free: number })[] = await this.database.query(
       `SELECT r.id, r.account_id, r.needed, f.free FROM (
          SELECT keyword_id AS id, account_id, credits_needed AS needed, created_at FROM keywords
          WHERE 'insufficient_credits' = ANY (pauses)
@@ -108,8 +108,8 @@ export class PausesLoop implements Loop {
        ORDER BY row_number() OVER (PARTITION BY r.account_id ORDER BY r.created_at, r.id), r.created_at, r.id
        LIMIT ${AT_ONCE}`,
     );
-    const left = new Map(broke.map((one) => [one.account_id, one.free]));
-    for (const { id, account_id, needed } of broke) {
+    const left = new Map(withoutCredits.map((one) => [one.account_id, one.free]));
+    for (const { id, account_id, needed } of withoutCredits) {
       const free = left.get(account_id) ?? 0;
       if (free < needed) continue;
       left.set(account_id, free - needed);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stores?.drop());
 
 /** An HTTP client whose requests never end. */
-function hangingDoor(): { http: OutboundHttp; requests: () => number } {
+function hangingClient(): { http: OutboundHttp; requests: () => number } {
   const hanging: ((error: Error) => void)[] = [];
   const http: OutboundHttp = {
     request: () => new Promise((_, reject) => hanging.push(reject)),
@@ -55,7 +55,7 @@ function loopOn(
 
 describe('the loop of polling', () => {
   it('stops within 4 s while an upstream hangs, releases the running reads, and records no failed checks', async () => {
-    const { http, requests } = hangingDoor();
+    const { http, requests } = hangingClient();
     const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => stores.watch({ query: `q${n}` })));
     const loop = loopOn(http, ['hackernews']);
     await loop.start();
@@ -103,7 +103,7 @@ describe('the loop of polling', () => {
         };
       },
     });
-    const { http } = hangingDoor();
+    const { http } = hangingClient();
     const loop = loopOn(http, ['hackernews', 'rss', 'lemmy', 'github'], { leaseMs: 600, database });
     await loop.start();
     expect(hasJoined).toBe(true);

@@ -89,7 +89,7 @@ export class PollingLoop implements Loop {
     for (const [name, worker] of this.workers)
       if (!wanted.has(name)) {
         this.workers.delete(name);
-        this.letGo(name, worker);
+        this.endWorkOf(name, worker);
       }
     // A lane without a worker would get no requests until this replica stops.
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
@@ -99,7 +99,7 @@ export class PollingLoop implements Loop {
       metrics.dueSearches.set({ source }, seconds);
   }
 
-  private letGo(lane: string, worker: WorkOnLane): void {
+  private endWorkOf(lane: string, worker: WorkOnLane): void {
     const leaving = worker
       .stop()
       .then(() => this.leases.release([lane]))

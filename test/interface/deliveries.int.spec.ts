@@ -3,7 +3,7 @@ import { AttemptSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
-import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
+import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 import { endpointTasks } from './endpoint-tasks.js';
 
@@ -174,7 +174,7 @@ describe('an event that is sent again', () => {
   it('goes to the present webhook or to the given address, as a separate delivery [deliveries.resend]', async () => {
     const keyword = await on.keyword('/again');
     const [event] = await on.events(keyword, 1);
-    await gotten(on.receiver, '/again', 1);
+    await receivedRequests(on.receiver, '/again', 1);
     await deliveries(`keyword=${keyword.keywordId}`, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
     const own = await until('the index contains the event', async () => {
@@ -182,12 +182,12 @@ describe('an event that is sent again', () => {
       return answer.status === 202 && answer;
     });
     expect(own.body).toMatchObject({ eventId: event?.id, endpoint: url('/again') });
-    const [, second] = await gotten(on.receiver, '/again', 2);
+    const [, second] = await receivedRequests(on.receiver, '/again', 2);
     expect(second?.body.equals(event?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect([second?.headers['webhook-id'], second?.headers['x-replay']]).toEqual([event?.id, undefined]);
     on.receiver.answers.set('/named', { status: 500 });
     expect((await on.ada.api.post(path, { url: url('/named') })).status).toBe(202);
-    await gotten(on.receiver, '/named', 1);
+    await receivedRequests(on.receiver, '/named', 1);
     const shown = await deliveries(`keyword=${keyword.keywordId}`, 3);
     expect(shown.map(({ target, state }) => [target.kind, state]).sort()).toEqual([
       ['resend', 'delivered'],

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { PushedEventSchema } from '#contracts';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
-import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
+import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
 import { type DeliveriesUnderTest } from './deliveries-under-test.js';
 
 /** Endpoints: the list, why they are disabled, and tests of a webhook. */
@@ -88,7 +88,7 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
       const enabled = await on().ada.api.post('/v1/endpoints/enable', { url: url('/dead') });
       expect([enabled.status, enabled.body.state]).toEqual([200, 'healthy']);
       const [sent] = await on().events(first, 1);
-      const requests = await gotten(on().receiver, '/dead', requestsBefore + 1);
+      const requests = await receivedRequests(on().receiver, '/dead', requestsBefore + 1);
       expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
     });
 
@@ -105,7 +105,7 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
 
     it('returns what was sent and what the receiver answered, whatever the answer is [webhooks.test]', async () => {
       const { status, body } = await test({ url: url('/tested'), type: 'tweet.created' });
-      const [request] = await gotten(on().receiver, '/tested', 1);
+      const [request] = await receivedRequests(on().receiver, '/tested', 1);
       expect(status).toBe(200);
       expect(body).toMatchObject({ delivered: true, statusCode: 200 });
       expect(request?.body.toString()).toBe(body.requestBody);
@@ -148,7 +148,7 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
 
     it('is signed with the account’s secret', async () => {
       const { body } = await test({ url: url('/signed') });
-      const [request] = await gotten(on().receiver, '/signed', 1);
+      const [request] = await receivedRequests(on().receiver, '/signed', 1);
       const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(request?.headers['x-signature'])) ?? [];
       expect(v1).toBe(
         createHmac('sha256', await on().secret())

@@ -1,7 +1,7 @@
 import { selectRows } from '#clickhouse';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
-import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
+import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startQuietServices } from './quiet-services.js';
 import { since, type ReplaysScene } from './replays-scene.js';
 
@@ -18,7 +18,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       await scene.on.events(keyword, 4);
       scene.on.receiver.answers.set('/shaky', { status: 500 });
       const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/shaky') });
-      await gotten(scene.on.receiver, '/shaky', 4);
+      await receivedRequests(scene.on.receiver, '/shaky', 4);
       await until('all wait', async () => (await waiting(id)) === 4);
       expect((await scene.on.ada.api.get(`/v1/replays/${id}`)).body).toMatchObject({
         status: 'running',
@@ -56,11 +56,11 @@ export function replayFaultTasks(scene: ReplaysScene): void {
       await scene.on.events(keyword, 3);
       scene.on.receiver.answers.set('/hangs', { status: 0 });
       const hanging = await replay({ keyword_id: keyword.keywordId, url: url('/hangs') });
-      await gotten(scene.on.receiver, '/hangs', 1);
+      await receivedRequests(scene.on.receiver, '/hangs', 1);
       const other = await replay({ keyword_id: keyword.keywordId, url: url('/other') });
       expect(await scene.on.ended(other.id)).toMatchObject({ status: 'done', sent: 3 });
       await scene.on.events(beside, 1);
-      await gotten(scene.on.receiver, '/beside', 1);
+      await receivedRequests(scene.on.receiver, '/beside', 1);
       expect((await scene.on.ada.api.get(`/v1/replays/${hanging.id}`)).body.status).toBe('running');
       expect((await scene.on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
     });
@@ -74,7 +74,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
         url: url('/cancelled'),
         rate_per_second: 5,
       });
-      await gotten(scene.on.receiver, '/cancelled', 6);
+      await receivedRequests(scene.on.receiver, '/cancelled', 6);
       expect((await scene.on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
       expect((await scene.on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
       const { status, finishedAt } = await scene.on.ended(id);
@@ -107,7 +107,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
         url: url('/purged-too'),
         rate_per_second: 5,
       });
-      await gotten(scene.on.receiver, '/purged', 3);
+      await receivedRequests(scene.on.receiver, '/purged', 3);
       expect((await scene.on.ada.api.delete(`/v1/keywords/${keyword.keywordId}?purge=true`)).status).toBe(
         204,
       );
@@ -194,7 +194,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
         url: url('/taken-over'),
         rate_per_second: 2,
       });
-      await gotten(scene.on.receiver, '/taken-over', 3);
+      await receivedRequests(scene.on.receiver, '/taken-over', 3);
       // The replay is claimed but no process works on it, as after a process has died.
       await scene.on.database.query(
         `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,

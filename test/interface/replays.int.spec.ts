@@ -3,7 +3,7 @@ import { toBinary } from '@bufbuild/protobuf';
 import { EventSchema, KEYWORD_EVENT_TYPES } from '#contracts';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
-import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
+import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
 import { replayFaultTasks } from './replay-fault-tasks.js';
 import { ofEachKind, ReplaysScene, since } from './replays-scene.js';
 
@@ -20,7 +20,7 @@ describe('a replay', () => {
     const keyword = await scene.on.keyword('/own');
     const events = await scene.on.events(keyword, 12);
     await scene.on.events(keyword, 2, { push: false });
-    await gotten(scene.on.receiver, '/own', 12);
+    await receivedRequests(scene.on.receiver, '/own', 12);
     const { id, ...rest } = await replay({ keyword_id: keyword.keywordId });
     expect(rest).toMatchObject({
       status: 'queued',
@@ -72,7 +72,7 @@ describe('a replay', () => {
         msgId: event.eventId,
       })),
     );
-    await gotten(scene.on.receiver, '/kinds', 5);
+    await receivedRequests(scene.on.receiver, '/kinds', 5);
     const bytes = made
       .filter((event) => event.keywordId === keywordId)
       .map(({ envelope }) => Buffer.from(envelope).toString())

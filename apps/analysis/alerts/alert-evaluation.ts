@@ -10,7 +10,7 @@ import { AlertDecisions } from './alert-decisions.js';
 import { alertRulesOf, type AlertRule } from './alert-rules.js';
 import type { AlertTurn, EvaluatedTurn } from './alert-turns.js';
 import { CountedSeries } from './counted-series.js';
-import { assess, QUIET_MS, type Episode } from './episode.js';
+import { assess, MIN_INTERVAL_MS, type Episode } from './episode.js';
 import {
   findLevel,
   reachedWindows,
@@ -184,7 +184,7 @@ export class AlertEvaluation {
       observed,
       baseline,
       sampleMentionIds: await this.history.examplesOf(keywordId, rule, window, searchIds),
-      suppressedUntil: isoOf(now + QUIET_MS),
+      suppressedUntil: isoOf(now + MIN_INTERVAL_MS),
       ...actions,
     });
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { AlertCondition } from './alert-rules.js';
-import { assess, QUIET_MS, type Episode } from './episode.js';
+import { assess, MIN_INTERVAL_MS, type Episode } from './episode.js';
 import { BIN_MS } from './windows.js';
 
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ describe('a rule', () => {
             };
         }
         fired.slice(1).forEach(({ at, to }, n) => {
-          expect(at - fired[n]!.at).toBeGreaterThanOrEqual(QUIET_MS);
+          expect(at - fired[n]!.at).toBeGreaterThanOrEqual(MIN_INTERVAL_MS);
           expect(to).toBeGreaterThan(fired[n]!.to);
         });
       }),

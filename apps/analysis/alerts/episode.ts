@@ -2,7 +2,7 @@ import type { AlertCondition } from './alert-rules.js';
 import { lengthOf } from './windows.js';
 
 /** No rule and no spike alert fires twice within this time. */
-export const QUIET_MS = 60 * 60_000;
+export const MIN_INTERVAL_MS = 60 * 60_000;
 
 /** The last time that a rule fired, and what followed. Times in ms. */
 export interface Episode {
@@ -54,7 +54,7 @@ export function assess<R extends Reached>(
   for (const window of reached) {
     if (aboveUntil !== undefined && window.to <= aboveUntil) continue;
     endBefore(window.to);
-    const isQuiet = fired !== undefined || (before !== undefined && now < before.firedAt + QUIET_MS);
+    const isQuiet = fired !== undefined || (before !== undefined && now < before.firedAt + MIN_INTERVAL_MS);
     if (!isOpen && isQuiet) continue;
     if (!isOpen) fired = window;
     isOpen = true;

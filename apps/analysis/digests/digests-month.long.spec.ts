@@ -79,7 +79,7 @@ function itemsOfMonth(): Item[] {
 }
 
 /** Fails in one of fifty digests, between storing the fact and storing the digest's turn. */
-class DyingStore extends EventStore {
+class FailingStore extends EventStore {
   deaths = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {
     const seq = await super.append(...args);
@@ -92,7 +92,7 @@ class DyingStore extends EventStore {
 it('each mention of a month is in exactly one digest of each mode, at its due time, although two replicas die often and some days have 23 or 25 hours [digests.exactly-once, digests.dst, digests.times, digests.empty]', async () => {
   await insertKeywords();
   const items = itemsOfMonth();
-  const store = new DyingStore(bus);
+  const store = new FailingStore(bus);
   let appliedSeq = 0;
   const progress = { upTo: async () => () => appliedSeq } as unknown as EventsProgress;
   const replicas = [1, 2].map(

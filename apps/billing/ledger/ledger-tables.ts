@@ -114,7 +114,7 @@ export async function writeLedgers(tx: Tx, changes: readonly LedgerChange[]): Pr
   await writeBalances(tx, changes);
   await writeMovements(tx, changes);
   await writeUsage(tx, changes);
-  await captureHolds(tx, changes);
+  await settleReservations(tx, changes);
 }
 
 async function writeBalances(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
@@ -193,7 +193,7 @@ interface UsageRow {
 }
 
 /** The charge settles the reservation of its work. */
-async function captureHolds(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+async function settleReservations(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
   const references = changes.flatMap(({ decisions }) =>
     decisions.flatMap(({ decision }) =>
       decision.movements.flatMap(({ cause }) => (cause.case === 'charge' ? [cause.value.reference] : [])),

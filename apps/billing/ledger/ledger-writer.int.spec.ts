@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 /** Appends, and then the process dies before it writes the tables. */
-class DyingStore extends EventStore {
+class FailingStore extends EventStore {
   override async append(...given: Parameters<EventStore['append']>): Promise<number> {
     await super.append(...given);
     throw new Error('killed');
@@ -142,7 +142,7 @@ describe('after a crash between stream and tables', () => {
   it('the next charge first brings the tables up to date, and a repeated charge is not applied again', async () => {
     const accountId = await stores.open();
     const [lost, next] = [chargeOf(accountId), chargeOf(accountId)];
-    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
+    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
     expect(await stores.creditsOf(accountId)).toBe(3000);
     await stores.writer.write([next, lost]);
     expect(await stores.creditsOf(accountId)).toBe(2998);
@@ -153,7 +153,7 @@ describe('after a crash between stream and tables', () => {
   it('a repeated charge finds the stored message and adds nothing', async () => {
     const accountId = await stores.open();
     const lost = chargeOf(accountId);
-    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
+    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
     await stores.writer.write([lost]);
     expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
       2999, 2,
@@ -163,7 +163,7 @@ describe('after a crash between stream and tables', () => {
   it('a repeated opening finds the stored opening', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
-    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([open]));
+    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([open]));
     expect(await stores.creditsOf(accountId)).toBeUndefined();
     await stores.writer.write([open]);
     expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
@@ -173,7 +173,7 @@ describe('after a crash between stream and tables', () => {
 
   it('the consumer of the stream brings the tables up to date', async () => {
     const [accountId, nobody] = [await stores.open(), newId()];
-    const dying = stores.anotherWriter(new DyingStore(stores.bus));
+    const dying = stores.anotherWriter(new FailingStore(stores.bus));
     await died(dying.write([{ accountId: nobody, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]));
     await died(dying.write([chargeOf(accountId, { costCredits: 7 })]));
     const handler = new CreditsHandler(stores.database);
@@ -191,7 +191,7 @@ describe('after a crash between stream and tables', () => {
 
   it('a message that arrives before its predecessor waits for it', async () => {
     const accountId = await stores.open();
-    const dying = stores.anotherWriter(new DyingStore(stores.bus));
+    const dying = stores.anotherWriter(new FailingStore(stores.bus));
     await died(dying.write([chargeOf(accountId)]));
     await died(dying.write([chargeOf(accountId, { costCredits: 10 })]));
     const [, first, second] = await stores.messagesOf(accountId);

@@ -4,7 +4,7 @@ import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
 /** An attempt that a stop of the process interrupted. */
-const cutOff = (pending: boolean): AttemptResult => ({
+const interrupted = (pending: boolean): AttemptResult => ({
   delivery: {
     eventId: '0d4c1a2e-0000-4000-8000-000000000001',
     accountId: '0d4c1a2e-0000-4000-8000-000000000002',
@@ -32,6 +32,8 @@ it('attempts that a shutdown interrupted are not recorded, and cause an error if
   const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults);
   recorder.close();
   await recorder.record([]);
-  await recorder.record([cutOff(true)]);
-  await expect(recorder.record([cutOff(true), cutOff(false)])).rejects.toThrow('interrupted by the stop');
+  await recorder.record([interrupted(true)]);
+  await expect(recorder.record([interrupted(true), interrupted(false)])).rejects.toThrow(
+    'interrupted by the stop',
+  );
 });

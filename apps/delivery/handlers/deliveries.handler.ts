@@ -59,7 +59,7 @@ export class DeliveriesHandler {
     };
     await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      await refuseStorm(tx, accountId);
+      await limitResends(tx, accountId);
       await savePending(tx, [waiting]);
     });
     return create(ResendingSchema, { endpoint });
@@ -79,7 +79,7 @@ export class DeliveriesHandler {
   }
 }
 
-async function refuseStorm(tx: Tx, accountId: string): Promise<void> {
+async function limitResends(tx: Tx, accountId: string): Promise<void> {
   const rows: unknown[] = await tx.query(
     `SELECT 1 FROM pending_deliveries WHERE account_id = $1 AND target_kind = 'resend' LIMIT $2`,
     [accountId, MOST_RESENDS_WAITING],

@@ -190,7 +190,7 @@ function eventOf(accountId: string, watchId: string, push: boolean, ruleWebhook 
 }
 
 /** Waits until a receiver has received this number of requests on a path. */
-export function gotten(receiver: Receiver, path: string, count: number): Promise<Received[]> {
+export function receivedRequests(receiver: Receiver, path: string, count: number): Promise<Received[]> {
   return until(`${count} requests on ${path}`, () => {
     const found = receiver.received.filter((one) => one.path === path);
     return found.length >= count && found;

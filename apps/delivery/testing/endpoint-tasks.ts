@@ -3,7 +3,7 @@ import { KeywordDecisionSchema, type KeywordEventSchema } from '#contracts';
 import { isoOf, newId, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
-import { gotten, type DeliveryUnderTest, type Receiver } from './delivery-under-test.js';
+import { receivedRequests, type DeliveryUnderTest, type Receiver } from './delivery-under-test.js';
 
 async function endpointOf({ database }: DeliveryUnderTest, url: string) {
   const rows: { disabled_at: Date | null; disabled_reason: string | null; failing_since: Date | null }[] =
@@ -62,7 +62,7 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
         const { eventId: unsent } = await delivery.event(watchId);
         const other = await delivery.watch(`${receiver.url}/after${path}`);
         await delivery.event(other);
-        await gotten(receiver, `/after${path}`, 1);
+        await receivedRequests(receiver, `/after${path}`, 1);
         expect(receiver.received.filter((one) => one.path === path).length).toBe(requestsBefore);
         expect(await delivery.pending(unsent)).toBeUndefined();
         const [skipped] = await delivery.attempts(unsent, 1);
@@ -86,7 +86,9 @@ export function endpointTasks(scene: () => { delivery: DeliveryUnderTest; receiv
           async () => (await endpointOf(delivery, url)) === undefined,
         );
         const { eventId: again } = await delivery.event(watchId);
-        expect((await gotten(receiver, path, requestsBefore + 1)).at(-1)?.headers['webhook-id']).toBe(again);
+        expect(
+          (await receivedRequests(receiver, path, requestsBefore + 1)).at(-1)?.headers['webhook-id'],
+        ).toBe(again);
       },
     );
 

@@ -8,7 +8,7 @@ import { RequestQuota, type Verdict } from '../quota/request-quota.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { isCsrfToken, Sessions } from '../sessions/sessions.js';
 import { ApiKeys, type Caller } from './api-keys.js';
-import { BadKeys } from './bad-keys.js';
+import { FailedKeyAttempts } from './failed-key-attempts.js';
 import { setCaller } from './caller.js';
 import { includes, needOf, type Need } from './permissions.js';
 
@@ -28,7 +28,7 @@ const OPEN: ReadonlySet<string> = new Set([
 /** A page uses this route to find out whether a member has signed in. Its 401 does not count as a failed attempt. */
 const ASKS_FOR_SESSION = '/v1/auth/session';
 
-const STRANGE_PAGE = 'the request was sent by a page of another site';
+const FOREIGN_PAGE = 'the request was sent by a page of another site';
 
 /** The parts of a request that identify its sender. */
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
@@ -43,7 +43,7 @@ export class Admission {
     private readonly keys: ApiKeys,
     private readonly sessions: Sessions,
     private readonly cookie: SessionCookie,
-    private readonly badKeys: BadKeys,
+    private readonly badKeys: FailedKeyAttempts,
     private readonly quota: RequestQuota,
   ) {}
 
@@ -56,7 +56,7 @@ export class Admission {
       const path = pathOf(request);
       if (!isGuarded(path)) return done();
       if (OPEN.has(path)) {
-        if (request.method === 'POST') this.refuseStrangePage(request);
+        if (request.method === 'POST') this.refuseForeignPage(request);
         return done();
       }
       this.admit(request, reply).then((isIn) => isIn && done(), done);
@@ -137,9 +137,9 @@ export class Admission {
   private refuseForgery(request: FastifyRequest, token: string): void {
     if (request.method === 'GET' || request.method === 'HEAD') {
       if (this.cookie.isFromOwnPage(request)) return;
-      throw new Refusal('unauthenticated', 'UNAUTHORIZED', STRANGE_PAGE);
+      throw new Refusal('unauthenticated', 'UNAUTHORIZED', FOREIGN_PAGE);
     }
-    this.refuseStrangePage(request);
+    this.refuseForeignPage(request);
     const given = request.headers['x-csrf-token'];
     if (typeof given === 'string' && isCsrfToken(token, given)) return;
     throw new Refusal(
@@ -150,9 +150,9 @@ export class Admission {
   }
 
   /** @throws Refusal `forbidden` if the browser reports that a page of another site sent the request */
-  private refuseStrangePage(request: FastifyRequest): void {
+  private refuseForeignPage(request: FastifyRequest): void {
     if (this.cookie.isFromOwnPage(request)) return;
-    throw new Refusal('forbidden', 'FORBIDDEN', STRANGE_PAGE);
+    throw new Refusal('forbidden', 'FORBIDDEN', FOREIGN_PAGE);
   }
 }
 

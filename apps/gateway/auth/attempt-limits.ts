@@ -7,7 +7,7 @@ import { newId, Refusal } from '#kernel';
 import { DATABASE, LOG } from '#platform';
 import { deleteInParts, type Database, type Tx } from '#postgres';
 import type { Logger } from '#telemetry';
-import { networkOf } from './bad-keys.js';
+import { networkOf } from './failed-key-attempts.js';
 
 /** The kind of an attempt: a password, a code or a token, or a mail to an address. */
 export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';

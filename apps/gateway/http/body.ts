@@ -48,7 +48,7 @@ export function readBody<T extends object>(
   const shape = faultsOf(errors);
   const misshapen = new Set(shape.map(({ path }) => path));
   const meaning = more(body)
-    .flatMap((question) => askMeaning(question, shape.length > 0))
+    .flatMap((question) => runCheck(question, shape.length > 0))
     .filter(({ path }) => !prefixesOf(path).some((prefix) => misshapen.has(prefix)));
   const spelled = new Set(cased.faults);
   const faults = once([...cased.faults, ...shape, ...meaning]);
@@ -93,7 +93,7 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
 /**
  * A body of the wrong shape can make the checks of its meaning throw. Then only the faults of its shape are reported.
  */
-function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
+function runCheck(ask: () => Fault[], misshapen: boolean): Fault[] {
   try {
     return ask();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 
 /** Maximum number of typing errors. A key with more errors is treated as another word. */
-const MOST_SLIPS = 2;
+const MOST_TYPING_ERRORS = 2;
 /** No key of the interface is longer. */
 const LONGEST_KEY = 64;
 
@@ -45,7 +45,7 @@ export function unknownKey(key: string, known: readonly string[], what = 'key'):
 
 function meantBy(key: string, known: readonly string[]): string | undefined {
   const nearest = closest(key, [...known]);
-  if (key.length > MOST_SLIPS && distance(key, nearest) <= MOST_SLIPS) return nearest;
+  if (key.length > MOST_TYPING_ERRORS && distance(key, nearest) <= MOST_TYPING_ERRORS) return nearest;
   const others = OTHER_NAMES.get(key.replaceAll('_', '').toLowerCase());
   return others?.find((name) => known.includes(name));
 }

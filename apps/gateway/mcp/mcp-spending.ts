@@ -27,12 +27,12 @@ interface Counted {
 export class McpSpending {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(MCP_DAILY_CREDITS) private readonly usualLimit: number,
+    @Inject(MCP_DAILY_CREDITS) private readonly defaultLimit: number,
   ) {}
 
   /** The maximum number of credits that the key can spend in a day. */
   limitOf({ mcpDailyCredits }: CallingKey): number {
-    return mcpDailyCredits ?? this.usualLimit;
+    return mcpDailyCredits ?? this.defaultLimit;
   }
 
   /**

@@ -23,7 +23,9 @@ export function schemaOf(dto: Dto): Schema {
   if (!('type' in rest)) return schema;
   return {
     ...rest,
-    properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, ofToday(part)])),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([key, part]) => [key, asJsonSchema2020(part)]),
+    ),
     required,
     // `readBody` validates with `forbidNonWhitelisted`, so unknown keys are refused.
     additionalProperties: false,
@@ -62,7 +64,7 @@ function nested({ context }: Rule): Schema {
 }
 
 /** Converts `nullable` of OpenAPI 3.0 to the type `null` of JSON Schema 2020-12. */
-function ofToday(part: Schema): Schema {
+function asJsonSchema2020(part: Schema): Schema {
   const { nullable, description, ...rest } = part;
   // A type next to a reference is redundant.
   const schema = '$ref' in rest ? { $ref: rest.$ref } : rest;

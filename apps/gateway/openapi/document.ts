@@ -97,7 +97,7 @@ const TEMPLATES = ROUTES.map(({ method, path }) => ({
 /** Longer addresses get no suggestion. */
 const LONGEST_SLIP = 200;
 /** Maximum number of wrong, missing or additional letters. */
-const MOST_SLIPS = 3;
+const MOST_TYPING_ERRORS = 3;
 
 /**
  * The route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix `/v1`
@@ -117,7 +117,7 @@ export function nearestPath(path: string): string | undefined {
       (sum, part, index) => sum + (part.startsWith('{') ? 0 : distance(part, given[index] ?? '')),
       0,
     );
-    if (slips <= MOST_SLIPS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
+    if (slips <= MOST_TYPING_ERRORS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
   }
   return nearest?.template;
 }

@@ -86,7 +86,7 @@ export class AccountWindow {
   }
 
   /** Gives up all leased requests. @returns their number */
-  letGo(): number {
+  returnAll(): number {
     const { held } = this;
     this.held = 0;
     this.used -= held;

@@ -123,9 +123,9 @@ export class RequestQuota implements Loop {
     try {
       if (await within(PATIENCE_MS, leased)) return;
       leased.catch(() => undefined);
-      this.letThrough(window, new Error(`no answer within ${PATIENCE_MS} ms`));
+      this.admitAll(window, new Error(`no answer within ${PATIENCE_MS} ms`));
     } catch (error) {
-      this.letThrough(window, error);
+      this.admitAll(window, error);
     }
   }
 
@@ -138,7 +138,7 @@ export class RequestQuota implements Loop {
     return ahead;
   }
 
-  private letThrough(window: AccountWindow, error: unknown): void {
+  private admitAll(window: AccountWindow, error: unknown): void {
     window.openUntil = this.now() + OUTAGE_MS;
     metrics.quotaOutages.add(1);
     if (!this.isOut)
@@ -165,7 +165,7 @@ export class RequestQuota implements Loop {
 
   private async giveBack(windows: readonly (readonly [string, AccountWindow])[]): Promise<void> {
     const unspent = windows
-      .map(([accountId, window]) => ({ accountId, windowStart: window.start, requests: window.letGo() }))
+      .map(([accountId, window]) => ({ accountId, windowStart: window.start, requests: window.returnAll() }))
       .filter(({ requests }) => requests > 0);
     if (unspent.length === 0) return;
     // Requests that cannot be returned are lost until the minute ends.

@@ -18,7 +18,9 @@ export class KeywordWarnings {
   async of(tx: Tx, accountId: string, definition: KeywordDefinition, keywordId?: string): Promise<Fault[]> {
     const searches = plannedSearches(definition).filter(({ enabled }) => enabled);
     return [
-      ...NOT_ACTED_ON.flatMap(({ path, isUsed, message }) => (isUsed(definition) ? [{ path, message }] : [])),
+      ...WITHOUT_EFFECT.flatMap(({ path, isUsed, message }) =>
+        isUsed(definition) ? [{ path, message }] : [],
+      ),
       ...searches.flatMap((search) => this.ofSearch(search, definition)),
       ...(await twinOf(tx, accountId, searches, keywordId)),
     ].filter(isFirst);
@@ -45,7 +47,7 @@ export class KeywordWarnings {
 }
 
 /** Keys that have no effect because of the keyword's other keys. */
-const NOT_ACTED_ON: readonly {
+const WITHOUT_EFFECT: readonly {
   path: string;
   isUsed(definition: KeywordDefinition): boolean;
   message: string;

@@ -48,7 +48,7 @@ export interface KeywordsUnderTest {
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
   /** Pauses the keyword or watch like a check that could not be paid. */
-  goBroke(accountId: string, id: string, creditsNeeded: number): Promise<void>;
+  pauseForCredits(accountId: string, id: string, creditsNeeded: number): Promise<void>;
   keywordRow(id: string): Promise<PausedRow>;
   watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
     async resume(accountId, keywordId) {
       await pauses.resume(create(ResumeKeywordSchema, { ...addressed(accountId), keywordId }));
     },
-    async goBroke(accountId, id, creditsNeeded) {
+    async pauseForCredits(accountId, id, creditsNeeded) {
       await decisions.run(addressed(accountId), id, () => ({
         kind: 'pause',
         reason: 'insufficient_credits',

@@ -8,7 +8,7 @@ import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSe
  * otherwise nobody could read such a search until its claim expires.
  */
 export class Claims {
-  private readonly owedSearches = new Set<ClaimedSearch>();
+  private readonly unreleasedSearches = new Set<ClaimedSearch>();
   /** Claims whose searches may be unknown. */
   private readonly owedClaims = new Set<string>();
 
@@ -40,17 +40,17 @@ export class Claims {
 
   /** Releases searches without a read. If that fails, it is retried later. */
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
-    for (const search of searches) this.owedSearches.add(search);
-    await this.settleDebts().catch((error: unknown) =>
+    for (const search of searches) this.unreleasedSearches.add(search);
+    await this.retryReleases().catch((error: unknown) =>
       this.log.error({ err: error, lane: this.lane }, 'searches could not be released; this is retried'),
     );
   }
 
   /** Releases what could not be released before. */
-  async settleDebts(): Promise<void> {
-    const searches = [...this.owedSearches];
+  async retryReleases(): Promise<void> {
+    const searches = [...this.unreleasedSearches];
     if (searches.length > 0) await releaseSearches(this.database, searches);
-    for (const search of searches) this.owedSearches.delete(search);
+    for (const search of searches) this.unreleasedSearches.delete(search);
     for (const claim of [...this.owedClaims]) {
       await releaseClaim(this.database, this.lane, claim);
       this.owedClaims.delete(claim);

@@ -95,7 +95,7 @@ export class LaneWorker {
         // had claimed would wait until their claims expire.
         if (!this.hasLane) await releaseLane(this.database, this.lane.name);
         this.hasLane = true;
-        await this.claims.settleDebts();
+        await this.claims.retryReleases();
         if ((await this.claimDue()) === 0) await this.pause(untilNextTick(this.tickMs));
         this.queue.concurrency = this.lane.concurrency;
         await this.room();
@@ -255,7 +255,7 @@ export class LaneWorker {
    */
   private async prolong(): Promise<void> {
     try {
-      await this.claims.settleDebts();
+      await this.claims.retryReleases();
       await prolongReads(this.database, [...this.waiting, ...this.runner.underWay]);
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'claims could not be extended');

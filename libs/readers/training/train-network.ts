@@ -35,7 +35,7 @@ export function trainNetwork(examples: readonly NetworkExample[], settings: Netw
   for (let epoch = 0; epoch < epochs; epoch++) {
     shuffle(order, random);
     for (let from = 0; from < order.length; from += batch) {
-      const slopes = new Slopes(model, settings.dropout, random);
+      const slopes = new Gradients(model, settings.dropout, random);
       const chosen = order.subarray(from, from + batch);
       for (const at of chosen) slopes.learn(examples[at] as NetworkExample);
       const pace = settings.rate * (1 - step / steps);
@@ -48,10 +48,10 @@ export function trainNetwork(examples: readonly NetworkExample[], settings: Netw
 }
 
 /** The gradients of the loss of one batch. */
-class Slopes {
+class Gradients {
   readonly first: Float32Array;
   readonly second: Float32Array;
-  private readonly rests: Uint8Array;
+  private readonly dropped: Uint8Array;
   private readonly active: Float32Array;
 
   constructor(
@@ -61,7 +61,7 @@ class Slopes {
   ) {
     this.first = new Float32Array(model.first.length);
     this.second = new Float32Array(model.second.length);
-    this.rests = new Uint8Array(model.hidden);
+    this.dropped = new Uint8Array(model.hidden);
     this.active = new Float32Array(model.hidden);
   }
 
@@ -69,12 +69,12 @@ class Slopes {
     const { inputs, hidden, outputs, first, second } = this.model;
     const keep = 1 / (1 - this.dropout);
     for (let unit = 0; unit < hidden; unit++) {
-      this.rests[unit] = this.random() < this.dropout ? 1 : 0;
+      this.dropped[unit] = this.random() < this.dropout ? 1 : 0;
       const row = unit * (inputs + 1);
       let sum = first[row + inputs] as number;
-      if (this.rests[unit] === 0)
+      if (this.dropped[unit] === 0)
         for (let n = 0; n < inputs; n++) sum += (first[row + n] as number) * (input[n] as number);
-      this.active[unit] = this.rests[unit] === 1 || sum <= 0 ? 0 : sum * keep;
+      this.active[unit] = this.dropped[unit] === 1 || sum <= 0 ? 0 : sum * keep;
     }
     const errors = this.errorsOf(label);
     for (let unit = 0; unit < hidden; unit++) {

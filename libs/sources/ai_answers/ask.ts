@@ -30,12 +30,12 @@ export async function ask(
     return await takeTurns(engine, token, question, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    throw isHeldOff(error) ? stillWaiting(engine, error, context) : holdingOff(engine, error, context);
+    throw isQuotaClosed(error) ? waitError(engine, error, context) : closeQuota(engine, error, context);
   }
 }
 
 /** True if the lane did not send the request, because the engine's quota is closed. */
-function isHeldOff({ kind, statusCode }: UpstreamError): boolean {
+function isQuotaClosed({ kind, statusCode }: UpstreamError): boolean {
   return kind === 'quota_spent' && statusCode === 0;
 }
 
@@ -43,7 +43,7 @@ function isHeldOff({ kind, statusCode }: UpstreamError): boolean {
  * If the engine asked Earshot to wait, closes its quota for this time. Only this engine's quota is closed, so the lane
  * continues with the others.
  */
-function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
+function closeQuota(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
   const waitMs = fault.retryAfterMs ?? (fault.kind === 'rate_limited' ? PATIENCE_MS : 0);
   if (waitMs > 0) {
     faultsOf(context).set(engine, fault);
@@ -53,7 +53,7 @@ function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): 
 }
 
 /** The lane's error is the same for every closed quota. So Earshot reports the engine's own error if it is known. */
-function stillWaiting(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
+function waitError(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
   const said = faultsOf(context).get(engine);
   const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;
   const reason = `ai_answers: ${engine} asked Earshot to wait, and gets no requests${wait}`;

@@ -3,7 +3,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { recordOf, textOf } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
-import { askAdvised } from '../shared/token-advice.js';
+import { askWithTokenAdvice } from '../shared/token-advice.js';
 
 /** The setting that holds the token. */
 export const TOKEN_SETTING = 'SOURCE_GITHUB_TOKEN';
@@ -43,7 +43,7 @@ function send({ http, now }: FetchContext, token: string, request: UpstreamReque
     token === ''
       ? `it requires a sign-in; set ${TOKEN_SETTING}`
       : `the token was not accepted; check ${TOKEN_SETTING}`;
-  return askAdvised('github', advice, async () => {
+  return askWithTokenAdvice('github', advice, async () => {
     const response = await http.request({
       ...request,
       headers: {

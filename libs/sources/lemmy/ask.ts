@@ -2,7 +2,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { recordOf, textOf } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
-import { askAdvised } from '../shared/token-advice.js';
+import { askWithTokenAdvice } from '../shared/token-advice.js';
 
 /** One instance, and our account's token there. Only the configured instance gets a token. */
 export interface Instance {
@@ -34,7 +34,7 @@ export function askAccepting(
   const { host, token } = instance;
   const url = `https://${host}${pathAndQuery}`;
   return context.shared(`lemmy ${url}`, () =>
-    askAdvised('lemmy', adviceFor(instance), async () => {
+    askWithTokenAdvice('lemmy', adviceFor(instance), async () => {
       const response = await context.http.request({
         url,
         headers: {

@@ -1,6 +1,6 @@
 import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
-import { askAdvised } from '../shared/token-advice.js';
+import { askWithTokenAdvice } from '../shared/token-advice.js';
 
 /** One instance, and our account's token there. Only the configured instance gets a token. */
 export interface Instance {
@@ -36,7 +36,7 @@ export async function ask(
   instance: Instance,
   pathAndQuery: string,
 ): Promise<Answer> {
-  return askAdvised('mastodon', adviceFor(instance), async () => {
+  return askWithTokenAdvice('mastodon', adviceFor(instance), async () => {
     // With a token, a 422 is an ordinary fault.
     const accept = instance.token === undefined ? [422] : [];
     const response = await http.request(requestOf(instance, pathAndQuery, accept));

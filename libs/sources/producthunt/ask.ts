@@ -3,7 +3,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
-import { askAdvised } from '../shared/token-advice.js';
+import { askWithTokenAdvice } from '../shared/token-advice.js';
 import { settingsInUse, withToken, type ProducthuntSettings } from './sign-in.js';
 
 const ENDPOINT = 'https://api.producthunt.com/v2/api/graphql';
@@ -19,7 +19,7 @@ export function ask(
   variables: Record<string, unknown>,
 ): Promise<JsonRecord> {
   const advice = `the credentials were not accepted; check ${settingsInUse(settings)}`;
-  return askAdvised('producthunt', advice, () =>
+  return askWithTokenAdvice('producthunt', advice, () =>
     withToken(context, settings, async (token) => {
       const response = await context.http.request({
         method: 'POST',

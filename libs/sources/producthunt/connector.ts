@@ -14,7 +14,7 @@ const SHOWN_LATER_MS = 6 * 3_600_000;
 const POSTS_PER_SECOND = 0.004;
 // The API has no search, so each search would read the whole feed. One read of the feed for all searches is always
 // cheaper.
-const RATHER_THE_FEED = 1_000;
+const MORE_THAN_THE_FEED = 1_000;
 
 /** Product Hunt with its GraphQL API: the newest posts, matched by Earshot. */
 export function createProducthuntConnector(settings: ProducthuntSettings): SourceConnector {
@@ -32,7 +32,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
     // 6,250 points in 15 minutes. The points of a page are unknown; the headers report when they are used up.
     budget: { requestsPerMinute: 10, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
-    requestsPerSearch: (criteria) => topicsOf(criteria).length || RATHER_THE_FEED,
+    requestsPerSearch: (criteria) => topicsOf(criteria).length || MORE_THAN_THE_FEED,
     search: (criteria, context) => search(criteria, context, trimmed),
     feed: {
       pagesFor: (windowSeconds) => {

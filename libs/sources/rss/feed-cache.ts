@@ -17,7 +17,7 @@ export interface CachedFeed extends Validators {
   /** When the feed was read, or was confirmed as unchanged (ms since the epoch). */
   readAt: number;
   /** The time in ms for which the publisher asks not to be requested again (`Cache-Control: max-age`, `<ttl>`). */
-  politeMs: number;
+  publisherWaitMs: number;
 }
 
 /** Number of failed reads of a feed in a row, and the end of its wait (ms since the epoch). */
@@ -65,8 +65,8 @@ export class FeedCache {
     const answer = this.answers.get(feedUrl);
     if (!answer) return undefined;
     const { intervalSeconds = 0, since, now } = this.context;
-    const politeMs = since === undefined ? MOMENT_MS : Math.max(answer.politeMs, MOMENT_MS);
-    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, politeMs) ? answer : undefined;
+    const leastMs = since === undefined ? MOMENT_MS : Math.max(answer.publisherWaitMs, MOMENT_MS);
+    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, leastMs) ? answer : undefined;
   }
 
   /** Why the feed gets no requests at the moment; undefined if it may be requested. */

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { displayUrl } from '#http-out';
-import { ForeignServer } from '../shared/foreign-server.js';
+import { NamedServerClient } from '../shared/foreign-server.js';
 import { sessionCache } from '../shared/session-cache.js';
 import { recordOf, textOf } from '../shared/shape.js';
 import {
@@ -33,7 +33,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** The limit for one server. */
 const REQUESTS_AT_ONCE = 4;
 // These errors mean that the redirect was a mistake or is outdated. Then the old address is requested again.
-const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
+const REDIRECT_FAILED: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
   'gone',
   'network',
@@ -58,11 +58,11 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
       );
     const fresh = cache.freshAnswerOf(feedUrl);
     if (fresh) return reused(feedUrl, fresh, memory, context);
-    refuseTroubled(cache.troubleOf(feedUrl), context);
+    refuseWhileWaiting(cache.troubleOf(feedUrl), context);
     const { answer, remembered } = await fetchMoved(feedUrl, memory, context, cache);
     cache.answered(feedUrl);
     remember(feedUrl, context, remembered);
-    return withHurry(feedUrl, answer, cache.answerOf(feedUrl)?.politeMs ?? 0, context);
+    return withIntervalWarning(feedUrl, answer, cache.answerOf(feedUrl)?.publisherWaitMs ?? 0, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     // The validators are removed, because watches that were created meanwhile need the whole feed, and not the response
@@ -74,7 +74,7 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
   }
 }
 
-function refuseTroubled(trouble: FeedTrouble | undefined, { now }: FetchContext): void {
+function refuseWhileWaiting(trouble: FeedTrouble | undefined, { now }: FetchContext): void {
   if (!trouble) return;
   const waitMs = trouble.until - now.getTime();
   const { kind, reason, statusCode } = trouble;
@@ -97,13 +97,13 @@ function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context
   remember(feedUrl, context, { ...movedOnly(memory), ...validatorsOf(etag, lastModified) });
   const answer = answerOf(cached.feed);
   const seconds = Math.round((context.now.getTime() - cached.readAt) / 1000);
-  if (cached.politeMs === 0) return answer;
-  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago and not read again now, because the feed asks to be read only every ${cached.politeMs / 1000} s`;
+  if (cached.publisherWaitMs === 0) return answer;
+  const note = `${displayUrl(feedUrl)}: read ${seconds} s ago and not read again now, because the feed asks to be read only every ${cached.publisherWaitMs / 1000} s`;
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 
 /** Adds a warning if the search's interval is shorter than the interval that the publisher asks for. */
-function withHurry(
+function withIntervalWarning(
   feedUrl: string,
   answer: FeedAnswer,
   politeMs: number,
@@ -125,7 +125,7 @@ async function fetchMoved(
   try {
     return await fetchShared(feedUrl, movedTo, memory, context, cache);
   } catch (error) {
-    if (!(error instanceof UpstreamError) || !MOVED_IN_VAIN.has(error.kind)) throw error;
+    if (!(error instanceof UpstreamError) || !REDIRECT_FAILED.has(error.kind)) throw error;
     return fetchShared(feedUrl, feedUrl, {}, context, cache);
   }
 }
@@ -181,7 +181,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
   });
   const validators = validatorsOf(headers['etag'], headers['last-modified']);
   const politeMs = politeMsOf(headers, feed.ttl);
-  cache.keep(feedUrl, { ...validators, address, feed, readAt: now, politeMs });
+  cache.keep(feedUrl, { ...validators, address, feed, readAt: now, publisherWaitMs: politeMs });
   return { answer: answerOf(feed), remembered: { ...validators, ...moved } };
 }
 
@@ -195,7 +195,7 @@ async function requestFeed(
   context: FetchContext,
 ): Promise<UpstreamResponse> {
   const { host } = new URL(address);
-  const server = new ForeignServer('rss', host, context);
+  const server = new NamedServerClient('rss', host, context);
   return requestsTo(host, context).add(
     async () => {
       try {

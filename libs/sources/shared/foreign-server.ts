@@ -18,7 +18,7 @@ export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
  * A server that is named in searches and is not the configured one. If it asks Earshot to wait, no search of the lane
  * sends it requests during this time. Requests to other servers continue.
  */
-export class ForeignServer {
+export class NamedServerClient {
   constructor(
     private readonly source: SourceId,
     private readonly host: string,
@@ -32,7 +32,7 @@ export class ForeignServer {
 
   /** Stores the wait that a fault asks for. It begins now. */
   noteFault(fault: UpstreamError): void {
-    this.leaveAlone(waitOf(fault));
+    this.storeWait(waitOf(fault));
   }
 
   private get http(): UpstreamHttp {
@@ -55,7 +55,7 @@ export class ForeignServer {
         this.noteHeaders(answer.response.headers);
         return answer;
       },
-      holdOff: ({ waitMs }) => this.leaveAlone(waitMs),
+      holdOff: ({ waitMs }) => this.storeWait(waitMs),
     };
   }
 
@@ -67,10 +67,10 @@ export class ForeignServer {
   }
 
   private noteHeaders(headers: Record<string, string>): void {
-    this.leaveAlone(readRateHeaders(headers, this.context.now).retryAfterMs ?? 0);
+    this.storeWait(readRateHeaders(headers, this.context.now).retryAfterMs ?? 0);
   }
 
-  private leaveAlone(waitMs: number): void {
+  private storeWait(waitMs: number): void {
     if (waitMs <= 0) return;
     const until = performance.now() + waitMs;
     this.patience.set(this.host, Math.max(until, this.patience.get(this.host) ?? 0));

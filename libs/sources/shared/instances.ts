@@ -1,7 +1,7 @@
 import type { Criteria, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
-import { ForeignServer, waitOf } from './foreign-server.js';
+import { NamedServerClient, waitOf } from './foreign-server.js';
 import { merged } from './paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
 
@@ -107,7 +107,7 @@ async function outcomeOfForeign(
   context: FetchContext,
   read: (context: FetchContext) => Promise<Fetched>,
 ): Promise<Fetched | UpstreamError> {
-  const server = new ForeignServer(source, host, context);
+  const server = new NamedServerClient(source, host, context);
   const outcome = await outcomeOf(read(server.reading));
   if (!(outcome instanceof UpstreamError)) return outcome;
   server.noteFault(outcome);

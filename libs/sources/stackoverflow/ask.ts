@@ -35,7 +35,7 @@ export async function ask(context: FetchContext, key: string, question: Question
   const answer = recordOf(parseJson('stackoverflow', response.text, response.status));
   if (response.status === 400 || answer?.['error_id'] !== undefined) throw faultOf(answer ?? {}, key);
   if (!answer) throw unknownShape('stackoverflow', 'an object with a list "items"');
-  heed(answer, context);
+  storeWaits(answer, context);
   return answer;
 }
 
@@ -44,7 +44,7 @@ export function addressOf(key: string, { path, query }: Question): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }
 
-function heed(answer: JsonRecord, { http, now }: FetchContext): void {
+function storeWaits(answer: JsonRecord, { http, now }: FetchContext): void {
   const backoffSeconds = numberOf(answer['backoff']) ?? 0;
   if (backoffSeconds > 0) {
     http.holdOff({

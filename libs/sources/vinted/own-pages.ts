@@ -43,7 +43,7 @@ export async function askOwnPages(
 /** If at most this many listings have left the list, an empty list is plausible. */
 const FEW = 2;
 /** If the last scan was this long ago, an empty list is plausible. */
-const DOUBTED_MS = 2 * 86_400_000;
+const EMPTY_PAGE_DOUBTED_MS = 2 * 86_400_000;
 
 /**
  * If this scan is empty but the previous one had several listings, returns their ids, because Vinted probably did not
@@ -51,7 +51,7 @@ const DOUBTED_MS = 2 * 86_400_000;
  */
 export function vanished(before: History | undefined, scans: readonly Scan[], now: Date): string[] {
   const isEmpty = scans.every(({ placed, promoted }) => placed.length + promoted.length === 0);
-  if (!before || !isEmpty || now.getTime() - before.scannedAt >= DOUBTED_MS) return [];
+  if (!before || !isEmpty || now.getTime() - before.scannedAt >= EMPTY_PAGE_DOUBTED_MS) return [];
   const ids = [...before.followed]
     .filter(([, one]) => !one.gone && !one.unplaced && one.lastSeenAt === before.scannedAt)
     .map(([id]) => id);

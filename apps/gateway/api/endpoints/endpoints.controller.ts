@@ -50,11 +50,11 @@ export class EndpointsController {
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
     // An address that only a replay used is listed only while it fails, so this second read can find nothing.
-    return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...WELL });
+    return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...HEALTHY });
   }
 }
 
-const WELL = {
+const HEALTHY = {
   failing_since: null,
   failures: 0,
   last_status_code: null,

@@ -14,7 +14,7 @@ import { SOURCE_IDS, type SourceId } from '#contracts';
 import { Described, NotBlank, Optional } from '../../http/validators.js';
 
 /** The default maximum number of items of one source. */
-export const USUAL_EXPLORE_ITEMS = 25;
+export const DEFAULT_EXPLORE_ITEMS = 25;
 
 const MOST_TERMS = 5;
 const MOST_FEEDS = 20;
@@ -37,7 +37,7 @@ export class ExploreBodyDto {
   @IsInt()
   @Min(1)
   @Max(100)
-  @Described('Maximum number of items from each source', { default: USUAL_EXPLORE_ITEMS })
+  @Described('Maximum number of items from each source', { default: DEFAULT_EXPLORE_ITEMS })
   limit?: number;
   @Optional()
   @IsArray()

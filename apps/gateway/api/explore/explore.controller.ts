@@ -18,7 +18,7 @@ import { refusedEstimate } from '../../http/refused-estimate.js';
 import { ExploreReads, type ExploreRow } from '../../reads/explore-reads.js';
 import { EstimateTokens } from '../keywords/estimate-tokens.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
-import { ExploreBodyDto, USUAL_EXPLORE_ITEMS } from './explore-body.dto.js';
+import { ExploreBodyDto, DEFAULT_EXPLORE_ITEMS } from './explore-body.dto.js';
 
 /**
  * Asks sources a question once, without a keyword. The price is fixed before the sources are asked, and each source is
@@ -64,7 +64,7 @@ export class ExploreController {
     @Body() raw: unknown,
     @Headers('service-estimate-token') token: string | undefined,
   ) {
-    const { question, sources, market = 'global', limit = USUAL_EXPLORE_ITEMS, ...more } = this.body(raw);
+    const { question, sources, market = 'global', limit = DEFAULT_EXPLORE_ITEMS, ...more } = this.body(raw);
     const { terms = [], feedUrls = [] } = more;
     this.tokens.check(accountId, raw, token, systemClock.now());
     const command = create(StartExploreSchema, {

@@ -13,13 +13,13 @@ import type { ActionDto, RuleDto } from './rule.dto.js';
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
 /** Returns the checks that the body's decorators cannot make: of keys that must fit each other, and of the sources. */
-export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
+export function keywordChecks(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
     () => termFaults(body.globalCriteria, 'globalCriteria'),
     ...listOf(body.sources).map((_, index) => () => sourceFaults(body, index, sources)),
     ...listOf(body.rules).map((rule, index) => () => ruleFaults(rule, index, body.aiStep)),
-    () => twiceFaults(listOf(body.rules), 'rules'),
+    () => duplicateIdFaults(listOf(body.rules), 'rules'),
     () => scheduleFaults(body),
   ];
 }
@@ -51,7 +51,7 @@ function actionFault(
 }
 
 /** Ids must be unique in their list. */
-function twiceFaults(items: readonly { id?: string }[], path: string): Fault[] {
+function duplicateIdFaults(items: readonly { id?: string }[], path: string): Fault[] {
   const known = new Set<string>();
   return items.flatMap(({ id }, index) => {
     if (id === undefined || !known.has(id)) {
@@ -125,7 +125,7 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
   searches.forEach((search, n) =>
     faults.push(...termFaults(search.overrides, `${path}.searches[${n}].overrides`)),
   );
-  faults.push(...twiceFaults(searches, `${path}.searches`));
+  faults.push(...duplicateIdFaults(searches, `${path}.searches`));
   if (!entry.enabled) return faults;
   const global = criteriaOf(body.globalCriteria);
   if (searches.length === 0)

@@ -8,7 +8,7 @@ import { readBody, type Spelling } from '../../http/body.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
-import { keywordQuestions, type Sources } from './keyword-faults.js';
+import { keywordChecks, type Sources } from './keyword-faults.js';
 import { modelFaults } from './model-faults.js';
 
 /** Keys that every keyword must have. Null cannot remove their values. */
@@ -27,7 +27,7 @@ export class KeywordInput {
     return [
       () => this.webhooks.faults(body.webhookUrl),
       () => modelFaults(body, this.hasModel),
-      ...keywordQuestions(body, this.sources),
+      ...keywordChecks(body, this.sources),
     ];
   }
 

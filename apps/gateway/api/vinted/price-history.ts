@@ -19,7 +19,7 @@ export interface PricePoint {
 }
 
 /** The steps of a listing's price, oldest first, and whether the listing still exists. */
-export interface PriceWay {
+export interface PriceSteps {
   points: PricePoint[];
   isGone: boolean;
 }
@@ -33,7 +33,7 @@ export type IsLive = (criteriaHash: string) => boolean;
  * price may have left the price range of that search.
  * @param observations of one listing on one market, oldest first
  */
-export function priceWay(observations: readonly Observed[], isLive: IsLive): PriceWay {
+export function priceSteps(observations: readonly Observed[], isLive: IsLive): PriceSteps {
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
@@ -66,7 +66,7 @@ export function priceWay(observations: readonly Observed[], isLive: IsLive): Pri
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observed[],
-  { points, isGone }: PriceWay,
+  { points, isGone }: PriceSteps,
   limit: number,
 ) {
   const latest = observations.at(-1);

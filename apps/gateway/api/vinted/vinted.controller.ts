@@ -7,7 +7,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { MarketReads, type MarketScope } from '../../reads/market-reads.js';
 import { marketDayView } from './market-day-view.js';
-import { priceHistoryView, priceWay } from './price-history.js';
+import { priceHistoryView, priceSteps } from './price-history.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -42,7 +42,7 @@ export class VintedController {
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
     const live = await this.keywords.searchesOf(accountId, 'vinted');
-    const way = priceWay(observations, (search) => live.has(search));
+    const way = priceSteps(observations, (search) => live.has(search));
     const points = way.points.filter(
       ({ at }) => (!from || Date.parse(at) >= from.getTime()) && (!to || Date.parse(at) < to.getTime()),
     );

@@ -18,7 +18,7 @@ import {
 
 const TAG = 'Sessions';
 /** Refusals of routes that people use before they have signed in. */
-const OF_STRANGERS = [400, 403, 413, 415, 429, 503];
+const BEFORE_SIGN_IN = [400, 403, 413, 415, 429, 503];
 
 export const sessionSchemas: Readonly<Record<string, Schema>> = {
   Session: object({
@@ -80,7 +80,7 @@ export const sessionRoutes: readonly Route[] = [
     status: 201,
     answer: ref('Session'),
     alsoAnswers: { 202: object({ message: TEXT }) },
-    refusals: [...OF_STRANGERS, 409],
+    refusals: [...BEFORE_SIGN_IN, 409],
     open: true,
   },
   {
@@ -94,7 +94,7 @@ export const sessionRoutes: readonly Route[] = [
     body: ref('SignIn'),
     example: { email: 'ada@example.org', password: 'four words in a row' },
     answer: ref('Session'),
-    refusals: [...OF_STRANGERS, 401],
+    refusals: [...BEFORE_SIGN_IN, 401],
     open: true,
   },
   {
@@ -141,7 +141,7 @@ export const sessionRoutes: readonly Route[] = [
     example: { email: 'ada@example.org' },
     status: 202,
     answer: object({ message: TEXT, command: nullable(TEXT) }),
-    refusals: OF_STRANGERS,
+    refusals: BEFORE_SIGN_IN,
     open: true,
   },
   {
@@ -154,7 +154,7 @@ export const sessionRoutes: readonly Route[] = [
     body: ref('PasswordResetConfirm'),
     example: { token: 'Zk3…', new_password: 'other words in a row' },
     status: 204,
-    refusals: OF_STRANGERS,
+    refusals: BEFORE_SIGN_IN,
     open: true,
   },
   {

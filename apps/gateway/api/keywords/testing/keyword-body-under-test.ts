@@ -1,7 +1,7 @@
 import { createSources } from '#sources';
 import { readBody, type Spelling } from '../../../http/body.js';
 import { KeywordBodyDto } from '../keyword-body.dto.js';
-import { keywordQuestions } from '../keyword-faults.js';
+import { keywordChecks } from '../keyword-faults.js';
 import { Refusal, type Fault } from '#kernel';
 
 // For specs only: valid bodies for a create, and the faults that a create finds in other bodies.
@@ -78,7 +78,7 @@ const sources = createSources({});
 /** Every fault that the create finds. */
 export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): readonly Fault[] {
   try {
-    readBody(KeywordBodyDto, body, spelling, (one) => keywordQuestions(one, sources));
+    readBody(KeywordBodyDto, body, spelling, (one) => keywordChecks(one, sources));
     return [];
   } catch (error) {
     if (error instanceof Refusal && error.kind === 'invalid' && error.code === 'VALIDATION')

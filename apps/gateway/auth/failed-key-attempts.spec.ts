@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel';
 import type { Logger } from '#telemetry';
-import { BadKeys, MOST_BAD_KEYS } from './bad-keys.js';
+import { FailedKeyAttempts, MOST_BAD_KEYS } from './failed-key-attempts.js';
 
 const FAULT = 'the API key is not valid';
 
@@ -8,7 +8,7 @@ const FAULT = 'the API key is not valid';
 function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
   const log = { info: jest.fn(), warn: jest.fn() };
   const clock = { now: () => at } as Clock;
-  return { keys: new BadKeys(log as unknown as Logger, clock), log, at };
+  return { keys: new FailedKeyAttempts(log as unknown as Logger, clock), log, at };
 }
 
 describe('requests without a valid API key', () => {

@@ -21,7 +21,7 @@ const SUBSCRIBER_BITS = 64;
  * Postgres.
  */
 @Injectable()
-export class BadKeys {
+export class FailedKeyAttempts {
   private readonly counts = new LRUCache<string, { minute: number; count: number }>({ max: MOST_ADDRESSES });
 
   constructor(
