@@ -84,8 +84,8 @@ async function bundle() {
 }
 
 /**
- * A module that exports what the package does. A bundler sees only the default export of a CommonJS package, so its names
- * are those that Node finds.
+ * A module that exports the same names as the package. A bundler sees only the default export of a CommonJS package, so
+ * the names come from an import in Node.
  */
 async function reExport(specifier) {
   const path = JSON.stringify(specifier);

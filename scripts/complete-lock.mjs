@@ -1,5 +1,5 @@
 // Completes package-lock.json. npm records only the optional platform packages that the current registry has. `npm ci`
-// then refuses the lock file if another registry has more of them, or on another platform.
+// then refuses the lock file on another platform, or if another registry has more of these packages.
 //
 //   node scripts/complete-lock.mjs [FILE]          after every npm install that changes the lock file
 //   node scripts/complete-lock.mjs --check [FILE]  exit code 1 when an entry is missing

@@ -4,7 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 const POLL_MS = 100;
 
 /**
- * Runs `work` while no other process does. Waits for a process that has the lock; removes the lock of a process that
+ * Runs `work` while no other process runs it. Waits for a process that has the lock; removes the lock of a process that
  * has died (kill -9).
  */
 export async function withLock(file, tell, work) {

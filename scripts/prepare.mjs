@@ -26,8 +26,8 @@ const SOURCES = [
 ];
 
 /**
- * Installs and builds what is missing or out of date. Takes a few milliseconds if nothing is. Two processes wait for
- * each other.
+ * Installs and builds what is missing or out of date. Takes a few milliseconds if there is nothing to do. If two
+ * processes call it, one waits for the other.
  * @throws Error with `exitCode` when the install or the build fails
  */
 export async function prepare(tell) {

@@ -1,5 +1,6 @@
-// Entry point of `npm run demo`, `npm start`, `npm test`, `npm run test:long`, `npm run cli` and `npm run config`: installs
-// and builds what they need, then becomes the program. It is plain Node, because nothing is installed yet.
+// Entry point of `npm run demo`, `npm start`, `npm test`, `npm run test:long`, `npm run cli` and `npm run config`:
+// installs and builds what they need, then runs the program in the same process. It is plain Node, because nothing is
+// installed yet.
 //
 //   node scripts/run.mjs demo|start|test|test:long|cli|config [arguments]
 //
@@ -25,7 +26,7 @@ const TARGETS = {
 };
 
 const PARENT_POLL_MS = 500;
-/** Chromium without its windows, where Debian's package puts it; the browser tests start it. */
+/** Headless Chromium, at the path of Debian's package. The browser tests start it. */
 const CHROMIUM = '/usr/bin/chromium-headless-shell';
 
 const tell = (message) => process.stderr.write(`${message}\n`);

@@ -1,5 +1,5 @@
-// The encoder as an ONNX graph: Universal Sentence Encoder lite, two transformer layers (256 → 512, 4 heads, FFN 1,536),
-// mean pooling, tanh, unit length. Weights are stored with 8 bits, the arithmetic between them is that of floats.
+// The encoder as an ONNX graph: Universal Sentence Encoder lite, two transformer layers (256 → 512, 4 heads, FFN
+// 1,536), mean pooling, tanh, unit length. Weights have 8 bits; the arithmetic between the matrices uses floats.
 
 import { Graph } from './onnx.mjs';
 
@@ -150,9 +150,10 @@ class EncoderGraph extends Graph {
   }
 
   /**
-   * A matrix of 8-bit weights with a scale for each column, times the input, which is quantized at run time. Weights are
-   * signed: the kernels for them are the fastest on processors without VNNI. These add the products of two neighbouring rows in 16
-   * bits, which must not overflow: 255 × (|first| + |second|) is at most 32,767. So the results are the same on every processor.
+   * A matrix of 8-bit weights with a scale for each column, times the input, which is quantized at run time. Weights
+   * are signed: the kernels for them are the fastest on processors without VNNI. These kernels add the products of two
+   * neighbouring rows in 16 bits, which must not overflow: 255 × (|first| + |second|) is at most 32,767. So the results
+   * are the same on every processor.
    */
   linear(input, kernel, bias, columns) {
     const { data } = this.weight(kernel);
