@@ -160,15 +160,15 @@ describe('an installation', () => {
   it('refuses to start when NATS was lost and Postgres was kept, and says what to do', async () => {
     renameSync(join(dataDir, 'nats'), join(directory, 'lost'));
     const said = await refusedStart();
-    expect(said).toContain('NATS has lost messages that Postgres has seen: ');
-    expect(said).toMatch(/KEYWORDS ends at message 0, and Postgres has followed it up to \d+/);
+    expect(said).toContain('NATS has lost messages that Postgres has applied: ');
+    expect(said).toMatch(/KEYWORDS ends at message 0, and Postgres has applied messages up to \d+/);
     expect(said).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
   }, 60_000);
 
   it('refuses an older NATS beside a newer Postgres, and continues from that NATS with an empty Postgres', async () => {
     rmSync(join(dataDir, 'nats'), { recursive: true });
     cpSync(join(backup, 'nats'), join(dataDir, 'nats'), { recursive: true });
-    expect(await refusedStart()).toContain('NATS has lost messages that Postgres has seen: ');
+    expect(await refusedStart()).toContain('NATS has lost messages that Postgres has applied: ');
     rmSync(join(dataDir, 'postgres'), { recursive: true });
     earshot = await startProgram('earshot', env);
     expect(await state()).toEqual(before);

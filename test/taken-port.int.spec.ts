@@ -15,7 +15,7 @@ describe('a single service on a port that is in use', () => {
     await second.ended;
     expect(second.child.exitCode).toBe(1);
     const lines = second.output().trim().split('\n');
-    expect(lines.at(-1)).toMatch(/^PORT: 127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)$/);
+    expect(lines.at(-1)).toMatch(/^PORT: 127\.0\.0\.1:\d+ cannot be used \(EADDRINUSE\)$/);
     expect(second.output()).not.toMatch(/Connection terminated|could not be claimed/);
     await first.stop();
   }, 60_000);

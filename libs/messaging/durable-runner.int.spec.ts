@@ -81,7 +81,7 @@ describe('a durable consumer', () => {
     ]);
   });
 
-  it('continues after parking itself has failed', async () => {
+  it('continues after a message could not be parked', async () => {
     const { name, running } = await run((batch) => batch.map(() => park('bad')));
     await scene.bus.jsm.streams.delete('PARKED');
     await send('bad');
@@ -177,7 +177,7 @@ describe('a durable consumer', () => {
 
 hangingReplicaTasks(scene);
 
-it('a consumer with a shortest time between batches handles a single message at once, and the next ones together', async () => {
+it('a consumer with a minimum time between batches handles a single message at once, and the next ones together', async () => {
   const batches: string[][] = [];
   const { name, running } = await run(
     (batch) => {
@@ -195,7 +195,7 @@ it('a consumer with a shortest time between batches handles a single message at 
   expect(batches).toEqual([['first'], ['second', 'third', 'fourth']]);
 });
 
-it('a consumer of some subjects gets only their messages, and others do not count as missing in its tables', async () => {
+it('a consumer of some subjects gets only messages on these subjects, and other messages do not count as missing in its tables', async () => {
   const seen: string[] = [];
   let applied = 0;
   const consumer = await run(
@@ -209,7 +209,8 @@ it('a consumer of some subjects gets only their messages, and others do not coun
   await scene.bus.js.publish('checks.part.a.1', 'first');
   applied = (await scene.bus.js.publish('checks.part.a.2', 'second')).seq;
   await send('another subject');
-  // A message of the consumer was applied, acknowledged and purged: the last applied one is now older than other subjects'.
+  // A message of the consumer was applied, acknowledged and purged: the last applied message is now older than messages
+  // on other subjects.
   const purged = await scene.bus.js.publish('checks.part.b.1', 'purged');
   await settled(consumer.name);
   await consumer.running.stop();

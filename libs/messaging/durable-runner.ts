@@ -15,7 +15,7 @@ export interface RunningDurable {
   stop(): Promise<void>;
 }
 
-/** A message is parked after it has failed alone this often while others succeed. */
+/** A message that has been delivered this often and fails alone is parked, unless the failure is an outage. */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
 /** Creates the consumer if it does not exist, and processes its messages until it is stopped. */
@@ -114,7 +114,7 @@ class DurableLoop implements RunningDurable {
 
   /**
    * Never throws: a message that could not be settled is delivered again.
-   * @returns a promise only where there is something to wait for: a promise for each of thousands of acks costs time
+   * @returns a promise only if there is something to wait for, because thousands of promises for acks would cost time
    */
   private settle(message: JsMsg, outcome: Outcome): Promise<void> | undefined {
     try {

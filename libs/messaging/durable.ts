@@ -13,11 +13,14 @@ export interface ConsumerOptions {
   batchSize: number;
   /** Batches processed at the same time, default 1. With more, messages of one subject can overtake each other. */
   batchesAtOnce?: number;
-  /** How long a batch that is not full waits for more messages, in ms, default 0: fewer, larger writes. */
+  /**
+   * How long a batch that is not full waits for more messages, in ms, default 0. A longer wait leads to fewer, larger
+   * writes.
+   */
   lingerMs?: number;
   /**
-   * The shortest time between two batches that are not full, in ms, default 0: a single message does not wait, and a stream
-   * of messages is written in few batches.
+   * The minimum time between two batches that are not full, in ms, default 0: a single message does not wait, and a
+   * stream of messages is written in few batches.
    */
   everyMs?: number;
   /**

@@ -160,7 +160,7 @@ export class MessageSupply {
       if (!this.hangs(since)) for (const message of batch) message.working();
       else if (!this.reported.has(batch)) {
         this.reported.add(batch);
-        this.log.error({ messages: batch.length }, 'a batch hangs; others may take its messages');
+        this.log.error({ messages: batch.length }, 'a batch hangs; other replicas may take its messages');
       }
     }
     if (this.isStuck()) {

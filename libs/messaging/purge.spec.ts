@@ -14,7 +14,7 @@ async function passed(beginsMs: number, endsMs: number) {
   return eraseTwice([message], async () => void jest.setSystemTime(ASKED_AT + endsMs));
 }
 
-it('a purge is executed by a pass that begins 20 s after the request, however long an earlier pass took', async () => {
+it('a purge ends with a pass that begins at least 20 s after the request, no matter how long an earlier pass took', async () => {
   expect(await passed(1000, 1500)).toEqual([retry(18_500)]);
   expect(await passed(1000, 20_500)).toEqual([retry(0)]);
   expect(await passed(20_000, 20_500)).toEqual([done]);

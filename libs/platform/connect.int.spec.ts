@@ -66,7 +66,7 @@ it('a start is refused when its MASTER_KEY differs from that of the first start'
   await close();
 });
 
-it('the key of report addresses is that of the present MASTER_KEY, and is not MASTER_KEY', async () => {
+it('the key of report addresses is derived from the present MASTER_KEY, and differs from it', async () => {
   const { close, database, ...connections } = await platform();
   const [first, second] = ['aa'.repeat(32), 'cc'.repeat(32)] as const;
   await checkMasterKey({ database, ...connections }, first);

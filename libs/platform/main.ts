@@ -30,9 +30,10 @@ interface Running extends Pick<RunningService, 'stop'> {
 
 /**
  * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping` and
- * waits until everything that was started is stopped again. An error at the start prints one clear message and exits
- * with code 1, without a stack trace for a bad setting. When `givenUp` resolves, the program prints one sentence and
- * exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints how to start a service.
+ * waits until everything that was started is stopped again. An error at the start prints its message and exits with
+ * code 1; only LOG_LEVEL=debug adds the stack trace, and never for a wrong setting. When `givenUp` resolves, the
+ * program prints one sentence and exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints
+ * how to start a service.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
@@ -86,7 +87,7 @@ async function startUnlessStopped(
   }
 }
 
-/** Starts the end of the process, which nothing that hangs or fails can prevent. */
+/** Starts a timer that ends the process even if something hangs or fails. */
 function beginToEnd(graceMs: number): void {
   setTimeout(() => {
     console.error('The stop took too long. Work that was still running was interrupted.');

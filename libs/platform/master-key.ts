@@ -10,7 +10,7 @@ const SEALED = 'earshot';
 
 /**
  * Checks that the key can decrypt this installation's secrets. With another key no webhook could be signed, and every
- * event would be parked. The first start stores a value that later starts are checked against. When Postgres is empty
+ * event would be parked. The first start stores a value against which later starts are checked. When Postgres is empty
  * and the streams are not, the key is checked against an account's secret in the streams.
  * @throws SettingsError
  */
@@ -31,7 +31,10 @@ export async function checkMasterKey(
   if (check && !opens(box, check, SEALED)) throw foreignKey();
 }
 
-/** Stores the value for later checks under the current key. Call it when all secrets are encrypted with that key. */
+/**
+ * Stores the value for later checks, encrypted with the current key. Call it when all secrets are encrypted with that
+ * key.
+ */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
 }

@@ -18,15 +18,15 @@ export class ServiceRuntime {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Call it when consumers and commands have started: a loop may rely on the tables. */
+  /** Call it when consumers and commands have started: a loop may use the tables. */
   async start(): Promise<void> {
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();
   }
 
   /**
-   * Accepts nothing new. Commands, loops and consumers finish their running work at the same time, so that one that
-   * hangs does not use up the others' time.
+   * Accepts nothing new. Commands, loops and consumers finish their running work at the same time, so that work that
+   * hangs does not use up the time of other work.
    * @param graceMs how long that may take; unfinished work is repeated after the next start
    * @returns the names of interrupted work
    */

@@ -100,8 +100,8 @@ function platformModule(platform: Platform): DynamicModule {
 }
 
 /**
- * Makes the dynamic module of a service from its parts. Commands and consumers are its controllers. `work` lists its
- * loops; a factory of the providers in `inject` makes it.
+ * Makes the dynamic module of a service from its parts. Commands and consumers are its controllers. `work.list` makes
+ * the list of its loops from the providers in `work.inject`.
  */
 export function serviceModule(
   module: NonNullable<DynamicModule['module']>,
@@ -167,9 +167,7 @@ async function startOn(
   if (listen)
     await app.listen(settings.PORT, settings.HOST).catch(async (error: NodeJS.ErrnoException) => {
       await runtime.stop(HTTP_CLOSING_MS);
-      throw new SettingsError(
-        `PORT: ${settings.HOST}:${settings.PORT} cannot be listened on (${error.code})`,
-      );
+      throw new SettingsError(`PORT: ${settings.HOST}:${settings.PORT} cannot be used (${error.code})`);
     });
   log.info({ ...(listen ? { port: settings.PORT } : {}) }, `${definition.name} is running`);
   return {

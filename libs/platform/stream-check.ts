@@ -28,8 +28,8 @@ export async function streamsBehind(database: Database, bus: Bus): Promise<Strea
 }
 
 /**
- * Refuses a start when streams have lost decisions that the tables still contain. Those could not be changed any more,
- * and billing would fail permanently.
+ * Refuses a start when streams have lost decisions that the tables still contain. Such decisions could not be changed
+ * any more, and billing would fail permanently.
  * @throws SettingsError that says what to do
  */
 export async function checkStreams(database: Database, bus: Bus): Promise<void> {
@@ -37,10 +37,10 @@ export async function checkStreams(database: Database, bus: Bus): Promise<void> 
   if (behind.length === 0) return;
   const list = behind.map(
     ({ stream, followedUpTo, lastSequence }) =>
-      `${stream} ends at message ${lastSequence}, and Postgres has followed it up to ${followedUpTo}`,
+      `${stream} ends at message ${lastSequence}, and Postgres has applied messages up to ${followedUpTo}`,
   );
   throw new SettingsError(
-    `NATS has lost messages that Postgres has seen: ${list.join('; ')}.\n` +
+    `NATS has lost messages that Postgres has applied: ${list.join('; ')}.\n` +
       "Put NATS' directory (DATA_DIR/nats) back from a backup that is as new as Postgres. If there is none: move Postgres' " +
       'data away (DATA_DIR/postgres, or give an empty DATABASE_URL), and the next start builds it from the messages that NATS still contains.',
   );

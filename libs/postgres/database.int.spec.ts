@@ -41,7 +41,7 @@ it('a transaction of a process that is frozen ends, with its locks', async () =>
   await service.destroy();
 });
 
-it('a statement may take a minute by default, a transaction may pause for three, and a lost host is noticed within a minute', async () => {
+it('a statement may take a minute by default, a transaction may pause for three minutes, and a lost host is noticed within a minute', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings

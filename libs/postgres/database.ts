@@ -48,7 +48,9 @@ export type Tx = EntityManager;
 /** An arbitrary constant: the lock that allows only one service at a time to migrate the tables. */
 const MIGRATION_LOCK = 7_210_418;
 
-/** No query takes nearly as long. One that does is waiting for a lock that is never released, or is a mistake. */
+/**
+ * No correct query takes nearly as long. A query that does waits for a lock that is never released, or is a mistake.
+ */
 const STATEMENT_WITHIN_MS = 60_000;
 /**
  * Postgres ends a transaction that sends no statement for this time: its process is frozen, and would keep its locks until
@@ -63,7 +65,7 @@ const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_k
 interface Limits {
   /** A statement that takes longer fails with 57014. */
   statementMs: number;
-  /** A transaction that asks for nothing for longer ends, and fails. */
+  /** A transaction that sends no statement for longer ends and fails. */
   idleInTransactionMs: number;
 }
 
@@ -91,7 +93,7 @@ export async function openDatabase(
       statement_timeout: statementMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
-      // Not a parameter of its own, which PgBouncer would refuse.
+      // A part of `options`, because PgBouncer would refuse a separate parameter.
       options: `${SERVER_KEEP_ALIVE} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`,
     },
   });

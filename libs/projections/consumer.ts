@@ -34,7 +34,7 @@ export async function applyBatch(
   projection: Projection,
   batch: readonly JsMsg[],
 ): Promise<Outcome[]> {
-  // Commands apply what they decide: mostly there is nothing left to do, and nothing to lock.
+  // Commands apply their own decisions, so usually nothing is left to apply or to lock.
   const known = await positionsOf(
     database.manager,
     projection.name,

@@ -70,8 +70,8 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
 
 /**
  * Locks the projection's position on each subject until the transaction ends. A rebuild switches the tables only while
- * nobody locks a position, so their version does not change meanwhile either. Several subjects are locked in alphabetical
- * order, which prevents deadlocks.
+ * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
+ * alphabetical order, which prevents deadlocks.
  * @returns the sequence of each subject, 0 for a new one; undefined if the tables belong to another release
  */
 export async function lockPositions(

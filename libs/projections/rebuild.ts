@@ -167,7 +167,7 @@ class Rebuild {
 
   /**
    * Applies the messages that the live tables have applied, in the order of the stream. It never applies more: at the
-   * switch both must be at the same message, so that data copied from the live rows fits the new ones.
+   * switch, old and new tables must be at the same message, so that data copied from the live rows fits the new ones.
    * @returns whether the end of the stream was reached
    */
   private async follow(): Promise<boolean> {
@@ -201,7 +201,7 @@ class Rebuild {
     for (const message of left) if (!ahead.has(message)) await this.apply(tx, message);
     if (purged.length > 0)
       await tx.query('DELETE FROM projection_positions WHERE subject = ANY ($1)', [purged]);
-    // Both tables are now at the same message.
+    // Old and new tables are now at the same message.
     await keepFromLive(tx, this.live, this.schema, this.parts);
     // The messages that the live tables lack are also new to the untouched tables.
     for (const table of untouched) await tx.query(`DROP TABLE ${this.schema}.${table}`);

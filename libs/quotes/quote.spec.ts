@@ -46,7 +46,7 @@ describe('the price of a search', () => {
     });
   });
 
-  it('adds 2 credits per engine when answers are read for other named brands, and nowhere else [credits.ai-answers, estimate.ai-answers]', () => {
+  it('adds 2 credits per engine when answers are searched for other brands than the subject, and nothing on other sources [credits.ai-answers, estimate.ai-answers]', () => {
     expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
     expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
   });
@@ -153,7 +153,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('has the same sum however the time is divided into days', () => {
+  it('has the same sum no matter how the time is divided into days', () => {
     fc.assert(
       fc.property(
         fc.nat(10_000_000),

@@ -18,7 +18,7 @@ export interface AgentField {
 /** What is wrong with one key of a clause. */
 export interface ClauseFault {
   key: 'field' | 'op' | 'value';
-  /** Names what fits. */
+  /** Names the values that fit. */
   message: string;
 }
 
@@ -41,7 +41,7 @@ const VALUES_OF: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The first fault of a clause: an unknown field, an operator that does not fit it, or a value that does not fit both.
- * @param schema the fields of the keyword's agent step; undefined without one
+ * @param schema the fields of the keyword's agent step; undefined if it has none
  */
 export function clauseFault(
   { field, op, value }: GivenClause,
@@ -58,7 +58,7 @@ export function clauseFault(
   return message === undefined ? undefined : { key: 'value', message };
 }
 
-/** The fault of a value that fits no operator; undefined also for an absent one, which only `exists` accepts. */
+/** The fault of a value that fits no operator; also undefined for an absent value, which only `exists` accepts. */
 export function valueShapeFault(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'boolean' || Number.isFinite(value)) return undefined;
   if (Array.isArray(value)) return listFault(value, { kind: 'name' });
@@ -82,7 +82,7 @@ function kindOf(
   if (!isField(field))
     return {
       key: 'field',
-      message: `is not a field of a mention; known are ${Object.keys(FIELD_KINDS).join(', ')} and ai.<field>`,
+      message: `is not a field of a mention; the fields are ${Object.keys(FIELD_KINDS).join(', ')} and ai.<field>`,
     };
   const values = VALUES_OF[field];
   return { kind: FIELD_KINDS[field], ...(values && { values }) };

@@ -61,7 +61,7 @@ const FAILS: [field: string, op: string, value?: unknown][] = [
   ['text', 'exists', false],
   ['title', 'contains', 'noon'],
   ['body', 'word', 'cloud'],
-  // As in searches: not inside an address, unless the term has a dot or a slash.
+  // As in searches, a term is not found inside an address unless it has a dot or a slash.
   ['body', 'word', 'status'],
   ['author', 'word', 'ada'],
   ['community', 'eq', 'saa'],
@@ -78,7 +78,7 @@ const FAILS: [field: string, op: string, value?: unknown][] = [
   ['ai.nothing', 'eq', 'null'],
 ];
 
-/** Each row has its value, also if that is undefined: jest passes a callback for a missing one. */
+/** Each row contains its value, even if it is undefined: jest would pass a callback for a missing value. */
 const withValue = ([field, op, value]: [string, string, unknown?]) => [field, op, value] as const;
 
 describe('a clause', () => {
@@ -93,7 +93,7 @@ describe('a clause', () => {
     },
   );
 
-  it('shows its value and what it saw, with the text around a match [rules.why]', () => {
+  it('shows its value and the value of the item, with the text around a match [rules.why]', () => {
     expect(clause('likes', 'gt', 9)).toEqual({
       ...{ field: 'likes', op: 'gt', valueJson: '9', seenJson: '10', holds: true },
     });
@@ -155,7 +155,7 @@ describe('a clause', () => {
     );
   });
 
-  it('is the opposite with neq of eq, and with not_contains of contains, for every field and text', () => {
+  it('with neq is the opposite of eq, and with not_contains of contains, for every field and text', () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
       .filter((one) => one.trim() !== '');

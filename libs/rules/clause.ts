@@ -29,7 +29,7 @@ export interface ReadItem {
   /** The texts of a field, folded. */
   textsOf: TextsOf;
   similarity: Similarity;
-  /** What the item has in a field, as JSON, by field: many clauses read the same one. */
+  /** What the item has in a field, as JSON, by field, because many clauses read the same field. */
   shown: Map<string, string>;
 }
 
@@ -172,12 +172,12 @@ function textClause(
 type Value = string | number | boolean;
 
 const MOST_FOLDED = 2_000;
-/** Longer texts are no names, and would fill the memory: a feed can have addresses of 64 KiB. */
+/** Longer texts are not names. They would fill the memory: a feed can have addresses of 64 KiB. */
 const LONGEST_NAME = 200;
 const foldTermOnce = remembering(foldTerm);
 const foldHandleOnce = remembering(foldHandle);
 
-/** Names repeat from clause to clause, and from item to item. */
+/** Remembers folded names, because the same names occur in many clauses and items. */
 function remembering(fold: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
@@ -261,7 +261,7 @@ function includes(value: unknown, fold: (text: string) => string): (one: Value) 
   return (one) => wanted !== '' && typeof one === 'string' && fold(one).includes(wanted);
 }
 
-/** The value as whole words, as in a text. In a URL, everything except letters and digits separates words. */
+/** Tests for the value as whole words, as in a text. In a URL, everything except letters and digits separates words. */
 function hasWord(value: unknown, kind: FieldKind | undefined): (one: Value) => boolean {
   const read = kind === 'address' ? wordsOfUrl : (text: string) => text;
   const term = kind === 'handle' ? foldHandle(String(value)) : read(String(value));

@@ -21,7 +21,7 @@ export type Operator = (typeof OPERATORS)[number];
  */
 export type FieldKind = 'text' | 'address' | 'name' | 'handle' | 'number' | 'boolean';
 
-/** The fields of a mention that a clause can read, beside `ai.<field>`. */
+/** The fields of a mention that a clause can read, in addition to `ai.<field>`. */
 export const FIELD_KINDS = {
   text: 'text',
   title: 'text',
@@ -63,7 +63,7 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   boolean: ['eq', 'neq', 'exists'],
 };
 
-/** The threshold of `similar_to` without one. */
+/** The threshold of a `similar_to` that sets none. */
 export const DEFAULT_THRESHOLD = 0.6;
 
 /** The name of the agent step's field that `ai.<field>` reads; undefined for another field. */
@@ -71,7 +71,7 @@ export function agentFieldOf(field: string): string | undefined {
   return field.startsWith('ai.') && field.length > 3 ? field.slice(3) : undefined;
 }
 
-/** True for one of the fields beside `ai.<field>`. */
+/** True for a field of a mention; false for `ai.<field>`. */
 export function isField(field: string): field is Field {
   return Object.hasOwn(FIELD_KINDS, field);
 }

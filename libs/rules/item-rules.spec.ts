@@ -8,7 +8,7 @@ describe('the rules of a keyword', () => {
   const never = item({ field: 'kind', op: 'eq', value: 'listing' });
   const webhook = { type: 'webhook' };
 
-  it('run in order until one stops; what earlier rules did remains [rules.order, rules.stop, rules.mark, rules.notify]', () => {
+  it('run in order until one stops; the effects of earlier rules remain [rules.order, rules.stop, rules.mark, rules.notify]', () => {
     const rules = [
       ruleOf({ name: 'a', when: always, then: [{ type: 'mark', label: 'starred' }, webhook] }),
       ruleOf({ name: 'b', when: never, then: [{ type: 'stop' }] }),
@@ -27,7 +27,7 @@ describe('the rules of a keyword', () => {
     });
   });
 
-  it('need all clauses of a rule', () => {
+  it('fire only if all their clauses hold', () => {
     const [yes, no] = [...always.all, ...never.all];
     expect(run([ruleOf({ when: item(yes!, no!) })]).rules[0]!.fired).toBe(false);
     expect(run([ruleOf({ when: item(yes!, yes!) })]).rules[0]!.fired).toBe(true);
@@ -51,7 +51,7 @@ describe('the rules of a keyword', () => {
   });
 });
 
-it('remembers no long texts of items, which would fill the memory', () => {
+it('the rules keep no long texts of items, which would fill the memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heap = () => (collect(), process.memoryUsage().heapUsed);

@@ -104,7 +104,7 @@ function compileRules(rules: readonly Rule[]): ItemRules {
   };
 }
 
-/** One index of all terms in title and body, so that a text is read once, however many clauses there are. */
+/** One index of all terms in title and body, so that a text is read once, no matter how many clauses there are. */
 function matcherOf(clauses: readonly CompiledClause[]): Matcher | undefined {
   const searches = clauses.flatMap(({ term }, number) =>
     // A term without visible characters would match every text.

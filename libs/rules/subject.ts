@@ -19,7 +19,7 @@ export interface RuleSubject {
   /** Key and label; empty if the item is in none. */
   bucket: readonly string[];
   vip: boolean;
-  /** Of a listing, in its currency. */
+  /** The price of a listing, in the listing's currency. */
   price: number | undefined;
   previousPrice: number | undefined;
   brand: string | undefined;
@@ -30,7 +30,7 @@ export interface RuleSubject {
   score: number | undefined;
   authorFollowers: number | undefined;
   matchedTerm: readonly string[];
-  /** The answer of the agent step; null without a completed one. */
+  /** The answer of the agent step; null if no agent step has completed. */
   ai: Readonly<Record<string, unknown>> | null;
 }
 
@@ -76,7 +76,7 @@ export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'pre
 
 /** The followers of the author, where the source gives them. @param bodyJson the envelope's source object */
 export function followersOf(bodyJson: string): number | undefined {
-  // Most bodies have no such key, and need not be read.
+  // Most bodies have no such key, and are not parsed.
   if (!bodyJson.includes('"authorFollowers"')) return undefined;
   const { authorFollowers } = JSON.parse(bodyJson) as { authorFollowers?: unknown };
   return typeof authorFollowers === 'number' ? authorFollowers : undefined;

@@ -16,7 +16,7 @@ export function textFields(field: TextField): readonly ('title' | 'body')[] {
   return field === 'text' ? ['title', 'body'] : [field];
 }
 
-/** Folds the texts of an item when the first clause asks for them, and once. */
+/** Folds each text of an item once, when the first clause needs it. */
 export function textsOfItem(subject: RuleSubject): TextsOf {
   const folded = new Map<'title' | 'body', string>();
   const foldOnce = (name: 'title' | 'body') => {

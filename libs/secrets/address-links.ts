@@ -15,7 +15,8 @@ const VERIFY_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /**
  * The links of mails: anybody who has the link may answer for its address. A link is signed with a key that is derived
- * from MASTER_KEY. It is valid as long as that key is one of MASTER_KEY: during a rotation, links of both keys are.
+ * from MASTER_KEY. It is valid as long as MASTER_KEY contains that key. During a rotation, MASTER_KEY contains both
+ * keys.
  */
 export class AddressLinks {
   private readonly signed: SignedText;

@@ -21,7 +21,10 @@ export function firstSignUpCode(masterKey: string): string {
   );
 }
 
-/** The stored form of a code: SHA-256 of its canonical spelling. Codes are random, so a slow hash protects no better. */
+/**
+ * The stored form of a code: SHA-256 of its canonical spelling. Codes are random, so a slow hash would not protect them
+ * better.
+ */
 export function hashCode(code: string): Buffer {
   return createHash('sha256').update(canonical(code)).digest();
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { masterKeys } from './secrets.js';
 import { SignedText } from './signed-text.js';
 
-/** As long as reports are kept. */
+/** Reports are kept for the same time. */
 const VALID_MS = 90 * 24 * 3_600_000;
 const SCOPE = 'report-page';
 
@@ -17,9 +17,9 @@ export function reportKeys(masterKey: string): string {
 }
 
 /**
- * The addresses of the pages of weekly reports: anybody who has one may read its report. An address is signed, ends 90
- * days after the report's period, and is the same from every process. During a rotation of MASTER_KEY, addresses of both
- * keys are valid.
+ * The addresses of the pages of weekly reports: anybody who has the address may read the report. An address is signed,
+ * ends 90 days after the report's period, and is the same from every process. During a rotation of MASTER_KEY,
+ * addresses of both keys are valid.
  */
 export class ReportAddresses {
   private readonly signed: SignedText;

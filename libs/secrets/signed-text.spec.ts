@@ -42,7 +42,7 @@ describe('the address of a report', () => {
       expect(addresses(first).reportIdIn(changed, days(1))).toBeUndefined();
     }
     expect(addresses(second).reportIdIn(token, days(1))).toBeUndefined();
-    // With the master key itself, not the one that is derived from it.
+    // Addresses are not signed with the master key itself, but with a key that is derived from it.
     expect(new ReportAddresses(first, '').reportIdIn(token, days(1))).toBeUndefined();
   });
 

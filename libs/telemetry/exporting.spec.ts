@@ -25,7 +25,7 @@ function providerTo(url: string): TracerProvider {
   return exportingProvider('spec', settings, pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
 }
 
-/** Makes spans. Whenever there are enough for one request, they are sent at once. */
+/** Makes spans. As soon as there are enough spans for one request, they are sent. */
 function makeSpans(provider: TracerProvider, count: number): void {
   for (let n = 0; n < count; n += 1) provider.getTracer('spec').startSpan('work').end();
 }

@@ -1,7 +1,8 @@
 import { counterFromZero, metrics } from './metrics.js';
 import { metricsText } from './meter.js';
 
-// Labels and names are used only in this file: other spec files of the process leave series of the same metrics.
+// These labels and names are used only in this file, because other spec files of the process leave series of the same
+// metrics.
 
 async function linesOf(begin: string): Promise<string[]> {
   const lines = (await metricsText()).split('\n');

@@ -33,7 +33,7 @@ export const metrics = {
   ),
   streamGaps: new SettableGauge<Labels<'stream'>>(
     'earshot_stream_missing_messages',
-    'Sequence numbers missing inside a stream from which nothing is deleted one by one',
+    'Messages that are missing inside a stream, because they were purged or lost',
   ),
   checks: counter<'source' | 'outcome'>(
     'earshot_checks_total',
@@ -85,7 +85,7 @@ export const metrics = {
   ),
   llmBlockedUntil: new SettableGauge<Labels<never>>(
     'earshot_llm_blocked_until_seconds',
-    'Unix time until which no request is sent to the language model; 0 when they are sent',
+    'Unix time until which no request is sent to the language model; 0 when requests are sent',
   ),
   waitingReadings: new SettableGauge<Labels<never>>(
     'earshot_waiting_readings',
@@ -105,7 +105,7 @@ export const metrics = {
   ),
   creditsUncovered: counterFromZero(
     'earshot_uncovered_credits_total',
-    'Credits that work cost and the balance did not cover, because its reservation had expired',
+    'Credits that the balance did not cover, because the reservation of the work had expired',
   ),
   httpRequests: meter.createHistogram<Labels<'method' | 'route' | 'status'>>(
     'earshot_http_request_duration_seconds',

@@ -85,7 +85,10 @@ export function causeOf(item: object): string | undefined {
   return cause === undefined ? parts.own : (parts.steps.get(cause) ?? cause);
 }
 
-/** The single step that caused something, considering recorded steps first; undefined if there were several. */
+/**
+ * The step that caused something: the only step, or the only recorded step, or the first step if none is recorded.
+ * Undefined if there are several recorded steps.
+ */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];
   const { parent, linked } = originOf(causes);
@@ -101,7 +104,7 @@ interface Origin {
   isOwnRecorded?: boolean;
 }
 
-/** Most causes are not recorded. For those it only keeps whether they are the same step. */
+/** Most causes are not recorded. Of those it only remembers whether they are the same step. */
 function originOf(causes: Iterable<string | undefined>): Origin {
   const recorded = new Set<string>();
   let first: string | undefined;

@@ -59,7 +59,7 @@ export function currentTraceparent(): string | undefined {
 
 /** Whether the step belongs to a recorded trace. */
 export function isRecorded(traceparent: string | undefined): boolean {
-  // Nearly all values end like this, so the rest need not be parsed.
+  // Nearly all values end with -00, and are not parsed.
   return traceparent !== undefined && !traceparent.endsWith('-00') && isSampled(parse(traceparent));
 }
 

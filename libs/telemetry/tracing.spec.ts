@@ -52,7 +52,7 @@ async function batchOf(name: string, ...causes: (string | undefined)[]) {
 }
 
 describe('a step of a trace', () => {
-  it('is recorded if its trace is, with the error of its work but not its text', async () => {
+  it('is recorded if its trace is recorded, with the type of an error but not its text', async () => {
     const failing = arriveWith('failing', SpanKind.SERVER, { traceparent: recorded('a') }, async () => {
       await inSpan('step', SpanKind.CLIENT, {}, async () => undefined);
       throw new RangeError('a secret');
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('of several recorded traces has its own with a link to each, and each has a part of it', async () => {
+  it('of several recorded traces has its own trace with a link to each of them, and each of them has a span for its part', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),
@@ -131,7 +131,7 @@ describe('a batch', () => {
     expect(steps[0]).toBe(`00-${parts[0]?.traceId}-${parts[0]?.spanId}-01`);
   });
 
-  it('has its own trace if some messages begin theirs', async () => {
+  it('has its own trace if some of its messages begin a trace', async () => {
     const { steps, own } = await batchOf('beginning', recorded('a'), undefined);
     expect([traceOf(steps[0]), steps[1]]).toEqual(['a'.repeat(32), own]);
     expect(traceOf(own)).not.toBe('a'.repeat(32));
@@ -155,7 +155,7 @@ describe('a batch', () => {
 });
 
 describe('work that several steps caused together', () => {
-  it('follows from the only step, or from the only one that is recorded, and otherwise from none of them', () => {
+  it('follows from the only step, from the only recorded step, or from the first step if none is recorded, and otherwise from none', () => {
     expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
     expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));
     expect(soleCause([unrecorded('a'), unrecorded('b')])).toBe(unrecorded('a'));

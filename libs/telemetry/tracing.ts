@@ -24,7 +24,7 @@ export interface TracingSettings {
 
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
-/** The largest batch of a consumer: each of its messages may be another step. */
+/** The largest batch of a consumer: each of its messages may have another cause. */
 const MOST_LINKS = 2000;
 
 /** Context key of a new trace: whether it is recorded. Without it the sampler decides. */

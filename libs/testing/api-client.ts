@@ -99,7 +99,7 @@ export async function openAccount(
 ): Promise<{ accountId: string; apiKey: string; signingSecret: string }> {
   const bus = await connectBus(natsUrl, 'test', createLogger('test', 'silent'));
   try {
-    // Nest takes a second to load: only specs that open an account pay for it.
+    // Nest takes a second to load, so only specs that open an account load it.
     const { CommandClient } = await import('#transport');
     const command = create(OpenAccountSchema, { commandId: newId(), email: `${newId()}@example.org`, plan });
     const { accountId, apiKey, signingSecret } = await new CommandClient(bus).request(

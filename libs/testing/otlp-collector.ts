@@ -19,7 +19,7 @@ export interface ExportedSpan {
 
 /** A local collector that stores the spans that it accepts. */
 export interface OtlpCollector {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
   spans: ExportedSpan[];
   /** Number of received requests. */

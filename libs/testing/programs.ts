@@ -53,7 +53,7 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
       if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
       return isReady(program.url);
     },
-    // Twelve of them at the same time on two cores take long.
+    // Twelve programs that start at the same time on two cores take long.
     60_000,
   );
   return program;

@@ -118,7 +118,7 @@ async function startNats(): Promise<{ url: string; directory: string; stop(): Pr
 }
 
 async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
-  // The other strategy writes each page into the log, which takes a quarter of a second of processor time.
+  // The default strategy writes each page into the log, which takes a quarter of a second of processor time.
   await onPostgres(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
   return addressOf(serverUrl, name);
 }

@@ -259,7 +259,7 @@ describe('a command that is served at run time', () => {
   const lookup = () =>
     client.request(lookupCommand('reddit'), create(LookUpSchema, { source: 'reddit', operation: 'user' }));
 
-  it('is answered from then on, and no longer once it is stopped', async () => {
+  it('is answered while it is served, and not after it is stopped', async () => {
     const strategy = new NatsStrategy(bus, log);
     const served = strategy.serve(lookupCommand('reddit'), async ({ operation }) =>
       create(LookedUpSchema, { bodyJson: operation }),

@@ -68,7 +68,7 @@ async function parkedReasons(): Promise<(string | undefined)[]> {
 }
 
 describe('a consumer of a controller', () => {
-  it('gets batches, and each message becomes what its outcome says: done, retried or parked', async () => {
+  it('gets batches, and each message is done, retried or parked as its outcome says', async () => {
     const seen: string[][] = [];
     const replica = await startReplica(
       bus,

@@ -40,7 +40,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     return [...this.messageHandlers.values()].flatMap((handler) => extrasOf(handler).consumer ?? []);
   }
 
-  /** @throws Error when a command or consumer already has a handler: Nest would call one of them, or both */
+  /** @throws Error when a command or consumer already has a handler, because Nest would call one handler or both */
   override addHandler(
     pattern: string,
     callback: MessageHandler,

@@ -34,7 +34,7 @@ export class DurableScene {
     return `checks.spec.${this.specs}`;
   }
 
-  /** A durable over a stream that is empty at its start; each call of `handle` is one batch. */
+  /** Runs a durable consumer of a stream that is empty at its start. Each call of `handle` is one batch. */
   readonly run = async (
     handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>,
     batchSize = 10,

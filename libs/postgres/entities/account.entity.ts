@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A user of Earshot: a plan, keys and a signing secret. */
+/** An account: a plan and a signing secret. */
 @Entity('accounts')
 export class AccountEntity {
   @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The health of a lane's upstream, which survives moves and restarts. `GET /v1/sources` reads it. */
+/**
+ * The health of a lane's upstream, stored so that it survives restarts and moves of the lane. `GET /v1/sources` reads
+ * it.
+ */
 export class UpstreamHealth1763700000000 implements MigrationInterface {
   readonly name = 'UpstreamHealth1763700000000';
 

@@ -61,9 +61,10 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
 }
 
 /**
- * Pollers of the running release lock searches before they read the schedule, so the migration locks both tables before the
- * copy: the reference at its end needs the searches as well. A few statements of pollers lock in the other order. If
- * Postgres then ends this one, nothing is lost yet, and it is tried again.
+ * Pollers of the running release lock searches before they read the schedule, so the migration locks both tables before
+ * the copy: the reference at its end needs the searches as well. A few statements of pollers lock in the other order.
+ * If Postgres then ends the lock statement because of the deadlock, nothing has changed yet, and the lock is tried
+ * again.
  */
 const LOCK_BOTH_TABLES = `
   DO $$

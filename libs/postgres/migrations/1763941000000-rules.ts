@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Labels can be null until a person sets them, so that rules may set them; and backtests of rules. */
+/** Allows labels to be null until a person sets them, so that rules may set them. Adds backtests of rules. */
 export class Rules1763941000000 implements MigrationInterface {
   readonly name = 'Rules1763941000000';
 

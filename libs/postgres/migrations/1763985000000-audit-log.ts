@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who changed what by the interface. */
+/** Who changed what through the API. */
 export class AuditLog1763985000000 implements MigrationInterface {
   readonly name = 'AuditLog1763985000000';
 

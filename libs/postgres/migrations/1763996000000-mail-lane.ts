@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Waiting mails are claimed apart from the other deliveries. */
+/** Waiting mails are claimed separately from other deliveries. */
 export class MailLane1763996000000 implements MigrationInterface {
   readonly name = 'MailLane1763996000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The pause that the destination of a channel asked for, for all replicas. */
+/** The pause that the destination of a channel asked for. It applies to all replicas. */
 export class EndpointPauses1763996100000 implements MigrationInterface {
   readonly name = 'EndpointPauses1763996100000';
 

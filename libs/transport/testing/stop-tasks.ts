@@ -8,7 +8,7 @@ export function stopTasks(bus: () => Bus): void {
   const ask = () => new CommandClient(bus()).request(COMMANDS.retireKeyword, command);
 
   describe('a stop', () => {
-    it('answers the command that is under way first', async () => {
+    it('first answers the command that is under way', async () => {
       const { begun, goOn, controller } = gatedHandler();
       const replica = await startReplica(bus(), controller);
       const asked = ask();
