@@ -17,7 +17,7 @@ export function checkAccess(request: IncomingMessage, expected: Credentials): vo
   if (!OWN_HOST.test(host ?? '') || origin !== undefined)
     throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine may connect');
   const given = credentialsOf(request);
-  // Both values are always compared, so that the duration does not show which one is wrong.
+  // Both values are always compared, so that the duration does not show which value is wrong.
   const [user, password] = [same(given.user, expected.user), same(given.password, expected.password)];
   if (!user || !password)
     throw new ClickhouseException(

@@ -22,8 +22,8 @@ export interface ChdbAnswer {
  */
 export interface ChdbNative {
   /**
-   * @param options options of clickhouse-local's command line; only those of the process's first connection have an
-   * effect
+   * @param options options of clickhouse-local's command line; only the options of the first connection of the process
+   * have an effect
    */
   CreateConnection(directory: string, options?: readonly string[]): ChdbHandle;
   /** Must not be called while anything runs on the connection: that would end the engine for the whole process. */

@@ -15,7 +15,7 @@ const STATEMENTS_AT_ONCE = Math.min(
 const STATEMENTS_WAITING_AT_MOST = 2_000;
 const DEFAULT_MAX_EXECUTION_SECONDS = '120';
 const KILL_AGAIN_AFTER_MS = 50;
-/** ClickHouse's own limit of a statement's length; the SET with long parameters needs a higher one. */
+/** ClickHouse's own limit of a statement's length; a SET with long parameters needs a higher limit. */
 const DEFAULT_MAX_QUERY_BYTES = 262_144;
 
 /** The settings and parameters of a statement. */

@@ -42,7 +42,8 @@ const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'pytho
  * Yields the tokens, and refuses tokens that reach files, the network, programs or other databases. The data after an
  * INSERT's FORMAT is not checked.
  *
- * @param tableFunctions all table functions of the engine, in lower case; all except the harmless ones are refused
+ * @param tableFunctions all table functions of the engine, in lower case; all except the functions in `TABLE_FUNCTIONS`
+ * are refused
  * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
  */
 export function* guarded(

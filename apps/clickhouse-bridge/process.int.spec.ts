@@ -57,7 +57,7 @@ it('the bridge keeps every acknowledged insert and no partial insert when it is 
     for (;;) {
       const values = Array.from({ length: batch }, (_, i) => ({ n: acknowledged + i }));
       const inserting = client.insert({ table: 't', values, format: 'JSONEachRow' });
-      // The process was killed during the last insert, so all of its rows exist or none of them.
+      // The process was killed during the last insert, so either all rows of this insert exist, or none.
       if (acknowledged === killAt) child.kill('SIGKILL');
       if (
         !(await inserting.then(

@@ -6,7 +6,7 @@ import { sqlTokens, type SqlToken } from './sql-words.js';
 export interface SelectStatement {
   kind: 'select';
   sql: string;
-  /** The format in the statement itself. */
+  /** The format that the statement names. */
   format?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface InsertStatement {
   kind: 'insert';
   head: string;
   tail: string;
-  /** Data in the SQL itself; more can follow in the body. */
+  /** The data in the SQL; more data can follow in the body. */
   inlineData: string;
 }
 
@@ -61,7 +61,7 @@ function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement |
       if (token.text === 'SELECT' || token.text === 'WITH') return undefined;
       if (token.text === 'SETTINGS') settingsAt = token.start;
       if (token.text === 'FORMAT') formatAt = token.start;
-      // A table can also have the name `values`; then it follows INTO or TABLE.
+      // A table can also have the name `values`; then the name follows INTO or TABLE.
       if (token.text === 'VALUES' && before?.text !== 'INTO' && before?.text !== 'TABLE')
         return insertOf(sql, settingsAt ?? token.start, token.start, 'Values', token.end);
     }

@@ -3,7 +3,10 @@ import { defineConfig, type Plugin } from 'vite';
 /** The gateway that the development server passes the API on to. */
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
-/** The first script is small, and imports the others. With these links the browser loads them at the same time. */
+/**
+ * The first script is small, and imports the other scripts. These links let the browser load all of them at the same
+ * time.
+ */
 const preloadApp: Plugin = {
   name: 'preload-app',
   transformIndexHtml: {

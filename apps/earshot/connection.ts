@@ -18,8 +18,8 @@ export interface AllAddresses extends Addresses {
 }
 
 /**
- * Finds the running installation: by NATS_URL and DATABASE_URL, otherwise by the file that it writes to DATA_DIR (a
- * demo writes it to the folder `demo`).
+ * Finds the running installation: by NATS_URL and DATABASE_URL, otherwise by the file that the installation writes to
+ * DATA_DIR (a demo writes it to the folder `demo`).
  * @throws Error that says how to start an installation
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {

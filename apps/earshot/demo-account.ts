@@ -39,7 +39,7 @@ export const BRANDS = [
 ];
 const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'cloud-review.json'];
 
-/** The account of an earlier start; undefined if there is none, or if this version cannot use it. */
+/** The account of an earlier start; undefined if there is no such account, or if this version cannot use it. */
 export function knownAccount(dataDir: string): DemoAccount | undefined {
   try {
     const known = JSON.parse(readFileSync(file(dataDir), 'utf8')) as Partial<DemoAccount>;

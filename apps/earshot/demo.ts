@@ -92,7 +92,7 @@ function moveMarket({ world }: Simulator): void {
   if (sold && listings.length > LISTINGS_IN_SIGHT / 2) world.remove('vinted', sold.id);
 }
 
-/** The secret is read again, because `signing-secret rotate` may have replaced the first one. */
+/** The secret is read again, because `signing-secret rotate` may have replaced the first secret. */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
   const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
   try {

@@ -6,10 +6,10 @@ import { masterKeys } from '#secrets';
 
 /**
  * The MASTER_KEY of an installation without that setting: created at the first start and stored in its data directory,
- * one key per line, the present one first.
+ * one key per line, the present key first.
  *
  * @param hasSecrets whether the stores already contain secrets: in that case a missing key is never created
- * @throws SettingsError if the file is missing although there are secrets, or is not a key
+ * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {
   const known = readMasterKey(dataDir);
@@ -24,7 +24,7 @@ export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boo
   return key;
 }
 
-/** Like `masterKeyIn`; undefined if there is no key. @throws SettingsError if the file is not a key */
+/** Like `masterKeyIn`, but returns undefined if there is no key. @throws SettingsError if the file is not a key */
 export function readMasterKey(dataDir: string): string | undefined {
   let text: string;
   try {
@@ -42,7 +42,7 @@ export function readMasterKey(dataDir: string): string | undefined {
 }
 
 /**
- * Adds a new key before the present one. The next start encrypts everything with the new key and removes the old one.
+ * Adds a new key before the present one. The next start encrypts everything with the new key and removes the old key.
  * @throws SettingsError if there is no key, or if no start has finished the last rotation
  */
 export function rotateMasterKey(dataDir: string): void {

@@ -5,7 +5,7 @@ import { freePort } from '#embedded';
 /**
  * Chooses the port of the gateway before anything is started.
  * @param isExplicit whether PORT was set: then a port that is in use is an error, because clients expect Earshot there.
- *   If the default port is in use, a free one replaces it, and a line reports that
+ *   If the default port is in use, a free port replaces it, and a line reports the new port
  * @throws SettingsError if the gateway cannot listen on the port or the address
  */
 export async function choosePort(

@@ -30,8 +30,8 @@ const program = new Command('simulator')
   .option('--rate <posts>', 'posts per second of each source', rate, 0.5)
   .option('--seed <number>', 'the same seed makes the same world', whole, 1)
   .option('--history <posts>', 'posts of each source before the start', whole, 300)
-  .option('--secret <secret>', 'signing secret with which webhooks to any hook are verified')
-  .option('--quiet', 'do not print a line for each verified webhook');
+  .option('--secret <secret>', 'signing secret that is valid for every hook')
+  .option('--quiet', 'do not print a line for each webhook and each message');
 
 const settings = program.parse().opts<Settings>();
 const simulator = await startSimulator({

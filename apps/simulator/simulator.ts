@@ -39,7 +39,7 @@ export interface SimulatorOptions {
   limits?: Partial<RequestLimits>;
   /** Numbers of the newest posts, deliveries and requests to keep. The default is enough for hours of tests. */
   kept?: { posts: number; deliveries: number; requests: number };
-  /** Called for each verified delivery with one line for people. */
+  /** Called with a line for people, for each delivery to a hook and each message of a channel. */
   log?: (line: string) => void;
 }
 
@@ -60,7 +60,7 @@ export interface Simulator {
   stop(): Promise<void>;
 }
 
-/** The limits of the upstreams; for X, those of a large plan. */
+/** The limits of the upstreams; for X, the limits of a large plan. */
 const LIMITS: RequestLimits = {
   reddit: 1000,
   bluesky: 3000,

@@ -5,7 +5,7 @@ import type { RowOf } from '../../../clients/typescript/src/index.js';
 
 export type Channel = RowOf<'/v1/channels'>;
 
-/** The channels by their id, without deleted ones; undefined before they are read. */
+/** The channels by their id, without deleted channels; undefined until they are loaded. */
 export type Channels = ReadonlyMap<string, Channel> | undefined;
 
 export function useChannels(): Channels {

@@ -8,7 +8,7 @@ function notice(error: unknown): void {
 }
 
 /**
- * The cache of everything that the page has read. It makes no retries, because the client itself retries after 429 and
+ * The cache of everything that the page has read. The cache makes no retries, because the client retries after 429 and
  * 5xx.
  */
 export const queries = new QueryClient({

@@ -13,7 +13,7 @@ interface Options<Row> {
 
 /**
  * The rows of a list of the API, page by page.
- * @param read reads one page; it must pass the cursor in its query
+ * @param read reads one page; must send the cursor in the query of the request
  */
 export function usePages<Row>(
   queryKey: QueryKey,

@@ -6,7 +6,7 @@ export interface Span {
   end: number;
 }
 
-/** The positions of terms in a text, in any case. If terms overlap, the longer one is used. */
+/** The positions of terms in a text, in any case. If terms overlap, the longer term is used. */
 export function spansOf(text: string, terms: readonly string[]): Span[] {
   const lower = text.toLowerCase();
   // The conversion to lower case can change the length of a text (İ). Then the positions are unknown.

@@ -13,7 +13,8 @@ interface Props {
 }
 
 /**
- * An error of the API with every fault of the request. A failure of Earshot also shows the id that its operator needs.
+ * Shows an error of the API with every fault of the request. For a failure of Earshot, it also shows the id of the
+ * request, which the operator needs.
  */
 export function Problem({ error, title, retry, shownPaths = [] }: Props) {
   const { message, faults, requestId } = errorText(error);

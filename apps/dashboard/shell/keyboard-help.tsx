@@ -29,7 +29,7 @@ function usePageKeys(showHelp: () => void): void {
       if (event.key === '?') showHelp();
       const entry = NAVIGATION.flatMap(({ entries }) => entries).find(({ key }) => key === event.key);
       if (entry && event.timeStamp - since < SEQUENCE_MS) {
-        // Without this, the letter would also be a shortcut of the page.
+        // Otherwise, the letter would also be a shortcut of the page.
         event.stopImmediatePropagation();
         void navigate(entry.to);
       }

@@ -6,7 +6,7 @@ const KEY = 'earshot-reloaded';
 
 /**
  * A release replaces the files of the page, so files that an open page has not loaded yet are missing. Such a page
- * reloads itself, once for each build: if a file is missing again, the page reports that.
+ * reloads itself once for each build. If a file is missing again, the page reports the failure.
  */
 export function reloadAfterRelease(): void {
   window.addEventListener('vite:preloadError', () => void reloadOnce());

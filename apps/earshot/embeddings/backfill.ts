@@ -81,7 +81,7 @@ export async function embeddingsStatus(
 
 /**
  * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors
- * of other models. The next run continues an interrupted one, because it skips mentions that have a vector. It can run
+ * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. It can run
  * while the services run.
  * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
  */

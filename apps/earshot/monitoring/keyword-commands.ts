@@ -62,7 +62,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
 
 /**
  * The steps with their prices. Each price is estimated for the present state of the account. Every keyword of the file
- * is checked before the first one is changed.
+ * is checked before the first keyword is changed.
  */
 async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(textOf(path));

@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that these answers read. */
+/** The parts of JSON Schema from which answers are built. */
 interface Schema {
   type?: string | string[];
   enum?: unknown[];
@@ -30,7 +30,7 @@ interface AskedItem {
   text: string;
 }
 
-/** The values of an enum that mean "none of the others". */
+/** Values of an enum that are used if no other value fits. */
 const UNDECIDED = ['neutral', 'other'];
 
 /** The items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */

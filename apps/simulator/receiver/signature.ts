@@ -8,7 +8,7 @@ export interface Verdict {
   standard: boolean;
   /** `X-Signature` in the legacy form: plain hex over the body. */
   legacy: boolean;
-  /** The reasons, as text for people; empty if at least one form is present and none is wrong. */
+  /** The reasons, as text for people; empty if at least one form is present and every present form is correct. */
   faults: string[];
 }
 

@@ -1,6 +1,6 @@
 import type { SourceId } from '#contracts';
 
-/** The kinds of published things, in the words of their sources. */
+/** The kinds of posts, in the words of their sources. */
 export const POST_KINDS = [
   'story',
   'comment',

@@ -1,4 +1,7 @@
-/** Words as the upstreams' searches see them: lower case, without accents, Chinese and Japanese by character. */
+/**
+ * The words of a text as upstreams search them: in lower case, without accents; in Chinese and Japanese, each character
+ * is a word.
+ */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
@@ -32,7 +35,7 @@ export interface Clause {
   excluded: boolean;
 }
 
-/** Reads `rocket "acme rocket" -sled`: required words and phrases, and excluded ones. */
+/** Reads `rocket "acme rocket" -sled`: required and excluded words and phrases. */
 export function readQuery(query: string): Clause[] {
   const clauses: Clause[] = [];
   for (const [, minus = '', phrase, word = ''] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {

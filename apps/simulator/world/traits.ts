@@ -158,7 +158,8 @@ export function cidOf(content: string): string {
 }
 
 /**
- * The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that keys sort by it.
+ * The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that the order of the
+ * keys is the order of the times.
  */
 function recordKey(post: SimPost): string {
   let rest = (BigInt(post.publishedAt) * 1000n + BigInt(post.number % 1000)) << 10n;

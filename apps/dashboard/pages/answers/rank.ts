@@ -12,7 +12,7 @@ export function rankOf({ brands }: Pick<Answer, 'brands'>, brand: string): numbe
   return 1 + brands.filter(({ position }) => position !== null && position < own).length;
 }
 
-/** The brand that fits the name of the keyword (“Acme” for “Acme in answers”), or the first one. */
+/** The brand that fits the name of the keyword (“Acme” for “Acme in answers”), or the first brand. */
 export function ownBrandOf(keywordName: string, brands: readonly string[]): string {
   const name = keywordName.toLowerCase();
   return brands.find((brand) => name.includes(brand.toLowerCase())) ?? brands[0] ?? '';

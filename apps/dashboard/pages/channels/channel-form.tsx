@@ -9,7 +9,7 @@ import { Problem } from '../../parts/problem.js';
 import { configOf, KINDS, valuesOf, type Channel, type ChannelValues, type Kind } from './kinds.js';
 
 interface Props {
-  /** The channel to change; undefined for a new one. */
+  /** The channel to change; undefined for a new channel. */
   channel: Channel | undefined;
   onClose: () => void;
 }

@@ -28,8 +28,8 @@ export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
   begun?.address === address ? begun.query : apiFilters(filters, Date.now());
 
 /**
- * Returns the page whose read was begun for this query, but only once; undefined if there is none, or if it could not
- * be read.
+ * Returns the page that `beginFirstPage` reads for this query, but only once. Returns undefined if it reads no page for
+ * the query, or if the read failed.
  */
 export async function takeFirstPage(query: ApiFilters): Promise<MentionPage | undefined> {
   if (begun?.query !== query) return undefined;

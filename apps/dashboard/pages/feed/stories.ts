@@ -14,7 +14,7 @@ export const plainLines = (mentions: readonly FeedMention[]): FeedLine[] =>
 
 /**
  * Returns one line for each story, at the place of its first mention in the list.
- * @param open stories whose mentions have a line each, below the first one
+ * @param open stories whose other mentions have a line each, below the line of the story
  */
 export function storyLines(mentions: readonly FeedMention[], open: ReadonlySet<string>): FeedLine[] {
   const stories = new Map<string, FeedMention[]>();

@@ -14,8 +14,8 @@ export interface MentionChange {
 }
 
 /**
- * Changes of mentions. The list keeps the mentions that it has read, and applies the changes when it shows them: first
- * the requested change, then the response of the API.
+ * Changes of mentions. The list keeps the mentions as it has read them. It applies the changes when it shows a mention:
+ * first the requested change, then the response of the API.
  */
 export function useChanges() {
   const queries = useQueryClient();

@@ -48,7 +48,7 @@ interface NormalizedSource {
 
 /**
  * The searches that would start over: their criteria differ, so the next check is a first check that reports nothing.
- * @returns one name for each, such as `Reddit: Complaints`
+ * @returns the names of these searches, such as `Reddit: Complaints`
  */
 export function startingOver(
   before: readonly NormalizedSource[],

@@ -23,7 +23,7 @@ import { faultsOf, useEstimate } from './use-estimate.js';
 import { WhatSection } from './what-section.js';
 
 interface Props {
-  /** The keyword that is changed; undefined for a new one. */
+  /** The keyword that is changed; undefined for a new keyword. */
   stored: Keyword | undefined;
   initial: Draft;
 }

@@ -10,7 +10,7 @@ type Priced = Extract<NonNullable<Found['data']>, { valid: true }>['estimate'];
 
 interface Props {
   estimate: Found;
-  /** The keyword that is changed; undefined for a new one. */
+  /** The keyword that is changed; undefined for a new keyword. */
   stored: { monthlyCredits: number } | undefined;
 }
 

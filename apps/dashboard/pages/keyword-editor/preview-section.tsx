@@ -60,7 +60,7 @@ function questionOf({ globalCriteria: { terms, query }, sources }: Draft): Previ
   const feeds = enabled.flatMap(({ searches }) => searches.flatMap(({ overrides }) => feedsOf(overrides)));
   return {
     terms: terms.length > 0 ? terms : [query.trim()].filter((text) => text !== ''),
-    // A feed is read by its address, so it can be previewed only if the keyword names one.
+    // A feed is read by its address, so it can be previewed only if the keyword names an address.
     sources: enabled.map(({ source }) => source).filter((source) => source !== 'rss' || feeds.length > 0),
     feedUrls: [...new Set(feeds)],
   };

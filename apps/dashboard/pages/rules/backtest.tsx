@@ -37,7 +37,7 @@ interface Props {
   onError: (error: unknown) => void;
 }
 
-/** Shows what the rules of the form would have done. It does not save them. */
+/** Shows what the rules of the form would have done. The rules are not saved. */
 export function Backtest({ keywordId, draft, isComplete, onError }: Props) {
   const [days, setDays] = useState<string>('30');
   const run = useMutation({

@@ -99,5 +99,5 @@ function AccountForm({ account }: { account: Account }) {
   );
 }
 
-/** The zones that the browser knows, and the present one. */
+/** The time zones that the browser knows, and the present time zone of the account. */
 const zones = (present: string) => [...new Set([present, 'UTC', ...Intl.supportedValuesOf('timeZone')])];

@@ -2,7 +2,7 @@ const USUAL = '/feed';
 
 /**
  * The page to return to, as a path of this site. Addresses of other sites are refused, because a link from a stranger
- * could contain one.
+ * could contain such an address.
  * @param origin of this site, such as `https://earshot.example`
  */
 export function addressToReturnTo(given: string | null, origin: string): string {

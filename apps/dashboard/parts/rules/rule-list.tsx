@@ -12,7 +12,7 @@ interface Props {
   canEdit: boolean;
   /** The fault at a path, such as `rules[0].name`. */
   faultAt: (path: string) => string | undefined;
-  /** `changed` is the index of the one rule that has changed; without it, rules were added, moved or removed. */
+  /** `changed` is the index of the changed rule; undefined if rules were added, moved or removed. */
   onChange: (rules: RuleDraft[], changed?: number) => void;
 }
 

@@ -124,7 +124,7 @@ function searchOf(said: Said, prompt: string): object[] {
   ];
 }
 
-/** Pieces of one text: each citation has its own block. */
+/** The blocks of the text: cited text has its own block. */
 function textsOf({ text, pages }: Said, searched: boolean): object[] {
   if (!searched || pages.length === 0) return [{ type: 'text', text }];
   const citations = pages.map(({ url, title }) => ({

@@ -10,7 +10,7 @@ export interface EngineVoice {
   path: string;
   /** Creates the handler of its requests in one world. */
   open(context: SimContext): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-  /** A refusal in the engine's format; `message` is used for a status without a text of its own. */
+  /** A refusal in the engine's format; `message` is used for a status for which the engine has no text. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
 }
 

@@ -22,7 +22,7 @@ const KEYS_AT = 'https://platform.openai.com/account/api-keys';
 interface Asked {
   model: string;
   prompt: string;
-  /** The search, with all its sources if the request asks for them; undefined without the tool. */
+  /** The search tool of the request, and whether the request asks for all sources; undefined without the tool. */
   search: { tool: Record<string, unknown>; withSources: boolean } | undefined;
 }
 

@@ -40,7 +40,7 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
   };
 }
 
-/** Marks such as [1] in the text refer to its citations; pages without a mark are also in the list. */
+/** Marks in the text, such as [1], refer to the list of citations. The list also contains pages without a mark. */
 function completionOf(said: Said, model: string, prompt: string, now: Date): object {
   return {
     id: uuidOf(said.seed),

@@ -16,7 +16,7 @@ export interface GithubQuery {
   matches(post: SimPost): boolean;
   /** Repositories and accounts to which the search is limited, as `repo:owner/name`. */
   places: readonly string[];
-  /** True if the query states whether it searches issues or pull requests. */
+  /** True if the query contains `is:issue`, `is:pr` or a similar qualifier. */
   namesKind: boolean;
   /** `sort:created-desc`, without its key. */
   sort: string | undefined;

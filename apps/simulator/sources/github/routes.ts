@@ -109,7 +109,7 @@ function callerOf(request: FastifyRequest, reply: FastifyReply): Caller | undefi
   return undefined;
 }
 
-/** Counts the request and sets the headers; returns false if it was refused. */
+/** Counts the request and sets the headers; returns false if the request was refused. */
 function counted(window: RequestWindow, resource: string, caller: Caller, reply: FastifyReply): boolean {
   const within = window.take();
   void reply
@@ -127,7 +127,7 @@ function counted(window: RequestWindow, resource: string, caller: Caller, reply:
   return false;
 }
 
-/** The properties of one of the searches. */
+/** The properties of a search: the search of issues, or the search of repositories. */
 interface What {
   path: string;
   kinds: readonly SimPost['kind'][];

@@ -15,7 +15,7 @@ export function tagFilter(tags: string | undefined): (own: readonly string[]) =>
   return (own) => wanted.every((any) => any.length === 0 || any.some((tag) => own.includes(tag)));
 }
 
-/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined if one is not valid. */
+/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined if a condition is not valid. */
 export function numericFilter(
   filters: readonly string[],
 ): ((value: (attribute: string) => number | undefined) => boolean) | undefined {

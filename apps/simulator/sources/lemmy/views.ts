@@ -21,7 +21,7 @@ export function apIdOf(post: SimPost): string {
   return `https://${homeOf(post.author)}/${post.kind === 'comment' ? 'comment' : 'post'}/${post.id}`;
 }
 
-/** `technology@lemmy.example` and `technology` are the same here. */
+/** The name of a community: `technology@lemmy.example` and `technology` are the same community. */
 export function communityNameOf(text: string): string {
   return text.toLowerCase().replace(`@${HOME}`, '');
 }
@@ -212,7 +212,7 @@ function communityOf(name: string): object {
   };
 }
 
-/** The server of a person: the part after the @, or an invented one. */
+/** The server of a person: the part after the @, or an invented server. */
 function homeOf(handle: string): string {
   return handle.split('@')[1] ?? pick(seededRandom('home', handle), HOMES);
 }

@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * The full-text search of posts whose authors have agreed to it: words, also by their stems, `"phrases"`, `-` to
- * exclude, and the documented operators. All of them must match; OR is an ordinary word.
+ * Compiles a full-text search of posts whose authors allow that: words, also by their stems, `"phrases"`, `-` to
+ * exclude, and the documented operators. All parts must match; OR is an ordinary word.
  */
 export function statusTest(q: string): Test {
   const tests = [...q.matchAll(/([+-]?)(?:(\w+):)?(?:"([^"]*)"?|([^\s"]+))/g)].map(
@@ -73,7 +73,7 @@ function operatorTest(operator: string, value: string): Test {
     case 'is':
       return (post) => value === 'reply' && post.parent !== undefined;
     default:
-      // The library contains what the account itself wrote or interacted with: nothing here.
+      // The library contains posts that the account has written or reacted to. The simulator has none.
       return () => value !== 'library';
   }
 }

@@ -8,7 +8,7 @@ import type { SourceVoice } from '../voice.js';
 
 const PAGE_SIZE = 20;
 const MOST_ON_A_PAGE = 40;
-/** Maximum number of tags of one mode in a request, including the one in its path. */
+/** Maximum number of tags of one mode in a request, including the tag in the path. */
 const MOST_TAGS = 4;
 const SERVED = { config: { source: 'mastodon' as const } };
 const TEXTS: Record<number, string> = {
@@ -20,14 +20,14 @@ const TEXTS: Record<number, string> = {
 };
 
 /**
- * An instance with the settings of large ones: full-text search and the public timeline for signed-in users, hashtags
- * for everybody. It answers for every instance that a search names.
+ * An instance with the settings of large instances: full-text search and the public timeline for signed-in users,
+ * hashtags for everybody. It answers for every instance that a search names.
  */
 export const mastodonVoice: SourceVoice = {
   routes,
   itemIdOf: uriOf,
   refuse: (reply, status, message) =>
-    // Errors outside Mastodon's own code contain their status.
+    // Errors that do not come from Mastodon's own code contain their status.
     answer(reply, status, TEXTS[status] ? { error: TEXTS[status] } : { status, error: message }),
 };
 
@@ -93,7 +93,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   );
 }
 
-/** Accounts and hashtags are not searched here. */
+/** Finds statuses. The simulator finds no accounts and no hashtags. */
 function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): FastifyReply {
   const q = one('q') ?? '';
   if (q === '') return answer(reply, 400, { error: 'param is missing or the value is empty or invalid: q' });
@@ -143,7 +143,7 @@ function timeline(posts: readonly SimPost[], path: string, { one, reply, signedI
     if (isTrue(one('only_media'))) return false;
     return !(isTrue(one('local')) && !isLocal) && !(isTrue(one('remote')) && isLocal);
   });
-  // With `min_id`, the page contains the posts directly after it, not the newest ones.
+  // With `min_id`, the page contains the posts directly after that id, not the newest posts.
   const shown = minId === undefined ? found.slice(0, limit) : found.slice(-limit || found.length);
   const [newestShown, oldestShown] = [shown[0], shown.at(-1)];
   if (newestShown && oldestShown) {

@@ -21,7 +21,7 @@ class Parser {
     const tests: Test[] = [];
     while (this.at < this.tokens.length) {
       tests.push(this.alternatives());
-      // A closing parenthesis without an opening one is ignored.
+      // A closing parenthesis without an opening parenthesis is ignored.
       if (this.tokens[this.at] === ')') this.at += 1;
     }
     return (post) => tests.every((test) => test(post));

@@ -58,7 +58,7 @@ export function aboutUser(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** The response of `/user/{name}/moderated_subreddits`, without a list if it would be empty. */
+/** The response of `/user/{name}/moderated_subreddits`, without a list if the user moderates nothing. */
 export function moderatedList(name: string): object {
   const subreddits = moderatedBy(name);
   return subreddits.length === 0 ? {} : { kind: 'ModeratedList', data: subreddits.map(rowOf) };

@@ -24,7 +24,7 @@ export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }
 
-/** A question with every field of the simulator; a filter selects from them. */
+/** A question with every field of the simulator; a filter selects from these fields. */
 export function questionOf(post: SimPost): object {
   const answers = answersOf(post);
   const accepted = answers.find(isAccepted);
@@ -69,7 +69,7 @@ export function answerOf(post: SimPost): object {
   };
 }
 
-/** The tags of a question: the hashtags of its text, and one more. */
+/** The tags of a question: the hashtags of its text, and one other tag. */
 export function tagsOf(post: SimPost): string[] {
   const own = [...post.text.matchAll(/(?<=^|\s)#([\p{L}\p{N}.+-]+)/gu)].map(([, tag = '']) =>
     tag.toLowerCase(),

@@ -103,7 +103,7 @@ class DailyQuota {
     this.max = Math.ceil(context.limits.stackoverflow * share);
   }
 
-  /** Counts one request; returns false if none is left. */
+  /** Counts one request; returns false if the quota is used up. */
   take(): boolean {
     const today = this.context.clock.now().toISOString().slice(0, 10);
     if (today !== this.day) {
@@ -174,7 +174,7 @@ function wrapped(items: readonly object[], { quota }: Asked, hasMore = false): o
   return { items, has_more: hasMore, quota_max: quota.max, quota_remaining: quota.remaining };
 }
 
-/** Creates a filter from another one, with added and removed fields. */
+/** Creates a filter from another filter, with added and removed fields. */
 function makeFilter(asked: Asked): FastifyReply {
   const list = (key: string) => (asked.one(key) ?? '').split(';').filter(Boolean);
   const wish = { base: asked.one('base') || 'default', include: list('include'), exclude: list('exclude') };

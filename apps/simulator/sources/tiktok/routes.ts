@@ -158,7 +158,7 @@ function isWhole(value: unknown, min: number, max: number): value is number {
   return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
-/** Midnight of a day `YYYYMMDD` in UTC; undefined if it is not a day. */
+/** Midnight of a day `YYYYMMDD` in UTC; undefined if the text is not a day. */
 function timeOf(day: unknown): number | undefined {
   const [, year, month, date] = /^(\d{4})(\d\d)(\d\d)$/.exec(String(day)) ?? [];
   const at = Date.parse(`${year}-${month}-${date}T00:00:00Z`);

@@ -51,7 +51,7 @@ export class Accounts {
   }
 }
 
-/** All fields of an account; `user.fields` selects those of the response. */
+/** All fields of an account; `user.fields` selects the fields of the response. */
 export function profileOf(handle: string): Record<string, unknown> {
   const random = seededRandom('x profile', handle.toLowerCase());
   const id = accountIdOf(handle);
@@ -94,7 +94,7 @@ export function isVerifiedHandle(handle: string): boolean {
 }
 
 /**
- * The followers of an account, or the accounts that it follows, newest first. Empty if its handle contains `lonely`.
+ * The followers of an account, or the accounts that it follows, newest first. Empty if the handle contains `lonely`.
  */
 export function followsOf(handle: string, which: 'followers' | 'following'): string[] {
   return Array.from({ length: countOf(handle, which) }, (_, n) => {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { queryOf } from '../../context.js';
 
-/** The fault of a value, as text that follows the value in the message; undefined if there is none. */
+/** The fault of a value, as text that follows the value in the message; undefined if the value is valid. */
 type Check = (value: string) => string | undefined;
 
 /** The parameters of an endpoint, and their valid values. */

@@ -5,7 +5,7 @@ import { accountIdOf, stateOf } from './accounts.js';
 import { alphanumericOf, linkEntity, shortLink } from './links.js';
 
 const DIGITS = '0123456789';
-/** A text with more characters is a long one; `text` is then only its beginning. */
+/** If a text has more characters, `text` contains only its beginning, and `note_tweet` the complete text. */
 const SHORT_LENGTH = 280;
 const SHOWN_LENGTH = 250;
 const LINK = String.raw`https?:\/\/[^\s)]+`;

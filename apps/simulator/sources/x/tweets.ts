@@ -21,7 +21,9 @@ export function referencesOf(post: SimPost): Reference[] {
   ];
 }
 
-/** All fields of a tweet; `tweet.fields` selects those of the response. X no longer names the client. */
+/**
+ * All fields of a tweet; `tweet.fields` selects the fields of the response. As in X, the client is not named any more.
+ */
 export function tweetOf(post: SimPost): Record<string, unknown> {
   const { short, long, displayRange } = tweetTextOf(post);
   const references = referencesOf(post);

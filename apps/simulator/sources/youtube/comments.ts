@@ -49,7 +49,7 @@ export function commentsOf(post: SimPost, now: number): Comment[] {
   });
 }
 
-/** A comment with its answers, with these parts of `commentThreads.list`. */
+/** A comment with its answers, as `commentThreads.list` returns them for these parts. */
 export function threadOf(
   comment: Comment,
   post: SimPost,

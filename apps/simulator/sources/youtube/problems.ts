@@ -56,7 +56,7 @@ export interface Method {
   results: { min: number; max: number; usual: number };
 }
 
-/** The fault of a request's key or parameters; undefined if there is none. */
+/** The fault of a request's key or parameters; undefined if they are valid. */
 export function problemOf(request: FastifyRequest, method: Method): YoutubeProblem | undefined {
   const { one } = queryOf(request);
   const key = one('key') ?? '';

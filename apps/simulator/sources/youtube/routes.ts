@@ -158,15 +158,15 @@ function lengthName(post: SimPost): string {
   return seconds < 240 ? 'short' : seconds <= 1_200 ? 'medium' : 'long';
 }
 
-/** Undefined if there is no time, NaN if it is not valid. */
+/** The time in ms; undefined for no text, NaN for a text that is not a valid time. */
 function instantOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
 }
 
 /**
- * A position in a list, encoded like protocol buffers with two numbers: the offset, and a flag for a page that ends
- * there.
+ * A position in a list, encoded like protocol buffers with two numbers: the offset, and a flag for a page that ends at
+ * this offset.
  */
 function pageToken(offset: number, isEnd: boolean): string {
   const varint = offset < 128 ? [offset] : [(offset & 127) | 128, offset >> 7];

@@ -38,7 +38,7 @@ export function searchResultOf(post: SimPost): object {
   };
 }
 
-/** A video with these parts of `videos.list`. */
+/** A video as `videos.list` returns it for these parts. */
 export function videoOf(post: SimPost, parts: readonly string[], comments: number | undefined): object {
   const has = (part: string) => parts.includes(part);
   return {
