@@ -46,7 +46,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   aiEnabled: [READ, 'Let a model sort mentions'],
   aiPreset: [READ, 'Buckets'],
   aiPrompt: [READ, 'What is relevant'],
-  coBrandsEnabled: [READ, 'Find brands'],
+  coBrandsEnabled: [READ, 'Find other brands'],
   'aiStep.instruction': [READ, 'Instruction'],
   'aiStep.schema.*.type': [READ, 'Type'],
   'aiStep.schema.*.description': [READ, 'Description'],

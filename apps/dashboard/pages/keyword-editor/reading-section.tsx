@@ -61,7 +61,7 @@ export function ReadingSection() {
           />
         </Group>
         <Switch
-          label="Find brands that are named beside the subject (AI answers, 2 credits for each engine)"
+          label="Find other brands than the subject (in AI answers: 2 credits for each engine)"
           {...form.getInputProps('coBrandsEnabled', { type: 'checkbox' })}
         />
         {aiStep ? (

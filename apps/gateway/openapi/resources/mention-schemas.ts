@@ -58,7 +58,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       ),
       labels: listOf(oneOf(LABELS)),
       bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
-      coBrands: described('Other brands that are named together with the subject', listOf(TEXT)),
+      coBrands: described('Other brands than the subject that the mention names', listOf(TEXT)),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       storyId: described('The same for mentions of the same story, across sources', nullable(TEXT)),
       listing: described('Only for vinted', itemObject),
