@@ -12,7 +12,7 @@ async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> 
   return { port, free: () => new Promise((resolve) => other.close(resolve)) };
 }
 
-it('a default port that is in use is replaced by a free one, and a line reports that', async () => {
+it('if the default port is in use, a free port replaces it, and a line reports the new port', async () => {
   const { port, free } = await takenPort();
   expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
   expect(said).toEqual([expect.stringContaining(`Port ${port} is in use; using `)]);

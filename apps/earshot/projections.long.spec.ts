@@ -107,7 +107,7 @@ describe('projections rebuild', () => {
     TWO_PROCESSES_MS,
   );
 
-  it('explains what to do when tables contain more than the stream', async () => {
+  it('refuses a projection whose tables contain more than the stream, and says what to do', async () => {
     const { code, output } = await cli(['rebuild', 'endpoints-v1']);
     expect(code).not.toBe(0);
     expect(output).toContain(

@@ -73,7 +73,7 @@ describe.each(OPEN)('%s', (source) => {
     expect(idsOf(await search(source, { terms, match }))).toEqual(found(one, two, three));
   });
 
-  it('finds a query together with a term', async () => {
+  it('finds posts that contain the query and a term', async () => {
     const both = publish(source, 'acme makes a zephyr kettle');
     const ids = idsOf(await search(source, { query: 'zephyr kettle', terms: ['acme', 'globex'] }));
     expect(ids).toContain(idOf(both));

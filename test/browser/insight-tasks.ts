@@ -82,7 +82,7 @@ export function insightTasks(member: Member): void {
     await page.getByRole('combobox', { name: 'Keyword' }).click();
     await page.getByRole('option', { name: 'Lumora' }).click();
     await page.getByRole('combobox', { name: 'What to do' }).click();
-    await page.getByRole('option', { name: 'Answer by an instruction' }).click();
+    await page.getByRole('option', { name: 'Follow an instruction' }).click();
     await page.getByRole('textbox', { name: 'Instruction' }).fill('Where does the author live?');
     await page.getByText('This costs at most 4 credits').waitFor();
     await page.getByRole('textbox', { name: 'Field' }).fill('place');

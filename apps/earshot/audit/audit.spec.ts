@@ -200,7 +200,7 @@ describe('the audit of a faulty account', () => {
     ]);
   });
 
-  it('compares tables that are behind the stream at their own position', () => {
+  it('compares tables that are behind the stream with the state of the stream at the position of the tables', () => {
     const input = healthy();
     const before = healthy([cause(1), cause(2)]);
     expect(audit({ ...input, tables: before.tables })).toMatchObject({

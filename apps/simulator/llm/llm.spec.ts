@@ -82,7 +82,7 @@ describe('the simulated language model', () => {
     await other.close();
   });
 
-  it('refuses keywords that the strict mode of OpenAI refuses, and open objects', async () => {
+  it('refuses schema keywords that the strict mode of OpenAI refuses, and objects that allow other properties', async () => {
     const asked = async (answer: object) => {
       const schema = {
         type: 'object',

@@ -99,7 +99,7 @@ describe('the webhook receiver', () => {
       );
   });
 
-  it('counts deliveries, and repeated ids separately', async () => {
+  it('counts deliveries, distinct ids and repeated ids', async () => {
     for (const id of ['a', 'b', 'a']) await deliver('demo', headersFor(SECRET, unixNow(), id));
     const answer = await client.ask('/hooks/demo/deliveries');
     expect(answer.json()).toMatchObject({ count: 3, verified: 3, accepted: 3, distinct: 2, repeated: 1 });

@@ -17,7 +17,7 @@ const OPERATIONS = [
   { value: 'summarise', label: 'Summarise, with citations' },
   { value: 'group', label: 'Group by topic' },
   { value: 'classify', label: 'Classify' },
-  { value: 'agent', label: 'Answer by an instruction' },
+  { value: 'agent', label: 'Follow an instruction' },
 ] as const;
 
 interface Values {

@@ -36,7 +36,7 @@ export function WhatSection() {
         />
         <TextInput
           label="And all of this (optional)"
-          description="Words that must appear as well, for a name that is also an ordinary word."
+          description="Words that must also appear. Use them if the name is also an ordinary word."
           {...form.getInputProps('globalCriteria.query')}
         />
         <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">

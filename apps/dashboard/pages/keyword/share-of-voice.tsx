@@ -16,7 +16,7 @@ export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number
   return (
     <Section
       title="Share of voice"
-      lead="Compared with the keywords whose subject is a competitor. Set the subject in the editor of a keyword."
+      lead="Compares this keyword with the keywords whose subject is a competitor. Set the subject in the editor of a keyword."
     >
       <Loaded query={voices} loading={<LoadingRows rows={2} height={36} />}>
         {(found) => {

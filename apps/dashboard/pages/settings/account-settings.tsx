@@ -70,7 +70,7 @@ function AccountForm({ account }: { account: Account }) {
             <TextInput label="Name" maxLength={80} disabled={!isOwner} {...form.getInputProps('name')} />
             <Select
               label="Time zone"
-              description="Digests are sent at times of this zone"
+              description="The times of digests are in this time zone"
               searchable
               allowDeselect={false}
               disabled={!isOwner}

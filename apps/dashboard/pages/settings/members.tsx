@@ -57,7 +57,7 @@ function MemberTable() {
     },
   });
   return (
-    <Section title="Members" lead="A new role applies immediately, also to the keys of the member.">
+    <Section title="Members" lead="A new role applies immediately, also to the API keys of the member.">
       <Loaded query={members}>
         {({ data }) => (
           <DataTable label="Members" head={['E-mail', 'Role', 'Joined', 'Last seen', '']} framed={false}>

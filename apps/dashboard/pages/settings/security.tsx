@@ -33,7 +33,7 @@ function PasswordForm() {
     onError: (error) => showFaults(form, error),
   });
   return (
-    <Section title="Password" lead="A change ends all your other sessions.">
+    <Section title="Password" lead="A change of the password ends all your other sessions.">
       <form onSubmit={form.onSubmit(() => change.mutate())}>
         <Stack maw={420}>
           <PasswordInput

@@ -198,7 +198,7 @@ describe('gemini', () => {
     expect(grounding.searchEntryPoint.renderedContent).toContain('>which kettle is the best</a>');
   });
 
-  it('is not grounded without the tool, or when it cites nothing', async () => {
+  it('answers without grounding if the request has no tool, or if the answer cites nothing', async () => {
     const bare = (await ask('gemini')).json<Content>();
     expect(bare.candidates[0]?.groundingMetadata).toBeUndefined();
     says('gemini');

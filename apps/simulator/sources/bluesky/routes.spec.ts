@@ -51,7 +51,7 @@ describe('the simulated Bluesky', () => {
     expect(urisOf(await search(`q=acme&until=${at}`))).toEqual([one]);
   });
 
-  it('pages by offset, and refuses a limit above 100', async () => {
+  it('returns pages by offset, and refuses a limit above 100', async () => {
     for (let i = 0; i < 3; i++) await client.publish('bluesky', `acme ${i}`);
     const first = await search('q=acme&limit=2');
     expect(first.json<Found>().cursor).toBe('2');

@@ -94,7 +94,7 @@ describe('the simulated GitHub', () => {
     expect([...kinds].sort()).toEqual(['discussion', 'issue', 'pull_request', 'repository']);
   });
 
-  it('searches from a given time, and pages by number up to a thousand', async () => {
+  it('finds issues from a given time on, and returns numbered pages with at most a thousand results in all', async () => {
     publish('one');
     client.clock.pass(60);
     publish('two');

@@ -40,7 +40,7 @@ describe('the simulated Lemmy', () => {
     ]);
   });
 
-  it('pages posts and comments separately, with ten by default and at most fifty', async () => {
+  it('returns separate pages of posts and comments, with ten entries by default and at most fifty', async () => {
     const posts = Array.from({ length: 12 }, (_, i) =>
       publish(`acme ${i}`, { community: 'webdev' }),
     ).reverse();

@@ -45,7 +45,7 @@ describe('the simulated Mastodon', () => {
     expect(stranger.json()).toEqual({ accounts: [], statuses: [], hashtags: [], collections: [] });
   });
 
-  it('pages a search by offset, twenty by default and at most forty', async () => {
+  it('returns pages of a search by offset, with twenty posts by default and at most forty', async () => {
     for (let i = 0; i < 45; i++) publish(`acme ${i}`);
     expect(found(await search('acme'))).toHaveLength(20);
     expect(found(await search('acme', '&limit=400'))).toHaveLength(40);
@@ -67,7 +67,7 @@ describe('the simulated Mastodon', () => {
     expect(shown(await tag('nobody?any[]=kestrel'))).toEqual([]);
   });
 
-  it('pages timelines by ids, which the Link header contains', async () => {
+  it('returns pages of timelines by ids, which the Link header contains', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
       ids.unshift(publish(`post ${i}`));

@@ -34,7 +34,7 @@ describe('the simulated Product Hunt', () => {
     expect(await names('order: NEWEST, topic: null')).toEqual(['two', 'one']);
   });
 
-  it('pages by a cursor that is an offset, at most twenty posts per page', async () => {
+  it('returns pages by a cursor that is an offset, with at most twenty posts per page', async () => {
     const titles = Array.from({ length: 22 }, (_, i) => `Lamp ${i}`);
     titles.forEach((title) => publish(title));
     const first = postsOf(await ask('order: NEWEST, first: 50'));

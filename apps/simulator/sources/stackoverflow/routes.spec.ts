@@ -39,7 +39,7 @@ describe('the simulated Stack Overflow', () => {
     expect(named.items.map((item) => item['question_id'])).toEqual([two, one]);
   });
 
-  it('returns questions from a given second on, and pages by number', async () => {
+  it('returns questions from a given second on, in numbered pages', async () => {
     const ids = ['a', 'b', 'c'].map((title) => {
       client.clock.pass(10);
       return publish(title);
@@ -137,7 +137,7 @@ describe('the simulated Stack Overflow', () => {
     expect(quotaOf(await newest('questions'))).toEqual([3, 2]);
   });
 
-  it('compresses if the client accepts it', async () => {
+  it('compresses its responses if the client accepts that', async () => {
     const url = `${client.simulator.url}/2.3/questions?site=stackoverflow`;
     const answer = await request(url, { headers: { 'accept-encoding': 'gzip, br' } });
     expect(answer.headers['content-encoding']).toBe('gzip');

@@ -72,7 +72,7 @@ describe('the simulated TikTok', () => {
     expect(Number.isSafeInteger(Number(id))).toBe(false);
   });
 
-  it('pages by cursor through the result of the first request', async () => {
+  it('returns pages by cursor from the result of the first request', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => publish(`acme ${n}`)).reverse();
     const asked = { query: { and: [is('keyword', 'acme')] }, max_count: 2 };
     const first = (await query(asked)).json<Found>();

@@ -49,7 +49,7 @@ describe('a visit to vinted', () => {
     expect((await ask('')).status).toBe(200);
   });
 
-  it('is required by the catalogue, which accepts any token except a wrong one', async () => {
+  it('is required by the catalogue, which accepts any token except an empty or a wrong token', async () => {
     const statusWith = async (value: string) => {
       cookie = value;
       return (await ask('')).status;

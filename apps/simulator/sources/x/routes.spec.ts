@@ -124,7 +124,7 @@ describe('a search on x', () => {
     expect(idsOf(await search('acme'))).toEqual([newer]);
   });
 
-  it('pages by tokens that stay valid while new tweets arrive', async () => {
+  it('returns pages by tokens that stay valid while new tweets arrive', async () => {
     const ids = Array.from({ length: 25 }, (_, n) => publish(`acme ${n}`)).reverse();
     const first = (await ask('tweets/search/recent?query=acme')).json<Found>();
     expect(first.data?.map(({ id }) => id)).toEqual(ids.slice(0, 10));
