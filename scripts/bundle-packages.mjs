@@ -16,7 +16,10 @@ const STAMP = join(OUTPUT, '.bundled');
 const CHUNKS = '.chunks';
 /** The code of the programs. */
 const PROGRAMS = ['apps', 'libs', 'clients', 'examples', 'bench'];
-/** Packages that are not bundled: they contain machine code, read files of their own folder, or are imported only for an effect. */
+/**
+ * Packages that are not bundled: they contain machine code, read files of their own folder, or are imported only for a
+ * side effect.
+ */
 const UNBUNDLED = [
   '@node-rs/argon2',
   'chdb',

@@ -21,7 +21,8 @@ const TARGETS = {
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
   test: { program: JEST, args: [], before: ensureServers },
-  // No browser test is long. The second option ends the list of the first one, which would otherwise include the paths.
+  // No browser test is a long test. `--ci=false` ends the list of `--testMatch`, which would otherwise include the
+  // paths.
   'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts', '--ci=false'], before: ensureNats },
 };
 

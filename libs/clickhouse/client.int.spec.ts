@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** Runs statements, opens ClickHouse again, and returns whether the column of the table exists then. */
+/** Runs statements, opens ClickHouse again, and returns whether the table then has the column. */
 async function existsAfterOpening(table: string, column: string, ...before: string[]): Promise<boolean> {
   const earlier = await openClickHouse(stores.clickhouseUrl, 'spec');
   for (const query of before) await earlier.command({ query });

@@ -10,7 +10,7 @@ export interface RuleView {
   actions: string[];
 }
 
-/** A row of `mentions`; JSON columns hold text. */
+/** A row of `mentions`. Columns with JSON contain text. */
 export interface MentionRow {
   account_id: string;
   occurred_at: string;
@@ -56,7 +56,7 @@ export interface MentionRow {
   rule_outcomes: string;
   /** Null if the source does not give it. */
   author_followers: number | null;
-  /** True if the title is that of the parent post. */
+  /** True if `title` is the title of the parent post. */
   title_of_parent: boolean;
   /** Empty unless the mention was dropped. */
   dropped_reason: string;
@@ -109,11 +109,11 @@ export interface MentionVectorRow {
   keyword_id: string;
   source: string;
   dropped: boolean;
-  /** Whether an Explore found it. */
+  /** Whether an Explore found the mention. */
   explored: boolean;
   /** A unit vector. */
   embedding: number[];
-  /** Hashes of its words. */
+  /** Hashes of the mention's words. */
   words: number[];
 }
 
@@ -125,7 +125,7 @@ export interface EventRow {
   account_id: string;
   push: boolean;
   type: string;
-  /** Its sequence in EVENTS; 0 for rows that were written before this column existed. */
+  /** The event's sequence in EVENTS; 0 for rows that were written before this column existed. */
   stream_seq: number;
   envelope: string;
 }
@@ -170,7 +170,7 @@ export interface ActivityRow {
   /** Only for an attempt to a channel; otherwise absent or `NO_ID`. */
   channel_id?: string;
   channel_kind?: string;
-  /** The period that a check read, if the check did not fail. A first scan has no beginning of the period. */
+  /** The period that a check read, if the check did not fail. `window_from` is null for a first scan. */
   window_from?: string | null;
   window_to?: string | null;
   /** True if more was published in the period than the check could read. */

@@ -95,9 +95,9 @@ export const TABLES: readonly string[] = [
   // True if a part of the item was cut to the size limits.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
 
-  // A mention is a versioned row. Version 0 follows its event; each later version is the sequence in LABELS of a
-  // person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The engine of a
-  // table of an earlier release has no version: there the row that was written last remains.)
+  // A mention is a versioned row. Version 0 is written from the event; each later version is the sequence in LABELS of
+  // a person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The engine of
+  // a table of an earlier release has no version: there the row that was written last remains.)
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
     ADD COLUMN IF NOT EXISTS corrected_sentiment LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),
@@ -201,7 +201,7 @@ export const TABLES: readonly string[] = [
   SETTINGS index_granularity = 1024`,
 
   // What readers found in a mention. An empty sentiment or intent, or a null relevance, means that no reader read it.
-  // `readings` is JSON for /why: how each reading was made. `explore_id` is that of an item that an Explore found.
+  // `readings` is JSON for /why: how each reading was made. `explore_id` is the id of the Explore that found the item.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS sentiment_score Nullable(Float32),
     ADD COLUMN IF NOT EXISTS relevance Nullable(UInt8),
     ADD COLUMN IF NOT EXISTS relevance_reason String,

@@ -70,8 +70,8 @@ const token = makeValidator((text: string) => {
 });
 
 /**
- * All settings of Earshot. `npm run -s config` lists them with their defaults. An app reads the ones that it lists
- * through `readSettings`, once, at its start.
+ * All settings of Earshot. `npm run -s config` lists them with their defaults. An app lists the settings that it needs,
+ * and reads them once, at its start, with `readSettings`.
  */
 export const SETTINGS = {
   PORT: port({

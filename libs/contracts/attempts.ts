@@ -2,8 +2,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { AttemptSchema, type Attempt } from './gen/earshot/attempts/v1/attempt_pb.js';
 
 /**
- * The attempts in one message of ATTEMPTS. If the message is not a group of attempts, it is returned itself: it is then
- * one attempt, or the record of a disabled endpoint.
+ * Returns the attempts of one message of ATTEMPTS. A message that is not a group (one attempt, or the record of a
+ * disabled endpoint) is the only element of the result.
  * @throws Error when the bytes are not an `Attempt`
  */
 export function attemptsIn(data: Uint8Array): Attempt[] {

@@ -1,2 +1,2 @@
-/** The code of a change that was based on an outdated version. Only services see it. */
+/** The error code for a change that is based on an outdated version. Only services receive it. */
 export const STALE_VERSION = 'STALE_VERSION';

@@ -90,7 +90,7 @@ export interface WeeklyReport {
      */
     days: { date: string; count: number; previous: number }[];
   };
-  /** Counts of items. `unread` counts the items whose sentiment no reader read. */
+  /** Counts of items. `unread` counts the items without a sentiment. */
   sentiment: { positive: number; neutral: number; negative: number; mixed: number; unread: number };
   /** Sorted by count, highest first. The same applies to `authors` and `stories`. */
   sources: { source: string; count: number }[];

@@ -65,7 +65,7 @@ describe('the price book', () => {
     ],
     [['vinted'], [3_600, 600, 180, 60]],
     [['ai_answers'], [86_400, 86_400, 43_200, 21_600]],
-  ])('has the floors of %j [credits.plan-floors]', (sources, floors) => {
+  ])('has the shortest intervals of %j [credits.plan-floors]', (sources, floors) => {
     for (const source of sources) expect(SOLD.map((plan) => floorSeconds(plan, source))).toEqual(floors);
   });
 
@@ -81,7 +81,7 @@ describe('the price book', () => {
       expect(floorSeconds('unlimited', source)).toBe(source === 'ai_answers' ? 3_600 : 30);
   });
 
-  it('uses the installation’s own floor for every source and plan', () => {
+  it('uses the shortest interval that the installation sets, for every source and plan', () => {
     for (const source of SOURCE_IDS) expect(floorSeconds('free', source, 2)).toBe(2);
   });
 

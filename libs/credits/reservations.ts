@@ -4,7 +4,8 @@ import type { Database, Tx } from '#postgres';
 /** The credits that work may cost, reserved before it begins. */
 export interface Hold {
   /**
-   * The id of the fact that the work will produce: of a check or a lookup. Reserving twice for one id changes nothing.
+   * The id of the fact that the work will produce: of a check or a lookup. A second reservation for the same id
+   * replaces the first one.
    */
   holdId: string;
   accountId: string;

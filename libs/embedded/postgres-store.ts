@@ -126,7 +126,8 @@ async function initialise(
       '--builtin-locale=C.UTF-8',
       '--locale=C',
     ]);
-    // Waits even if the start is cancelled meanwhile: it takes about a second, and leaves no process behind.
+    // Waits for initdb even if the start is cancelled meanwhile, so that no process is left behind. It takes about a
+    // second.
     await run(file, args, { cwd: '/', env: childEnvironment(), ...identity });
     renameSync(fresh, cluster);
   } finally {

@@ -45,7 +45,9 @@ export interface StoreCommand {
 
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
-/** With it, a stop takes less than ten seconds, including the services' grace period. SIGKILL damages no store. */
+/**
+ * With this limit, a stop takes less than ten seconds, including the services' grace period. SIGKILL damages no store.
+ */
 const STOP_GRACE_MS = 3_500;
 const RESTARTS_AT_MOST = 5;
 const RESTART_WINDOW_MS = 60_000;
@@ -107,7 +109,7 @@ export class StoreProcess {
     try {
       process.kill(pid, this.stopping ? 'SIGKILL' : this.command.stopSignal);
     } catch {
-      // It has already exited.
+      // The program has already exited.
     }
   }
 
@@ -136,7 +138,8 @@ export class StoreProcess {
     const logFd = openLog(this.host.dataDir, name);
     const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.host.lockFd];
     try {
-      // Detached, so that a Ctrl-C in the terminal reaches only this process, which drains before it stops the stores.
+      // Detached, so that a Ctrl-C in the terminal reaches only this process, which finishes its work before it stops
+      // the stores.
       const child = spawn(file, args, {
         stdio,
         detached: true,
@@ -236,7 +239,7 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // Otherwise the file may identify a process of another container, which is not visible here.
+  // If it is not ours, the file may identify a process of another container, which is not visible here.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });

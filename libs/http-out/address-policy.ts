@@ -8,9 +8,9 @@ type Range = [Address, number];
 /** True if connections to the address are allowed. The address is an IP in any notation that `ipaddr.js` reads. */
 export type AddressPolicy = (address: string) => boolean;
 
-// Every request checks an address, mostly one of the same few thousand.
+// Results are cached, because most requests go to the same few thousand addresses.
 const VERDICTS_KEPT = 5_000;
-// In a public range, but internal to a cloud: Azure's WireServer gives out machine credentials.
+// Addresses in a public range that are internal to a cloud: Azure's WireServer gives out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 // The IPv6 internet is in 2000::/3. All other addresses are local, reserved or for transition schemes.
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];

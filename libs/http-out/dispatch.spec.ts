@@ -21,7 +21,7 @@ const post = (url: string, more: Partial<OutboundDispatch> = {}): OutboundDispat
   ...more,
 });
 
-/** All calls of the callback, after the first one has arrived. */
+/** Returns the list of the callback's calls as soon as it has one call. Later calls are added to the list. */
 function outcomesOf(request: OutboundDispatch, http = openDoor()) {
   const outcomes: [OutboundError | undefined, Answer | undefined][] = [];
   return new Promise<typeof outcomes>((resolve) =>

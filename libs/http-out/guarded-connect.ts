@@ -65,7 +65,7 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: always loopback, whatever a name server answers. One family may be allowed without the other.
+  // RFC 6761: `localhost` is always loopback, whatever a name server answers. Only IPv4 or only IPv6 may be allowed.
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const open = LOOPBACK.filter(permits);
     if (open.length === 0) throw refusal(hostname);
@@ -73,7 +73,8 @@ async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Re
   }
   const addresses = await resolve(hostname).catch(() => []);
   if (addresses.length === 0) throw new OutboundError('network', notAllowed(hostname));
-  // One refused address refuses the whole answer: DNS rebinding begins with a mix of public and private addresses.
+  // One refused address is enough to refuse the whole answer: DNS rebinding begins with a mix of public and private
+  // addresses.
   if (!addresses.every(permits)) throw refusal(hostname);
   return [...addresses];
 }

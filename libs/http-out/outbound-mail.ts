@@ -37,7 +37,7 @@ export interface MailOutcome {
   statusCode: number;
   /** True if the server has refused the recipient for good (5xx). */
   isRecipientRefused: boolean;
-  /** For people; empty if the mail was accepted. It contains no text of the server, only its codes. */
+  /** A text for people; empty if the mail was accepted. It contains no text of the server, only its codes. */
   message: string;
 }
 

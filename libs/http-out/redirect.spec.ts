@@ -60,7 +60,7 @@ describe('redirects', () => {
   it.each([
     [{}, 'redirects without a target'],
     [{ location: 'http://[' }, 'redirects to something that is not an address'],
-  ])('are an error without a usable target (%j)', async (headers, reason) => {
+  ])('without a usable target are an error (%j)', async (headers, reason) => {
     const server = await outside((_, response) => response.writeHead(301, headers).end());
     expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toContain(
       `redirect: 127.0.0.2:${server.port} ${reason}`,

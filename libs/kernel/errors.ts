@@ -7,10 +7,10 @@ export interface Fault {
 }
 
 /**
- * Why a request is refused. The HTTP status of each kind is in libs/transport (`STATUS_OF`).
+ * Why a request is refused. The HTTP status of each kind is in libs/transport (`HTTP_STATUS`).
  *
  * - `not-covered`: credits or plan do not cover it
- * - `unprocessable`: it is valid, and contradicts an earlier request
+ * - `unprocessable`: the request is valid, but contradicts an earlier request
  * - `internal`, `unavailable`: the request is not at fault
  */
 export type RefusalKind =
@@ -81,7 +81,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Enough for a person who corrects them one by one. */
+/** Maximum number of faults in `details`: enough for a person who corrects them one by one. */
 const MOST_FAULTS = 50;
 /** Maximum length of a path or message that quotes the sender's text. */
 const LONGEST_QUOTE = 500;

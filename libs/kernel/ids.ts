@@ -30,7 +30,7 @@ export function chargeIdOf(reference: string, part?: string): string {
   return derivedId('charge', reference, ...(part === undefined ? [] : [part]));
 }
 
-/** The id of an event and of its mention: one watch, one item, one change (`created` where there is no other). */
+/** The id of an event and of its mention: one watch, one item, one change (`created` by default). */
 export function eventIdOf(watchId: string, itemId: string, change = 'created'): string {
   return derivedId('event', watchId, itemId, change);
 }

@@ -22,7 +22,7 @@ export class TokenBucket {
     return waitMs;
   }
 
-  /** How long a token that is taken now would have to wait, in ms. */
+  /** The wait before a token that is taken now could be used, in ms. */
   waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;

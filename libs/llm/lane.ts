@@ -52,9 +52,15 @@ export interface SharedTurns {
 const DOWN_AFTER = 5;
 /** A request that would wait longer for its turn is refused; its caller can ask again later. */
 const PATIENCE_MS = 2_000;
-/** With a small budget, a request waits for this many others: an event can need three requests, and would otherwise never get them. */
+/**
+ * With a small budget, a request waits for up to this many other requests. An event can need three requests, and would
+ * otherwise never get all of them.
+ */
 const PATIENT_REQUESTS = 3;
-/** The first wait of a server that is down; it doubles. Such a server cannot ask for a shorter wait. */
+/**
+ * The first wait while a server is down. Each further wait is twice as long. Such a server cannot ask for a shorter
+ * wait.
+ */
 const FIRST_WAIT_MS = 5_000;
 /** Half of the time that an event waits for the model. */
 const LONGEST_WAIT_MS = 60_000;
@@ -102,7 +108,7 @@ export class LlmLane {
     return !this.isDown || this.blockedForMs === 0;
   }
 
-  /** True from several failures in a row until a success. */
+  /** True after several failures in a row, until the next success. */
   get isDown(): boolean {
     return this.failures >= DOWN_AFTER;
   }
@@ -113,7 +119,7 @@ export class LlmLane {
     return this.isDown;
   }
 
-  /** How long no request is sent, in ms; 0 if they are sent. */
+  /** How long no request is sent, in ms; 0 if requests are sent. */
   get blockedForMs(): number {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
   }

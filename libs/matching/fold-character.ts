@@ -1,4 +1,4 @@
-// Replaces half a surrogate pair, as in every encoder.
+// Replaces half of a surrogate pair, as encoders do.
 export const BROKEN = '\ufffd';
 
 const REPLACED = new Map<number, string>([

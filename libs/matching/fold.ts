@@ -44,9 +44,9 @@ export class Folder implements FoldedText {
   ends = new Int32Array(1024);
 
   /**
-   * Folds case completely (ß is ss, ﬁ is fi, ς is σ, İ and ı are i), composes canonically, removes invisible
-   * characters, makes whitespace runs one space, and replaces dashes, apostrophes and full-width letters by their plain
-   * form.
+   * Folds case completely (ß becomes ss, ﬁ becomes fi, ς becomes σ, İ and ı become i), composes canonically, removes
+   * invisible characters, makes whitespace runs one space, and replaces dashes, apostrophes and full-width letters by
+   * their plain form.
    */
   fold(text: string): FoldedText {
     this.length = 0;
@@ -94,13 +94,13 @@ export class Folder implements FoldedText {
     return at;
   }
 
-  /** Appends one user-perceived base with its marks; returns the position of the next. */
+  /** Appends one base character with its marks; returns the position after them. */
   private takeCluster(text: string, from: number): number {
     const base = text.codePointAt(from)!;
     const width = base > 0xffff ? 2 : 1;
     const kind = kindOf(base);
     if (kind === Kind.ignored) {
-      // A variation selector is dropped as well, but an offset must not separate it from its character.
+      // A variation selector is removed as well, but the end of its character must include it.
       if (isVariationSelector(base) && this.length > 0) this.ends[this.length - 1] = from + width;
       return from + width;
     }

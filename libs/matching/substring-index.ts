@@ -82,7 +82,7 @@ export class SubstringIndex {
       const depth = depths[node]!;
       const to = rangeTo[node]!;
       let from = rangeFrom[node]!;
-      // The term that ends here sorts before all that continue.
+      // The term that ends here sorts before all longer terms.
       const ends = from < to && foldedTerms[order[from]!]!.length === depth;
       termAt[node] = ends ? order[from++]! : NONE;
       while (from < to) {

@@ -18,9 +18,9 @@ const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCod
  */
 export class WordIndex {
   private segmentUnits = new Uint16Array(0);
-  /** Bounds of segment i in `segmentUnits`: i and i + 1. */
+  /** The bounds of segment i in `segmentUnits` are the entries i and i + 1. */
   private segmentBounds = new Int32Array(1);
-  /** Segments of term i: i to i + 1 (exclusive). */
+  /** The segments of term i: from entry i to entry i + 1 (exclusive). */
   private termSegments: Int32Array;
   private anchorSegment: Int32Array;
   private anchorOffset: Int32Array;

@@ -12,7 +12,7 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 
 describe('a durable consumer', () => {
-  it('does not receive a done message again, and receives a message to retry once more', async () => {
+  it('does not receive a done message again, and receives a message again after each `retry`', async () => {
     const seen: Seen[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch);
@@ -107,7 +107,7 @@ describe('a durable consumer', () => {
     expect(calls).toBe(2);
   });
 
-  it('finishes its batch at a stop, starts no other, and leaves the rest to its successor', async () => {
+  it('finishes its batch at a stop, starts no other batch, and leaves the other messages to its successor', async () => {
     const begun: string[] = [];
     let finish = () => {};
     const gate = new Promise<void>((resolve) => (finish = resolve));

@@ -7,7 +7,7 @@ export interface ConsumerOptions {
   stream: StreamName;
   /** The consumer's name on the server. Replicas with the same name share its messages. */
   name: string;
-  /** Only messages on these subjects, with wildcards. Default: the whole stream. It cannot change later. */
+  /** Only messages on these subjects, with wildcards. Default: the whole stream. The subjects cannot change later. */
   subjects?: string | undefined;
   /** Maximum number of messages in one call of the handler. */
   batchSize: number;

@@ -8,7 +8,7 @@ const overlap = () =>
     description: 'subjects overlap with an existing stream',
   });
 
-/** A server without streams, whose answer to the creation of a stream is given by the function. */
+/** A server without streams. The function answers the creation of a stream. */
 function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   return {
     streams: { list: () => [], add: ({ name }: { name: string }) => add(name) },

@@ -100,7 +100,10 @@ export async function openDatabase(
   return database.initialize();
 }
 
-/** Uses separate connections without a time limit: changing a large table takes long, and so does waiting for it. */
+/**
+ * Uses separate connections without a time limit: changing a large table takes long, and so does waiting for that
+ * change.
+ */
 async function migrate(url: string, name: string): Promise<void> {
   const database = new DataSource({
     type: 'postgres',

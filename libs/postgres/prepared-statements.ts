@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Runs of a text before it is prepared: a rare statement is not worth memory on every connection. */
+/** A statement is prepared after this number of runs: a rare statement is not worth memory on every connection. */
 const PREPARED_AFTER_RUNS = 20;
 /** Each prepared statement takes about 10 to 50 kB in Postgres for every connection that runs it. */
 const MOST_PREPARED = 200;

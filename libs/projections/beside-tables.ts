@@ -1,14 +1,14 @@
 import type { Tx } from '#postgres';
 import { versionOf, type Projection, type Rebuildable } from './projection.js';
 
-/** The schema in which the tables of a projection are built anew. */
+/** The schema in which the tables of a projection are rebuilt. */
 export function schemaBeside({ name }: Pick<Projection, 'name'>): string {
   return `rebuild_${name.replace(/\W/g, '_')}`;
 }
 
 /**
  * Makes the following statements of the transaction use the tables that are being built.
- * @param schema of `schemaBeside`
+ * @param schema what `schemaBeside` returns
  */
 export async function useTablesBeside(tx: Tx, schema: string): Promise<void> {
   // Keeps the session's own search path, so that functions and all other tables are found as before.

@@ -14,17 +14,20 @@ export interface ProjectedMessage {
 
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
- * content that a newer version wrote and this version does not know. Its messages have different subjects (see
- * `severalOfSubject`), oldest first.
+ * content that a newer version wrote and this version does not know. The messages of one call have different subjects
+ * (but see `severalOfSubject`), oldest first.
  */
 export interface Projection {
-  /** The name of its positions and of its consumer. It never changes: a `-v1` at its end is part of the name. */
+  /**
+   * The name of the projection's positions and of its consumer. The name never changes: a `-v1` at its end is part of
+   * the name.
+   */
   name: string;
   stream: StreamName;
-  /** Only messages on these subjects, with wildcards. Default: the whole stream. It cannot change later. */
+  /** Only messages on these subjects, with wildcards. Default: the whole stream. The subjects cannot change later. */
   subjects?: string;
   /**
-   * Default 1. A start with a higher version builds the tables anew beside the old ones. Increase it whenever `apply`
+   * Default 1. A start with a higher version builds new tables beside the old ones. Increase it whenever `apply`
    * changes so that it makes other rows from the same messages.
    */
   version?: number;

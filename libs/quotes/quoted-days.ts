@@ -2,10 +2,10 @@
 export interface QuotedPeriod {
   watchId: string;
   source: string;
-  /** ms; `to` is undefined while the period continues. */
+  /** In ms. `to` is undefined while the period continues. */
   from: number;
   to: number | undefined;
-  /** ms: the end of the watch's previous period; undefined for its first. */
+  /** The end of the watch's previous period, in ms; undefined for its first period. */
   previousTo: number | undefined;
   intervalSeconds: number;
   creditsPerCheck: number;
@@ -88,7 +88,7 @@ export function wholeByDay(periods: readonly QuotedPeriod[], since: number, unti
   return inOrder([...days.values()]);
 }
 
-/** Rounds up, after removing the last digits of a sum of fractions, which are meaningless. */
+/** Rounds up. First removes the last digits, which are rounding errors in a sum of fractions. */
 function whole(value: number): number {
   return Math.ceil(Math.round(value * 1e6) / 1e6);
 }

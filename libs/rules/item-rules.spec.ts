@@ -33,7 +33,7 @@ describe('the rules of a keyword', () => {
     expect(run([ruleOf({ when: item(yes!, yes!) })]).rules[0]!.fired).toBe(true);
   });
 
-  it('leave out disabled rules, rules of another source and rules on windows', () => {
+  it('do not run if they are disabled, for another source, or about windows of time', () => {
     const window = { kind: 'volume', window: '1h', min: 1, multiple: 1 };
     const rules = [
       ruleOf({ when: always, enabled: false }),

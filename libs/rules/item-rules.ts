@@ -34,11 +34,11 @@ export interface RuleResult {
 
 /** The result of a keyword's item rules for one item. */
 export interface RulesOutcome {
-  /** Every rule that was checked, in order, up to the one that stopped. */
+  /** Every rule that was checked, in order, up to the rule that stopped the others. */
   rules: RuleResult[];
   /** Labels that the fired rules set, sorted. */
   labels: string[];
-  /** The name of the rule that stopped; undefined without one. */
+  /** The name of the rule that stopped the others; undefined if no rule did. */
   stoppedBy: string | undefined;
   webhook: boolean;
   /** The channels that fired rules name. */

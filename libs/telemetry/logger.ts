@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 
 /**
  * A structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It removes
- * fields whose names are those of secrets, at every depth.
+ * the fields `apiKey`, `signingSecret`, `authorization` and `x-api-key` from logged objects.
  * @param isExpected for errors whose stack helps nobody, such as outages of a store: only their type and message are logged
  */
 export function createLogger(

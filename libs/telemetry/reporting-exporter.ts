@@ -44,7 +44,7 @@ export class ReportingExporter implements SpanExporter {
   }
 }
 
-/** Not the error itself: it contains the collector's response, which may be long. */
+/** A short text instead of the error, because the error contains the collector's response, which may be long. */
 function reasonOf(error: (Error & { code?: string | number }) | undefined): string {
   if (!error) return 'unknown';
   const code = error.code === undefined ? '' : ` (${error.code})`;

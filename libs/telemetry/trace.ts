@@ -69,8 +69,8 @@ export function isTraced(): boolean {
 }
 
 /**
- * Runs work that follows from a step, which may differ from the running one; undefined: from no step. If neither is
- * recorded, it only calls the function.
+ * Runs work that follows from a step, which may differ from the running step. If `traceparent` is undefined, the work
+ * follows from no step. If neither step is recorded, it only calls the function.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const active = context.active();

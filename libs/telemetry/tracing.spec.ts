@@ -97,7 +97,7 @@ describe('a step of a trace', () => {
 });
 
 describe('a batch', () => {
-  it('belongs to the trace of its messages if there is only one', async () => {
+  it('belongs to the trace of its messages if they all belong to one trace', async () => {
     const { steps, own } = await batchOf('alone', recorded('a'), recorded('a'));
     expect(traceOf(own)).toBe('a'.repeat(32));
     expect(steps).toEqual([own, own]);

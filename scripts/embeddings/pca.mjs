@@ -10,7 +10,7 @@ import { SENTENCE_DIMENSIONS, SentenceEncoder, STORED_DIMENSIONS } from '../../d
 
 const READINGS = new URL('../../../shared/readings/', import.meta.url);
 const FILE = fileURLToPath(new URL('../../libs/embeddings/model/principal.f16', import.meta.url));
-/** For each file: one of this number of lines is used. Their texts are in the second column. */
+/** For each file, the number n: every n-th line is used. The text of a line is in the second column. */
 const TEXTS = {
   'sentiment/tweets.train.tsv': 5,
   'sentiment/reddit.train.tsv': 5,

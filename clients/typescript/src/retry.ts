@@ -5,7 +5,7 @@ const LONGEST_WAIT_MS = 8000;
 const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 export interface RetryOptions {
-  /** Attempts after the first one. */
+  /** Number of attempts after the first one. */
   retries: number;
   /** If `Retry-After` is longer, the call throws without waiting. */
   longestRetryAfterSeconds: number;

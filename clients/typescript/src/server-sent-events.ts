@@ -51,7 +51,7 @@ class EventFields {
   private isIdNew = false;
   private size = 0;
 
-  /** @returns the event, if the line is empty and so ends one */
+  /** @returns the event that ends with this line, if the line is empty */
   take(line: string): ServerSentEvent | undefined {
     if (line === '') return this.end();
     this.size += line.length;

@@ -42,7 +42,7 @@ export class WatchEntity {
   @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
   /** All reasons for which a lone watch is paused. The watches of a keyword are paused with the keyword. */
   @Column('text', { array: true }) pauses!: string[];
-  /** True if its source is disabled in the keyword. */
+  /** True if the watch's source is disabled in the keyword. */
   @Column('boolean') disabled!: boolean;
   @Column('timestamptz', { name: 'retired_at', nullable: true }) retiredAt!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

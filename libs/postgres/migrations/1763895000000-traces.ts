@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The step of a recorded trace that later work follows from, as `traceparent`; null if no trace is recorded. */
+/** The step of a recorded trace from which later work follows, as `traceparent`; null if no trace is recorded. */
 export class Traces1763895000000 implements MigrationInterface {
   readonly name = 'Traces1763895000000';
 

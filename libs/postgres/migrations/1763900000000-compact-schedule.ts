@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const COLUMNS = `next_due_at, check_seq, baseline_at, covered_until, last_checked_at, interval_seconds, backfill, is_active,
   disabled, watch_id, account_id, keyword_id, search_id, search_key, last_status, traceparent`;
 
-/** Reduces the bytes of each watch: an order of columns without padding, and one index less (ADR 27). */
+/** Reduces the bytes of each watch: by an order of columns without padding, and by one index less (ADR 27). */
 export class CompactSchedule1763900000000 implements MigrationInterface {
   readonly name = 'CompactSchedule1763900000000';
 

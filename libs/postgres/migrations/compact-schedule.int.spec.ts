@@ -31,7 +31,7 @@ async function scheduleWatches(searches: number, watchesOfEach: number): Promise
   );
 }
 
-it('a watch takes at most 215 bytes with its indexes and its tenth of a search', async () => {
+it('a watch takes at most 215 bytes with its indexes and its share (a tenth) of a search', async () => {
   await scheduleWatches(2_000, 10);
   const [row]: { bytes: number }[] = await database.query(
     `SELECT ((pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches')) / 20000)::int AS bytes`,
