@@ -27,7 +27,10 @@ const DEFAULT_FORMAT = 'TabSeparated';
  * and its result is read in pieces.
  */
 const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
-/** Formats without a header and footer: the engine writes each piece as a complete document. */
+/**
+ * Formats without a header and footer. Other formats cannot be sent in pieces, because the engine writes each piece as
+ * a complete document.
+ */
 const PIECEMEAL_FORMATS =
   /^(JSON(Compact|Strings|CompactStrings)?EachRow|TabSeparated(Raw)?|TSV(Raw)?|CSV|TSKV|RowBinary)$/;
 const OWN_LIMITS = /^(max_result_|result_overflow_mode)/;

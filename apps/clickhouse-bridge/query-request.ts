@@ -5,7 +5,7 @@ import { ClickhouseException } from './clickhouse-exception.js';
 /** The settings and parameters of a request, without its body. */
 export interface QueryRequest {
   queryId: string;
-  /** SQL in the address; the body is then its continuation or its data. */
+  /** SQL in the address. The body then continues the SQL, or contains the data of an insert. */
   query?: string | undefined;
   database?: string | undefined;
   defaultFormat?: string | undefined;

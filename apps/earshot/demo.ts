@@ -62,7 +62,8 @@ export async function startDemo(
 /** Uses the port of an earlier start if possible, because the keywords contain it. */
 async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
   const port = known?.port ?? SIMULATOR_PORT;
-  // Deliveries that waited for this start arrive before the account is read.
+  // The receiver needs the stored secret, because deliveries that waited for this start arrive before the account is
+  // read.
   const secret = known?.signingSecret;
   const options = {
     seed: 7,

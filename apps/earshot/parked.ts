@@ -25,7 +25,7 @@ export function addParkedCommands(program: Command): void {
 
 /** A parked message. */
 export interface ParkedMessage {
-  /** Its number, the argument of `parked retry`. */
+  /** The number of the message in PARKED, which is the argument of `parked retry`. */
   seq: number;
   at: string;
   stream: string;

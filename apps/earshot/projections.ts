@@ -31,7 +31,10 @@ import { scheduleProjection } from '../polling/projections/schedule.projection.j
 import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** A projection that `projections rebuild` accepts. `fills` names its tables, and exceptions of a rebuild. */
+/**
+ * A projection that `projections rebuild` accepts. `fills` names the tables that a rebuild fills, with exceptions in
+ * brackets.
+ */
 interface Rebuildable {
   name: string;
   stream: StreamName;

@@ -3,7 +3,7 @@ import { STREAMS, type Bus } from '#messaging';
 import { print } from './arguments.js';
 import { withBus } from './connection.js';
 
-/** The content of a stream, and the positions of its consumers. */
+/** The number, size and sequences of the messages in a stream, and the positions of its consumers. */
 export interface StreamInfo {
   stream: string;
   messages: number;

@@ -33,7 +33,7 @@ export interface RequestLimits {
 /** A simulated service: a source, the operator's language model, or a chat service. */
 export type SimulatedService = SourceId | 'llm' | ChatService['service'];
 
-/** The source of a route, and whether the route is part of the sign-in, which faults skip. */
+/** The source of a route, and whether the route is part of the sign-in. Faults do not affect the sign-in. */
 export interface RouteConfig {
   source?: SimulatedService;
   signIn?: boolean;

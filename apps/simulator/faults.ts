@@ -38,7 +38,7 @@ export interface Fault {
   retryAfterSeconds?: number | undefined;
   /** For `slow`. */
   delayMs?: number | undefined;
-  /** Only requests whose address contains this text. */
+  /** The fault affects only requests whose address contains this text. */
   path?: string | undefined;
 }
 

@@ -148,8 +148,8 @@ function readForms(app: FastifyInstance): void {
 }
 
 /**
- * Reddit's paths may end in `.json`, which is removed here. Paths of feeds and search terms can also end in `.json`,
- * which must stay.
+ * Removes `.json` from the end of Reddit's paths, where clients may add it. Paths of feeds, and search terms, can also
+ * end in `.json`; they do not change.
  */
 function withoutJsonSuffix(url: string): string {
   return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')

@@ -57,7 +57,7 @@ export const credits = (n: number) => plural(n, 'credit');
 /** “1 mention”, “3 mentions” */
 export const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** “90 s”, “5 min”, “2 h”, “1 day” for a number of seconds. */
+/** “90 s”, “5 min”, “2 h” or “1 d” for a number of seconds. */
 export function duration(seconds: number): string {
   for (const [size, unit] of [
     [86_400, 'd'],

@@ -57,7 +57,7 @@ function madeAgain(movement: CreditMovement, context: MovementContext): Judgemen
   return { faults, expected };
 }
 
-/** Reads the cause from the movement itself, for causes that no other stream contains or keeps forever. */
+/** Reads the cause of a charge or grant from the movement itself, because no other stream contains it forever. */
 function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined {
   switch (cause.case) {
     case 'charge': {

@@ -9,7 +9,7 @@ export interface Brand {
   nearMiss: string;
 }
 
-/** Invented; any similarity to a company is accidental. */
+/** The brands are invented; any similarity to a company is accidental. */
 export const BRANDS: readonly Brand[] = [
   { name: 'Acme Rocket', product: 'the Acme Rocket sled', misspelled: 'Acme Roket', nearMiss: 'acmeology' },
   { name: 'Northwind', product: 'Northwind Sync', misspelled: 'Nothwind', nearMiss: 'northwindish' },

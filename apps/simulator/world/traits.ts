@@ -120,8 +120,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is the answer of an engine (its community) from its publication on. Its title is the title of the linked
-  // page.
+  // A post is the answer of an engine from its publication on. The community of the post is the engine. Its title is
+  // the title of the linked page.
   ai_answers: {
     rootKind: 'answer',
     hasTitle: true,

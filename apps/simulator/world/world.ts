@@ -6,7 +6,7 @@ import { pick, seededRandom, wholeBelow } from './random.js';
 import type { Random } from './random.js';
 import { TRAITS } from './traits.js';
 
-/** The fields of a post that a test can set; the others are invented. */
+/** The fields of a post that a test can set. The other fields are invented. */
 export interface PostInput {
   text: string;
   title?: string | undefined;
@@ -153,7 +153,7 @@ export class World {
     return this.enter(post);
   }
 
-  /** A post with the given fields, and invented values for the others. */
+  /** A post with the given fields, and invented values for the other fields. */
   private draft(source: SourceId, at: number, random: Random, input: PostInput): SimPost {
     const traits = TRAITS[source];
     const { communities = [''] } = traits;

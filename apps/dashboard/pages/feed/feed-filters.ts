@@ -7,7 +7,7 @@ export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
 
-/** The filters in the address bar. Filters of the API keep their names. */
+/** The filters in the address bar. Filters that the API also has keep the names of the API. */
 export interface FeedFilters {
   q: string;
   mode: 'text' | 'semantic';

@@ -22,7 +22,7 @@ const MATCHES = [
 
 const WORDS = { size: 'xs', flex: 1, miw: 140 };
 
-/** Mutes and VIPs: the mentions that are dropped, and the authors whose posts count more. */
+/** Mutes and VIPs: the mentions that are dropped, and the authors whose mentions are marked as VIP. */
 export function NoiseSection() {
   const form = useDraft();
   const { muteRules, vipAuthors } = form.values;

@@ -14,8 +14,8 @@ export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], 
 const LONGEST_TERM = 60;
 
 /**
- * Spellings of a brand that people use: unchanged, in one word, as a hashtag, and for a domain also its name. “Acme
- * Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
+ * Spellings of a brand that people use: unchanged, in one word, as a hashtag, and for a domain also the name in it.
+ * “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');

@@ -136,7 +136,10 @@ function responseOf(said: Said, { model, prompt, search }: Asked, now: number): 
   };
 }
 
-/** Cited addresses carry a mark. A page whose address is not in the text is cited for the whole text. */
+/**
+ * The address of a citation contains the mark `utm_source=openai`. A page whose address is not in the text is cited for
+ * the whole text.
+ */
 function citationOf(page: Page, text: string): object {
   const { start, end } = placeOf(page, text) ?? { start: 0, end: text.length };
   // The offsets count characters, not UTF-16 code units.

@@ -22,7 +22,7 @@ const SERVED = { config: { source: 'github' as const } };
 
 /**
  * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. The kind of a post
- * determines which search finds it. Its community is the repository.
+ * determines which search finds the post. The community of a post is its repository.
  */
 export const githubVoice: SourceVoice = {
   routes,
@@ -189,7 +189,7 @@ function answerSearch(
   });
 }
 
-/** A search is refused if none of its places is visible. */
+/** Refuses a search if none of the repositories and accounts that it names is visible. */
 function placeFault({ places }: GithubQuery, posts: readonly SimPost[]): string | undefined {
   if (places.length === 0) return undefined;
   const names = [...(TRAITS.github.communities ?? []), ...posts.map(repositoryNameOf)].map((name) =>

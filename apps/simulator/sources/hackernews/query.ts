@@ -65,7 +65,7 @@ export function textMatcher(
 function matches(clause: Clause, text: readonly string[], typos: boolean, prefix: boolean): boolean {
   if (clause.phrase || clause.excluded) return hasPhrase(text, clause.words);
   const [word = ''] = clause.words;
-  // Algolia's defaults: one typo from 4 characters, two from 8, none in the first letter.
+  // Algolia's defaults: one typo in words of 4 characters or more, two from 8 on, none in the first letter.
   const allowed = !typos || word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
   return text.some((other) => {
     if (other[0] !== word[0]) return false;

@@ -161,7 +161,7 @@ function sliceOf({ one }: Asked): { from: number; to: number } | string {
   return { from: (page - 1) * limit, to: page * limit };
 }
 
-/** An unknown community is ignored, as if the request named none. */
+/** An unknown community is ignored, as if the request named no community. */
 function placeTest({ one, posts }: Asked): (post: SimPost) => boolean {
   const name = communityNameOf(one('community_name') ?? '');
   if (!communityNames(posts).includes(name)) return () => true;

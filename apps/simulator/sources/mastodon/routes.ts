@@ -48,7 +48,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
       void reply
         .header('X-RateLimit-Limit', window.limit)
         .header('X-RateLimit-Remaining', window.remaining)
-        // With microseconds.
+        // As in Mastodon, the time has microseconds.
         .header('X-RateLimit-Reset', new Date(window.resetsAt).toISOString().replace('Z', '000Z'));
       if (!within) return answer(reply, 429, { error: TEXTS[429] });
       const token = /^bearer (.*)$/i.exec(request.headers.authorization ?? '')?.[1];

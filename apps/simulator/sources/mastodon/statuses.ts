@@ -14,7 +14,7 @@ export interface Account {
   host: string;
 }
 
-/** The author's account. A handle with a host belongs to that host; others are on an invented instance. */
+/** The author's account. A handle with a host belongs to that host; other handles are on an invented instance. */
 export function accountOf({ author }: SimPost): Account {
   const [handle = '', host] = author.split('@');
   const name = handle.replace(/[^\w.-]+/g, '_');

@@ -17,13 +17,14 @@ export interface Comment {
   replies: Comment[];
 }
 
-/** Comments are disabled for videos whose title says so. */
+/** Comments are disabled if the title of the video contains “comments off”. */
 export function commentsAreOff({ title }: SimPost): boolean {
   return title.toLowerCase().includes('comments off');
 }
 
 /**
- * The comments on a video up to now, oldest first: 110 to 230 comments, one every five minutes after its publication.
+ * The comments on a video up to now, oldest first: 110 to 230 comments, one every five minutes after the publication of
+ * the video.
  */
 export function commentsOf(post: SimPost, now: number): Comment[] {
   const most = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
