@@ -1,8 +1,9 @@
-// Asks the service in this container how it is, for images without curl: exit code 0 when it answers 200.
+// Asks the service in this container for its health, for images without curl. The exit code is 0 if the service answers
+// 200.
 //
 //   node healthcheck.mjs [/healthz|/readyz]
 //
-// It reads PORT and OPERATIONS_TOKEN from the environment of the service, so that no manifest holds the token.
+// It reads PORT and OPERATIONS_TOKEN from the environment of the service, so that the token is in no manifest.
 
 import { get } from 'node:http';
 
