@@ -180,7 +180,7 @@ export class StoreProcess {
       if (this.stopping) return;
       this.host.log.warn((error as Error).message);
       // A program that neither answers nor exits would keep the data locked, and the next one could not start.
-      if (this.child && !hasEnded(this.child)) return this.giveUp('it runs and does not answer');
+      if (this.child && !hasEnded(this.child)) return this.giveUp('it runs but does not answer');
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }
   }

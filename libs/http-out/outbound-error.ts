@@ -39,8 +39,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached',
   ENETUNREACH: 'cannot be reached',
   UND_ERR_HEADERS_OVERFLOW: 'sent headers that are too long',
-  UND_ERR_DESTROYED: 'was not asked: the service is stopping',
-  UND_ERR_CLOSED: 'was not asked: the service is stopping',
+  UND_ERR_DESTROYED: 'got no request: the service is stopping',
+  UND_ERR_CLOSED: 'got no request: the service is stopping',
 };
 
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);

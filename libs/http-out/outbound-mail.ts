@@ -35,7 +35,7 @@ export interface MailOutcome {
   accepted: boolean;
   /** The code of the server's reply; 0 if there was no reply. */
   statusCode: number;
-  /** True if the server has refused the recipient for good (5xx). */
+  /** True if the server has refused the recipient permanently (5xx). */
   isRecipientRefused: boolean;
   /** A text for people; empty if the mail was accepted. It contains no text of the server, only its codes. */
   message: string;

@@ -107,7 +107,7 @@ const LARGEST_MESSAGE_BYTES = 900 * 1024;
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > LARGEST_MESSAGE_BYTES)
     throw Refusal.tooLarge(
-      `${what} is too large: it comes to ${Math.ceil(bytes / 1024)} KiB, and ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored at once${remedy ? `; ${remedy}` : ''}`,
+      `${what} is too large: it has ${Math.ceil(bytes / 1024)} KiB, and at most ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored${remedy ? `; ${remedy}` : ''}`,
     );
 }
 

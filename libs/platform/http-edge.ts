@@ -58,7 +58,7 @@ const NO_TOKEN = {
 const WRONG_TOKEN = {
   status: 401,
   code: 'UNAUTHORIZED',
-  error: 'the header authorization must be Bearer and the OPERATIONS_TOKEN',
+  error: 'the header authorization must contain Bearer and the OPERATIONS_TOKEN',
 };
 
 /** @returns a function that gives the reason why a request is refused, or undefined */
@@ -88,7 +88,10 @@ function limitConnections(server: Server, most: number, log: Logger): void {
     refused += 1;
     if (refused > 1) return;
     setTimeout(() => {
-      log.warn({ refused, most }, 'connections were refused because MAX_CONNECTIONS are open');
+      log.warn(
+        { refused, most },
+        'connections were refused, because the number of open connections has reached MAX_CONNECTIONS',
+      );
       refused = 0;
     }, REPORT_EVERY_MS).unref();
   });

@@ -45,7 +45,7 @@ export const metrics = {
   ),
   laneBlockedUntil: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_lane_blocked_until_seconds',
-    'Unix time until which the lane sends no requests to its upstream; 0 when it is open',
+    'Unix time until which the lane sends no requests to its upstream; 0 when it sends requests',
   ),
   sourceHealthy: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_source_healthy',
@@ -73,7 +73,7 @@ export const metrics = {
   ),
   passwordHashes: counterFromZero(
     'earshot_password_hashes_total',
-    'Passwords that were hashed or compared. A sign-in costs one, whether the address is known or not',
+    'Passwords that were hashed or compared. A sign-in hashes or compares one password, whether the address is known or not',
   ),
   llmRequests: counter<'outcome'>(
     'earshot_llm_requests_total',
