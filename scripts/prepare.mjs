@@ -32,7 +32,7 @@ const SOURCES = [
  */
 export async function prepare(tell) {
   if (isInstalled() && isBuilt()) return;
-  // Not in node_modules, which an install removes.
+  // The lock is not in node_modules, because an install removes that folder.
   mkdirSync(join(root, 'dist'), { recursive: true });
   await withLock(join(root, 'dist/.earshot-prepare.lock'), tell, async () => {
     if (!isInstalled()) await install(tell);

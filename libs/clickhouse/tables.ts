@@ -6,7 +6,7 @@ import { NO_ID } from './rows.js';
  * reads drop it. Additions to a released table are separate statements.
  */
 export const TABLES: readonly string[] = [
-  // For GET /v1/mentions and a keyword's results: one account, newest first. With the small granule, a read of 50 rows
+  // GET /v1/mentions and a keyword's results read one account, newest first. With the small granule, a read of 50 rows
   // reads only a few granules (measured over 10 million rows: 6 ms, and 20 ms with the default granule).
   `CREATE TABLE IF NOT EXISTS mentions (
     account_id UUID,
@@ -56,8 +56,8 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, occurred_at, event_id)
   SETTINGS index_granularity = 1024`,
 
-  // For GET …/watches/{id}/events and replays: one watch, oldest first, the exact bytes of each envelope. Granules of
-  // 256 rows, because a watch has few events among millions.
+  // GET …/watches/{id}/events and replays read one watch, oldest first, with the exact bytes of each envelope. A
+  // granule has 256 rows, because a watch has few events among millions.
   `CREATE TABLE IF NOT EXISTS events (
     watch_id UUID,
     occurred_at DateTime64(3, 'UTC'),
@@ -70,7 +70,7 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(occurred_at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 256`,
 
-  // For GET /v1/keywords/{id}/activity: one keyword (or lone watch), newest first.
+  // GET /v1/keywords/{id}/activity reads one keyword (or lone watch), newest first.
   `CREATE TABLE IF NOT EXISTS activity (
     account_id UUID,
     keyword_id UUID,
@@ -103,7 +103,8 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_relevance Nullable(UInt8)`,
 
-  // For the market days (one account, one market, one day) and a listing's price history (the index by listing).
+  // Market days are computed from one account, one market and one day. A listing's price history uses the index by
+  // listing.
   `CREATE TABLE IF NOT EXISTS listing_observations (
     account_id UUID,
     market LowCardinality(String),
@@ -128,9 +129,9 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, market, toDate(observed_at), criteria_hash, listing_id, observed_at, event, watch_id)
   SETTINGS index_granularity = 1024`,
 
-  // For GET /v1/vinted/market-stats: one scope (search, keyword, brand or catalogue), some days. Quantiles are stored
-  // as states, so a day with a million prices is read in milliseconds. A price is in ten-thousandths. The row with the
-  // latest count is the correct one.
+  // GET /v1/vinted/market-stats reads some days of one scope (search, keyword, brand or catalogue). Quantiles are
+  // stored as states, so a day with a million prices is read in milliseconds. A price is in ten-thousandths. The row
+  // with the latest count is the correct one.
   `CREATE TABLE IF NOT EXISTS market_days (
     account_id UUID,
     market LowCardinality(String),
@@ -152,7 +153,7 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, scope, scope_id, market, date, currency)
   SETTINGS index_granularity = 64`,
 
-  // For GET …/answers: the stored answers of one watch or keyword, newest first.
+  // GET …/answers reads the stored answers of one watch or keyword, newest first.
   `CREATE TABLE IF NOT EXISTS answers (
     account_id UUID,
     keyword_id UUID,
@@ -175,7 +176,7 @@ export const TABLES: readonly string[] = [
   `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
   `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
 
-  // For GET /v1/deliveries: one account, newest delivery first, with all attempts of a delivery together.
+  // GET /v1/deliveries reads one account, newest delivery first, with all attempts of a delivery together.
   `CREATE TABLE IF NOT EXISTS attempts (
     account_id UUID,
     first_at DateTime64(3, 'UTC'),
@@ -216,9 +217,9 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS explore_id UUID,
     ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
 
-  // For mode=semantic: the vectors of mentions, by account, model and time. The scan reads all vectors of the window
-  // (256 bytes each), so the row has only what it needs to find candidates: the rest is read from `mentions`. Vectors
-  // are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
+  // A query with mode=semantic reads the vectors of mentions, by account, model and time. The scan reads all vectors of
+  // the window (256 bytes each), so the row has only what it needs to find candidates: the rest is read from
+  // `mentions`. Vectors are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
   `CREATE TABLE IF NOT EXISTS mention_vectors (
     account_id UUID,
     model LowCardinality(String),

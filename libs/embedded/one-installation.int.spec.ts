@@ -104,7 +104,7 @@ describe('one data directory', () => {
   );
 
   (canGoElsewhere ? it : it.skip)(
-    'refuses a start from another container while Postgres of a killed Earshot still runs, and starts again here',
+    'refuses a start from another container while Postgres of a killed Earshot still runs, and can be started again on the same host',
     async () => {
       const first = startAsProcess([]);
       await once(first.stdout as NodeJS.ReadableStream, 'data');

@@ -100,8 +100,8 @@ export class StoreProcess {
   }
 
   /**
-   * For the exit of this process, when nothing can be awaited: signals the program to end, or kills it if it was
-   * signalled before.
+   * Signals the program to end, or kills it if it was signalled before. For the exit of this process, when nothing can
+   * be awaited.
    */
   endAtExit(): void {
     const pid = this.child?.pid;

@@ -60,7 +60,7 @@ export class ChatClient {
     this.client = new OpenAI({
       baseURL: url.replace(/\/+$/, ''),
       apiKey: token || 'none',
-      // Otherwise the library reads these and others from the environment.
+      // Without these null values, the library would read such options from the environment.
       organization: null,
       project: null,
       webhookSecret: null,

@@ -77,7 +77,7 @@ export function repair(text: string, faults: readonly string[], open: readonly n
   ];
 }
 
-/** The valid answers, and the faults of the others. */
+/** The valid answers, and the faults of the other answers. */
 export interface ReadAnswers<T> {
   values: (T | undefined)[];
   faults: string[];

@@ -16,7 +16,7 @@ import { resolveKinds } from './resolve-kinds.js';
 export interface FoldedText {
   readonly length: number;
   readonly units: Uint16Array;
-  /** Only `Kind.space` to `Kind.hangul`. */
+  /** Contains only `Kind.space` to `Kind.hangul`. */
   readonly kinds: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;

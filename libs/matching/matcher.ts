@@ -8,8 +8,8 @@ import { foldTerm, isInvisible } from './term.js';
 import { WordIndex } from './word-index.js';
 
 /**
- * The terms of one search: it requires the query and any one of the terms. An empty query or term, and one of only
- * spaces, is ignored. A search with neither a query nor terms matches every post, and so does every search in mode
+ * The terms of one search. The search requires the query and any one of the terms. An empty query or term, and one of
+ * only spaces, is ignored. A search with neither a query nor terms matches every post, and so does every search in mode
  * `platform`. A search whose query, or whose every term, has only invisible characters matches no post.
  */
 export interface SearchTerms {

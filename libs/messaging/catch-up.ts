@@ -28,7 +28,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
     'the tables lack messages of the stream; rebuilding them from it',
   );
   let messages = 0;
-  // From the beginning: in an older copy, the last applied message differs from subject to subject.
+  // Reads from the beginning, because in an older copy the last applied message differs from subject to subject.
   for await (const batch of batchesOf(bus, stream, 1, subjects)) {
     await durable.handle(batch.map(asDelivered));
     messages += batch.length;

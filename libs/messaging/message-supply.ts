@@ -164,7 +164,7 @@ export class MessageSupply {
       }
     }
     if (this.isStuck()) {
-      // Otherwise the open pull would receive the returned messages again.
+      // The open pull is closed first, because it would receive the returned messages again.
       void this.messages?.close();
       this.giveBack();
     } else for (const message of this.waiting) message.working();

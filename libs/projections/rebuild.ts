@@ -180,7 +180,7 @@ class Rebuild {
         for (const message of known) await this.apply(tx, message);
         return known;
       });
-      // Only after the commit: a batch that was rolled back is applied again.
+      // Counted only after the commit, because a batch that was rolled back is applied again.
       this.applied += done.length;
       this.next = (done.at(-1)?.seq ?? this.next - 1) + 1;
       failpoint('rebuild-batch');
@@ -206,7 +206,7 @@ class Rebuild {
     // The messages that the live tables lack are also new to the untouched tables.
     for (const table of untouched) await tx.query(`DROP TABLE ${this.schema}.${table}`);
     for (const message of ahead) await this.apply(tx, message);
-    // Last, because these messages may include one of a subject that is being purged.
+    // Deletes purged data last, because the messages above may include one of a subject that is being purged.
     await this.parts.forget?.(tx, purged);
     await switchTables(tx, this.live, this.projection, this.parts);
     failpoint('rebuild-before-commit');

@@ -18,7 +18,7 @@ export interface Program {
   /** The address of its HTTP server. */
   url: string;
   child: ChildProcess;
-  /** Its complete output until now. */
+  /** The program's complete output until now. */
   output(): string;
   /** Ends it with SIGTERM or another signal, and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
