@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array();
 export interface ComparedItem {
   title: string;
   body: string;
-  /** True if the title is that of the parent post. */
+  /** True if `title` is the title of the parent post. */
   titleOfParent: boolean;
   /** The vector of the whole text that the local reader made, and its model; empty if there is none. */
   embedding: Uint8Array;

@@ -11,7 +11,7 @@ export interface SearchableMention extends MentionText {
   keywordId: string;
   source: string;
   dropped: boolean;
-  /** Whether an Explore found it. */
+  /** Whether an Explore found the mention. */
   explored: boolean;
   /** The vector of the embedder's model, if it already exists. */
   embedding?: Uint8Array | undefined;

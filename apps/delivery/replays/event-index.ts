@@ -16,7 +16,7 @@ export interface Position {
 /** An event of the index. */
 export interface IndexedEvent extends Position {
   watchId: string;
-  /** Its sequence in EVENTS; 0 if the row was written before the index had sequences. */
+  /** The event's sequence in EVENTS; 0 if the row was written before the index had sequences. */
   seq: number;
 }
 

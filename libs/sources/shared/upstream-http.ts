@@ -27,7 +27,7 @@ export interface UpstreamHttpOptions {
   clock?: Clock;
   /** For one request with its redirects. Default 20 s. */
   deadlineMs?: number;
-  /** Decoded bytes of one response. Default 16 MiB. */
+  /** Maximum number of decoded bytes of one response. Default 16 MiB. */
   maxBytes?: number;
 }
 

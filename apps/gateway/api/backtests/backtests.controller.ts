@@ -24,7 +24,7 @@ interface ItemsCursor {
   id: string;
 }
 
-/** Shows what other rules would have done with the mentions of a keyword. Free; changes nothing. */
+/** Shows what other rules would have done with the mentions of a keyword. A backtest is free and changes nothing. */
 @Controller()
 export class BacktestsController {
   constructor(
