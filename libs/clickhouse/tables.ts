@@ -2,8 +2,8 @@ import { NO_ID } from './rows.js';
 
 /**
  * The tables, created when a service starts. Each follows a stream and can be rebuilt from it. A row's key is the
- * derived id of its fact, so only one remains of a row that is written twice. Merges delete the other one; until then,
- * reads drop it. Additions to a released table are separate statements.
+ * derived id of its fact, so a row that is written twice is stored once in the end: merges delete the copy, and until
+ * then reads drop the copy. Additions to a released table are separate statements.
  */
 export const TABLES: readonly string[] = [
   // GET /v1/mentions and a keyword's results read one account, newest first. With the small granule, a read of 50 rows

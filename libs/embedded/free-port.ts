@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 
-/** Returns a TCP port that is free on the loopback address. Another program may take it before it is used. */
+/**
+ * Returns a TCP port that is free on the loopback address. Another program may take the port before the caller uses it.
+ */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -114,7 +114,7 @@ function atLeast([major, minor]: [number, number], wantedMajor: number, wantedMi
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** Whether a NATS server sends its greeting on the port. It starts JetStream before it listens. */
+/** Whether a NATS server sends its greeting on the port. A server starts JetStream before it listens. */
 function answersAsNats(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

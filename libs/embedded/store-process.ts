@@ -179,7 +179,8 @@ export class StoreProcess {
     } catch (error) {
       if (this.stopping) return;
       this.host.log.warn((error as Error).message);
-      // A program that neither answers nor exits would keep the data locked, and the next one could not start.
+      // A program that neither answers nor exits would keep the data locked, so that the program could not be started
+      // again.
       if (this.child && !hasEnded(this.child)) return this.giveUp('it runs but does not answer');
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }

@@ -43,7 +43,9 @@ export interface MailOutcome {
 
 /** The only client for outbound mail. */
 export interface OutboundMail {
-  /** False if so many mails of the account wait for a connection that one more would not get a connection in time. */
+  /**
+   * False if so many mails of the account wait for a connection that another mail would not get a connection in time.
+   */
   hasRoom(accountId: string): boolean;
   /** @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;

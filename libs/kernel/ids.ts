@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
-// Never change it: the ids of stored facts were derived from it.
+// Never change this value: the ids of stored facts are derived from it.
 const NAMESPACE = Buffer.from('6f1c2f5e3b0a5e0c9d2b0a6f8b6d4c11', 'hex');
 
 /** A new id (UUIDv7, ordered by time) for something that is created: an account, a keyword, a watch. */

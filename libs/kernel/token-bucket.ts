@@ -13,8 +13,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token; if none is left, the next one that will be available. @returns the time to wait before its use, in
-   * ms
+   * Takes a token; if no token is left, the next token that will be available. @returns the time to wait before its
+   * use, in ms
    */
   take(nowMs: number): number {
     const waitMs = this.waitMs(nowMs);

@@ -61,7 +61,7 @@ describe('the items of a request', () => {
     fc.assert(
       fc.property(fc.array(hostile, { minLength: 1, maxLength: 5 }), (texts) => {
         const content = contentOf(texts);
-        // An item that repeats the content of another request does not contain the mark of this one.
+        // An item that repeats the content of another request does not contain the mark of this request.
         const lines = contentOf([...texts, content]).split('\n');
         const mark = lines[0]?.slice('begin '.length) ?? '';
         expect(lines).toHaveLength(texts.length + 3);

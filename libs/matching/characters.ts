@@ -26,7 +26,7 @@ export const Kind = {
 } as const;
 
 const ZERO_WIDTH_JOINER = 0x200d;
-// Extends an Arabic word graphically and is not a letter of it.
+// Makes an Arabic word longer without being a letter of the word.
 const TATWEEL = 0x0640;
 // Hebrew geresh: punctuation by category, but a letter in UAX #29.
 const GERESH = 0x05f3;

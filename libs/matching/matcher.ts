@@ -8,9 +8,9 @@ import { foldTerm, isInvisible } from './term.js';
 import { WordIndex } from './word-index.js';
 
 /**
- * The terms of one search. The search requires the query and any one of the terms. An empty query or term, and one of
- * only spaces, is ignored. A search with neither a query nor terms matches every post, and so does every search in mode
- * `platform`. A search whose query, or whose every term, has only invisible characters matches no post.
+ * The terms of one search. The search requires the query and any one of the terms. A query or a term that is empty or
+ * has only spaces is ignored. A search with neither a query nor terms matches every post, and so does every search in
+ * mode `platform`. A search whose query, or whose every term, has only invisible characters matches no post.
  */
 export interface SearchTerms {
   /** The caller's name for the search. */

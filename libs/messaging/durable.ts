@@ -33,7 +33,9 @@ export interface ConsumerOptions {
    * another replica.
    */
   handleWithinMs?: number;
-  /** True if later messages depend on earlier ones: a message that fails is retried and logged, and never parked. */
+  /**
+   * True if later messages depend on earlier messages: a message that fails is retried and logged, and never parked.
+   */
   inOrder?: boolean;
 }
 

@@ -57,7 +57,7 @@ it('a statement may take a minute by default, a transaction may pause for three 
   });
 });
 
-it('a process that starts while another one migrates the tables waits for it without a time limit', async () => {
+it('a process that starts while another process migrates the tables waits for that process without a time limit', async () => {
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, { statementMs: WITHIN_MS });

@@ -1,6 +1,6 @@
 import { loggedError } from './index.js';
 
-it('logs an error with its stack, and an expected one with only its type and message', () => {
+it('logs an error with its stack, and an expected error with only its type and message', () => {
   const isExpected = (error: unknown) => error instanceof RangeError;
   const expected = new RangeError('too far', { cause: new Error('inner') });
   expect(loggedError(expected, isExpected)).toEqual({ type: 'RangeError', message: 'too far' });

@@ -2,7 +2,7 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 
-/** Logs when spans can no longer be exported, and when they can again: one line each, regardless of the duration. */
+/** Logs one line when spans can no longer be exported, and one line when they can be exported again. */
 export class ReportingExporter implements SpanExporter {
   private lost = 0;
 

@@ -37,7 +37,7 @@ export function hangingReplicaTasks(scene: DurableScene): void {
       return { name, begun: () => begun, free, got, running, second };
     }
 
-    it('withholds at most its batch and the next one from the others', async () => {
+    it('withholds at most its batch and the next batch from the others', async () => {
       const { name, free, got, running, second } = await hanging();
       await until('the second has the rest', () => got.size >= texts.length - 20);
       await until(
