@@ -1,6 +1,7 @@
 /**
- * Measures alerts on synthetic mentions: false alarms on noise, and how long a planted burst takes to be reported, beside
- * a plain threshold and a 3-sigma rule. `npm run -s build && node dist/bench/alerts.js`
+ * Measures alerts on synthetic mentions: false alarms on noise, and the delay until a planted burst is
+ * reported, compared with a plain threshold and a 3-sigma rule.
+ * `npm run -s build && node dist/bench/alerts.js`
  */
 import type { AlertRule, SpikeLevel } from '../apps/analysis/alerts/alert-rules.js';
 import { backtestAlerts } from '../apps/analysis/alerts/backtest-alerts.js';
@@ -14,12 +15,12 @@ import { seeded } from './matching-data.js';
 helpWanted(`
 Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 
-False alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights; the delay until a
-planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that is. Contestants: the
-spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean + 3 standard deviations of the
-last 7 days. All count the last hour, every five minutes, need 5 mentions, and are quiet for an hour after an alarm.
-Then the cost of evaluating keywords from Postgres, with fresh mentions and with one that is found a day late.
-Seeded: only times differ from run to run. About one minute.
+Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
+the delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that are
+reported. The contestants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
+3 standard deviations of the last 7 days. Each counts the last hour, every five minutes, needs 5 mentions, and is quiet for an
+hour after an alarm. Then measures the cost of evaluating keywords from Postgres, with fresh mentions and with one that is
+found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
 `);
 
 const WEEKS = numberOption('weeks', 20);
@@ -27,14 +28,17 @@ const KEYWORDS = numberOption('keywords', 500);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 5);
-/** History before the alarms that are counted: the baseline by hour of the week has six samples. */
+/**
+ * The weeks before the first alarm that is counted: they give the baseline of each hour of the week six
+ * samples.
+ */
 const HISTORY_WEEKS = 6;
 const SINCE = START + HISTORY_WEEKS * 7 * DAY_MS;
 const END = SINCE + WEEKS * 7 * DAY_MS;
 const BURST = { times: 3, ms: 3 * HOUR_MS };
 const LEAST = 5;
 
-/** @returns when it raises an alarm, in ms */
+/** @returns the times at which the contestant raises an alarm, in ms */
 type Contestant = (counts: readonly BinCount[], perHour: number) => Promise<number[]>;
 
 const spike =

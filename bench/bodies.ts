@@ -13,8 +13,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/bodies.js [--repeats 20]
 
-Processor milliseconds of the gateway for each of a list of hostile bodies, sent to POST /v1/keywords/estimate with an
-Idempotency-Key, beside JSON.parse of the same text in this process. About a minute.
+Prints the processor milliseconds that the gateway needs for each of a list of hostile bodies, sent to
+POST /v1/keywords/estimate with an Idempotency-Key, and those of JSON.parse of the same text in this process. Takes about a
+minute.
 `);
 
 const REPEATS = numberOption('repeats', 20);
@@ -36,7 +37,7 @@ await runBench(async (cleanup) => {
     });
     return { status: answer.statusCode, bytes: (await answer.body.text()).length };
   };
-  // Warms the code up, because an attacker does not meet a process that has just started.
+  // Warms the code up, because an attacked process has usually been running for a while.
   for (let n = 0; n < 5; n += 1) for (const body of Object.values(WORST_BODIES)) await ask(body);
   const rows: (string | number)[][] = [];
   let worst = 0;
@@ -62,7 +63,7 @@ await runBench(async (cleanup) => {
   target('processor ms of the worst body', worst, MOST_MS, 'at most');
 });
 
-/** User and system time that a process has used until now. */
+/** The user and system time that a process has used so far. */
 function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -27,9 +27,9 @@ import {
 helpWanted(`
 Usage: node dist/bench/consumer.js [--messages 100000] [--rounds 6] [--batch 500] [--bytes 500]
 
-Messages a second of a consumer that acknowledges and does nothing else, on one stream that is full at the start: declared
-on a Nest controller (the strategy), run by the runner alone (what a consumer was before there was the strategy), and a bare
-pull loop of nats.js. About one minute.
+Prints the messages a second of a consumer that acknowledges and does nothing else, on one stream that is full at the start:
+declared on a Nest controller (the strategy), run by the runner alone (the code of a consumer before the strategy existed), and
+as a bare pull loop of nats.js. Takes about one minute.
 `);
 
 const MESSAGES = numberOption('messages', 100_000);

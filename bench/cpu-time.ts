@@ -7,8 +7,8 @@ export type CpuTimes = Map<string, number>;
 const TICKS = 100;
 
 /**
- * Processor time of this process and of all processes below it, by program. Rates also depend on other load of the
- * machine; this shows only the work itself. Empty if there is no `/proc`.
+ * Processor time of this process and of all processes below it, by program. Rates also depend on other load
+ * of the machine; processor time shows only the work itself. The result is empty if there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
   const times: CpuTimes = new Map();
@@ -71,7 +71,7 @@ function readProcess(pid: number): RunningProgram | undefined {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     return { pid, parent, seconds: (user + system) / TICKS, name: nameOf(words) };
   } catch {
-    // It has exited meanwhile.
+    // The process has exited in the meantime.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Measures how many digests a second the analysis and delivery services assemble and send as mails to a local mail server,
- * and their memory: against a bare loop that sends the same rendered mails.
+ * Measures how many digests a second the analysis and delivery services assemble and send as mails to a local
+ * mail server, and their memory, compared with a bare loop that sends the same rendered mails.
  * `npm run -s build && node dist/bench/digests.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,9 +29,10 @@ import { memoryBelow } from './soak/memory.js';
 helpWanted(`
 Usage: node dist/bench/digests.js [--digests 10000] [--items 10] [--accept-ms 0]
 
-Daily digests that are due at the same time, each of a keyword with an email channel of its own. The built analysis service
-assembles them, the built delivery service sends them to a mail server in a separate process, and a bare loop of nodemailer
-sends the same mails to it. Embedded stores. About two minutes, at most four with 10,000 digests. --accept-ms: the time after which the mail server accepts a mail.
+Daily digests are due at the same time, each for a keyword with its own email channel. The built analysis service assembles
+them, and the built delivery service sends them to a mail server in a separate process. For comparison, a bare loop of
+nodemailer sends the same mails to it. Uses embedded stores. Takes about two minutes, at most four with 10,000 digests.
+  --accept-ms MS  the time that the mail server takes to accept a mail
 `);
 
 const DIGESTS = numberOption('digests', 10_000);
@@ -165,7 +166,7 @@ function watchRun({ bus, sink }: Stage, began: number, most: Map<string, number>
     return assembled;
   };
   const looking = look();
-  // Its error is reported by `stop`.
+  // `stop` reports the error of this promise.
   looking.catch(() => undefined);
   return {
     /** @returns the seconds until all digests were stored */
@@ -189,7 +190,9 @@ async function sendBare({ sink, ...stage }: Stage, bare: Peer, run: BareMails): 
   return seconds;
 }
 
-/** @throws Error that says how many mails have arrived, if the arrival takes longer than that many seconds */
+/**
+ * @throws Error with the number of mails that have arrived, if not all arrive within `seconds` after `began`
+ */
 async function inTime(arrival: Promise<unknown>, began: number, seconds: number, { bus, sink }: Stage) {
   const left = began + seconds * 1000 - performance.now();
   const late = wait(left, 'late' as const, { ref: false });

@@ -1,6 +1,6 @@
 /**
- * Measures a small authenticated read through the gateway (key, quota, route, one row of Postgres) against raw Fastify
- * with the same row. `npm run -s build && node dist/bench/gateway.js`
+ * Measures a small authenticated read through the gateway (key, quota, route, one row of Postgres), compared
+ * with raw Fastify that reads the same row. `npm run -s build && node dist/bench/gateway.js`
  */
 import { Pool } from 'undici';
 import { openDatabase } from '#postgres';
@@ -24,14 +24,15 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/gateway.js [--requests 6000] [--rounds 6] [--at-once 32]
 
-GET /v1/account of 64 accounts in turn: requests a second, and processor time a request of the process that answers. Beside it
-raw Fastify that reads the same row with pg, and raw Fastify that answers a constant of the same size. About a minute.
+Sends GET /v1/account for 64 accounts in turn. Prints requests a second, and processor time a request of the process that
+answers, for the gateway, for raw Fastify that reads the same row with pg, and for raw Fastify that answers a constant of the
+same size. Takes about a minute.
 `);
 
 const REQUESTS = numberOption('requests', 6000);
 const ROUNDS = numberOption('rounds', 6);
 const AT_ONCE = numberOption('at-once', 32);
-/** Many accounts, because the quota of one would be exhausted. */
+/** There are many accounts, because the requests would exhaust the quota of a single one. */
 const ACCOUNTS = 64;
 
 interface Contestant {

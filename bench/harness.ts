@@ -81,7 +81,8 @@ export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promi
 /** A temporary directory for the bench, deleted at its end. */
 export function temporaryDirectory(cleanup: Cleanup): string {
   const directory = mkdtempSync(join(tmpdir(), 'earshot-bench-'));
-  // If this process is root, Postgres runs as another user, who must be able to pass through.
+  // If this process is root, Postgres runs as another user, which needs access to what is below the
+  // directory.
   chmodSync(directory, 0o711);
   cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
   return directory;

@@ -1,6 +1,7 @@
 /**
- * Measures keyword creates and estimates per second through gateway, NATS and the keywords service, against a plain
- * insert of the same keyword and the gateway's cheapest response. `npm run -s build && node dist/bench/keywords.js`
+ * Measures keyword creates and estimates per second through gateway, NATS and the keywords service, compared
+ * with a plain insert of the same keyword and with the gateway's cheapest response.
+ * `npm run -s build && node dist/bench/keywords.js`
  */
 import { create, toBinary, toJson } from '@bufbuild/protobuf';
 import pg from 'pg';
@@ -28,9 +29,10 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/keywords.js [--requests 1500] [--rounds 5] [--accounts 50] [--at-once 16]
 
-POST /v1/keywords and POST /v1/keywords/estimate with one search on each of three sources. Baselines: an account lock,
-one conditional append and the same rows in one transaction, without gateway, command and checks, with statements that are
-planned at each run and with prepared ones; and GET /v1/keywords of a page of one. About a minute.
+Measures POST /v1/keywords and POST /v1/keywords/estimate with one search on each of three sources. The baseline of the first
+is an account lock, one conditional append and the same rows in one transaction, without gateway, command and checks: with
+statements that are planned every time, and with prepared ones. The baseline of the second is GET /v1/keywords with a page of
+one keyword. Takes about a minute.
 `);
 
 const REQUESTS = numberOption('requests', 1500);
@@ -126,7 +128,10 @@ interface Contest {
   wanted?: number;
 }
 
-/** Alternates both, so that the load of the machine and the size of the tables are the same for both. */
+/**
+ * Alternates Earshot and the baseline, so that the load of the machine and the size of the tables are the
+ * same for both.
+ */
 async function hold(
   { what, ours, baseline, its, among, wanted }: Contest,
   all: readonly Account[],
@@ -135,7 +140,7 @@ async function hold(
   const contestants = [ours, its];
   const rates = contestants.map((): number[] => []);
   for (const work of contestants) await everyOne(WARM_UP, (n) => work(n, among ?? all));
-  // Autovacuum does this once a minute: it replaces plans that were made for empty tables.
+  // Replaces query plans that were made for empty tables, as autovacuum does once a minute.
   await database.query('ANALYZE');
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [which, work] of contestants.entries())
@@ -153,7 +158,7 @@ function of(accounts: readonly Account[], n: number): Account {
   return account;
 }
 
-/** @returns the rate per second, with `AT_ONCE` running at any time */
+/** @returns the number of runs per second, with `AT_ONCE` of them at the same time */
 async function everyOne(count: number, work: (n: number) => Promise<void>): Promise<number> {
   let next = 0;
   const began = performance.now();

@@ -21,8 +21,8 @@ import {
 helpWanted(`
 Usage: node dist/bench/market.js [--observations 1000000] [--rounds 5] [--reads 20]
 
-GET /v1/vinted/market-stats of a day with so many observations, without the gateway around it. The observations are written
-into ClickHouse's table directly. About one minute.
+Measures GET /v1/vinted/market-stats of a day with this number of observations, without the gateway. The observations are
+written into ClickHouse's table directly. Takes about one minute.
 `);
 
 const OBSERVATIONS = numberOption('observations', 1_000_000);

@@ -64,7 +64,7 @@ export function makePosts(random: Random, count: number, terms: readonly string[
     const words: string[] = [];
     const length = 20 + Math.floor(random() * 60);
     for (let i = 0; i < length; i++) {
-      // To the power of four: as in any language, a few words make up most of the prose.
+      // The fourth power makes a few words frequent, as in any language.
       const rank = Math.floor(random() ** 4 * vocabulary.length);
       words.push(random() < 0.4 ? pick(random, COMMON) : vocabulary[rank]!);
     }

@@ -1,7 +1,8 @@
 /**
- * Measures the search for N terms in one post: our two indexes, an `indexOf` loop over all terms, and the npm package
- * modern-ahocorasick, in interleaved rounds of one run, so that other load affects all in the same way. `npm run -s
- * build && node dist/bench/matching.js`. Data are seeded; only times differ from run to run.
+ * Measures the search for N terms in one post: with the two indexes of Earshot, an `indexOf` loop over all
+ * terms, and the npm package modern-ahocorasick, in interleaved rounds of one run, so that other load affects
+ * all of them in the same way. `npm run -s build && node dist/bench/matching.js`. Data are seeded; only times
+ * differ from run to run.
  */
 import AhoCorasick from 'modern-ahocorasick';
 import DoubleArrayAhoCorasick from 'modern-ahocorasick/fast';

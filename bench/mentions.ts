@@ -25,8 +25,8 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/mentions.js [--mentions 10000000] [--rounds 5] [--reads 60] [--page 200]
 
-GET /v1/mentions (50 of the last 24 hours, and of 30 days) of an account with so many mentions in 30 days. They are written
-into ClickHouse's table directly, in batches as time goes. About three minutes.
+Measures GET /v1/mentions (50 of the last 24 hours, and of 30 days) for an account with this number of mentions in 30 days.
+They are written into ClickHouse's table directly, in batches in order of time. Takes about three minutes.
 `);
 
 const MENTIONS = numberOption('mentions', 10_000_000);

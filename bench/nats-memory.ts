@@ -1,6 +1,6 @@
 /**
- * Measures whether the memory of nats-server stops growing: that of the blocks that it writes and reads, stream by
- * stream. `npm run -s build && node dist/bench/nats-memory.js`
+ * Measures whether the memory of nats-server for the blocks that it writes and reads stops growing.
+ * `npm run -s build && node dist/bench/nats-memory.js`
  */
 import { AckPolicy } from '@nats-io/jetstream';
 import { connectBus, type Bus } from '#messaging';
@@ -11,9 +11,9 @@ import { memoryBelow } from './soak/memory.js';
 helpWanted(`
 Usage: node dist/bench/nats-memory.js [--streams 11] [--megabytes 144]
 
-Writes that many megabytes into each of some streams, round by round, while a consumer of each reads, and prints the memory
-of nats-server after each round: it grows until some blocks (8 MiB) of each stream are full and read, and no further. About
-two minutes.
+Writes this number of megabytes into each stream, round by round, while a consumer of each stream reads, and prints the memory
+of nats-server after each round. It grows until some blocks (8 MiB) of each stream are full and read, and then stays the same.
+Takes about two minutes.
 `);
 
 const STREAMS = numberOption('streams', 11);
@@ -22,7 +22,7 @@ const ROUND_MEGABYTES = 2;
 const BODY = new Uint8Array(2000);
 const MESSAGES_A_ROUND = (ROUND_MEGABYTES * 1_000_000) / BODY.length;
 const PUBLISHED_AT_ONCE = 100;
-/** Three blocks of each stream: as many as are in memory when writes are fast. */
+/** The size of three blocks of a stream: as many as are in memory when writes are fast. */
 const WARM_UP_MEGABYTES = 24;
 /** After the warm-up, the second half may need at most this factor of the memory of the first half. */
 const MOST_GROWTH = 1.1;

@@ -69,7 +69,7 @@ export function answerQuestions(answers: Record<string, (detail: never) => unkno
         (error: unknown) => process.send?.({ id, error: String(error) } satisfies Answer),
       );
   });
-  // A peer must not survive the bench.
+  // A peer must not keep running after the bench.
   process.once('disconnect', () => process.exit());
   process.once('SIGTERM', () => process.exit());
 }

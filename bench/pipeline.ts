@@ -1,7 +1,7 @@
 /**
- * Measures the time of an item from the upstream to its webhook through the whole installation, at a fixed rate that is
- * independent of responses. The baseline is a bare loop that fetches the same feed and POSTs. Slices of both alternate
- * in one run. `npm run -s build && node dist/bench/pipeline.js`
+ * Measures the time of an item from the upstream to its webhook through the whole installation, at a fixed
+ * rate that is independent of responses. The baseline is a bare loop that fetches the same feed and sends it
+ * by POST. Slices of both alternate in one run. `npm run -s build && node dist/bench/pipeline.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -30,8 +30,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/pipeline.js [--rate 200] [--seconds 15] [--rounds 3]
 
-Milliseconds from an item to its webhook, p50 and p99: from the instant it was due to appear, from the arrival of the
-poll that saw it, and from the end of that check; with and without sentiment and intent. About three minutes.
+Prints the milliseconds from an item to its webhook, p50 and p99: from the time when the item was due to appear, from the
+arrival of the poll that saw it, and from the end of that check; with and without sentiment and intent. Takes about three
+minutes.
 `);
 
 const RATE = numberOption('rate', 200);
@@ -49,7 +50,7 @@ interface Latencies {
 }
 
 interface Delivery {
-  /** When the receiver got it. */
+  /** The time at which the receiver got the webhook. */
   at: string;
   body: string;
 }
@@ -99,7 +100,9 @@ await runBench(async (cleanup) => {
   reportReadings(ours, unread);
 });
 
-/** Ours: sentiment and intent are read. Unread: the same without them. */
+/**
+ * `ours` is Earshot with sentiment and intent, `unread` is Earshot without them, and `bare` is the bare loop.
+ */
 type Contestant = 'ours' | 'unread' | 'bare';
 
 /** @returns the key of an account whose webhooks the receiver can verify */
@@ -151,8 +154,8 @@ async function watchTerm(
 }
 
 /**
- * Publishes the slice's items on schedule and waits for their webhooks. The upstream has no others: the feed is read for the
- * last ten minutes at each poll, so that the items of every earlier slice would cost time.
+ * Publishes the slice's items on schedule and waits for their webhooks. The items of earlier slices are no
+ * longer at the upstream: each poll reads the feed of the last ten minutes, so they would cost time.
  */
 async function slice(upstream: Pool, who: Contestant, round: string): Promise<Latencies> {
   await remove(upstream, `/hooks/${who}/deliveries`);

@@ -10,7 +10,7 @@ import type { Cleanup } from './harness.js';
 export interface BenchProgram {
   url: string;
   pid: number;
-  /** Suspends it, so that work accumulates. */
+  /** Suspends the program, so that work accumulates. */
   hold(): void;
   resume(): void;
   stop(): Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * Measures rows per second that projections write into Postgres, and sinks into ClickHouse, against a plain loop that
- * writes the same rows in batches of the same size. `npm run -s build && node dist/bench/projections.js`
+ * Measures rows per second that projections write into Postgres, and sinks into ClickHouse, compared with a
+ * plain loop that writes the same rows in batches of the same size.
+ * `npm run -s build && node dist/bench/projections.js`
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { createClient } from '@clickhouse/client';
@@ -36,9 +37,10 @@ import { makeEvents, makeScene } from './webhooks/scene.js';
 helpWanted(`
 Usage: node dist/bench/projections.js [--keywords 4000] [--events 20000] [--rounds 6]
 
-Messages go to the handlers of the projections \`keywords\` and \`schedule\` (Postgres, 200 messages a batch) and of the
-sinks of mentions and of the events' index (ClickHouse, 2,000 a batch, two at once, as their consumers do). Beside each a loop that has the same rows ready
-and writes them with pg or ClickHouse's client: one INSERT for each table and batch, in one transaction. About a minute.
+Messages go to the handlers of the projections \`keywords\` and \`schedule\` (Postgres, 200 messages a batch), and of the sinks of
+mentions and of the events' index (ClickHouse, 2,000 a batch, two batches at once, as their consumers do). The baseline for each
+is a loop that has the same rows ready and writes them with pg or ClickHouse's client: one INSERT for each table and batch, in
+one transaction. Takes about a minute.
 `);
 
 const KEYWORDS = numberOption('keywords', 4000);
@@ -57,7 +59,7 @@ interface Contest {
   empty(): Promise<unknown>;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** The content of the tables as text; the same for both. */
+  /** The content of the tables as text. It must be the same after both. */
   content(): Promise<string>;
 }
 
@@ -88,7 +90,7 @@ await runBench(async (cleanup) => {
       ),
     ),
   ];
-  // Last, because the contests in Postgres empty the table of the watches that sinks read.
+  // This comes last, because the contests in Postgres empty the table of watches, which the sinks read.
   const scene = await makeScene(
     database,
     MASTER_KEY,
@@ -107,7 +109,7 @@ await runBench(async (cleanup) => {
   for (const { what, ratio } of results) target(`${what}, ours / plain loop`, ratio, 0.8, 'at least');
 });
 
-/** Alternates both; the first round warms up. */
+/** Alternates Earshot and the plain loop. The first round warms up. */
 async function hold({ what, rows, empty, ours, plain, content }: Contest) {
   const rates = { ours: [] as number[], plain: [] as number[] };
   const micros = { ours: [] as number[], plain: [] as number[] };
@@ -215,7 +217,7 @@ async function contestInClickHouse(
 ): Promise<Contest> {
   const rows: unknown[] = [];
   const keeping = { insert: async ({ values }: { values: unknown[] }) => rows.push(...values) };
-  // Like their consumers: `batchesAtOnce` of the sinks.
+  // Runs as many batches at once as the consumers of the sinks (`batchesAtOnce`).
   const run = async (sink: ReturnType<SinkOn>) => {
     const open = batches(messages, CLICKHOUSE_BATCH);
     const work = async () => {

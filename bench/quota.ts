@@ -28,8 +28,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/quota.js [--seconds 60] [--rounds 6] [--flood 500]
 
-How long the quota takes for each request of an account that asks at its plan's own pace, on a real Postgres. Then the p99 of
-one account's reads, alone and while another one asks so often a second, in turns. About five minutes.
+Measures how long the quota takes for each request of an account that sends requests at the rate of its plan, with a real
+Postgres. Then measures the p99 of the reads of one account, alternately alone and while another account sends --flood requests
+a second. Takes about five minutes.
 `);
 
 const SECONDS = numberOption('seconds', 60);
@@ -50,7 +51,7 @@ await runBench(async (cleanup) => {
   await floods(gateway.url, peer, await openBenchAccount(database), await openBenchAccount(database, 'free'));
 });
 
-/** The quota alone: how long `take` delays a request. */
+/** Measures the quota alone, which is the time that a request waits in `take`. */
 async function addedLatency(database: Database): Promise<void> {
   const quota = new RequestQuota(database, createLogger('bench', 'error'));
   quota.start();

@@ -6,12 +6,12 @@ import { measureProduct } from './readings/product.js';
 import { measureSentiment } from './readings/sentiment.js';
 
 helpWanted(`
-npm run bench:readings -- [--data FOLDER] [--product] [--posts 2000]
+Usage: npm run bench:readings -- [--data FOLDER] [--product] [--posts 2000]
 
-Measures the local reader on labelled posts: sentiment beside VADER and AFINN, stance, intent, relevance, cost.
-  --product       instead: sentiment of labelled tweets through the running product, from a simulated source to the API
-  --posts N       number of these tweets
-  --data FOLDER   labelled data (default: READINGS_DATA, or ../shared/readings); what is absent is not measured
+Measures the local reader on labelled posts: sentiment compared with VADER and AFINN, stance, intent, relevance, and cost.
+  --product       measures only the sentiment of labelled tweets through the whole product, from a simulated source to the API
+  --posts N       the number of these tweets
+  --data FOLDER   the labelled data (default: READINGS_DATA, or ../shared/readings); what is absent is not measured
 `);
 
 await runBench(async (cleanup) => {

@@ -1,7 +1,7 @@
 /**
- * Measures the read of one watch's hundred events while the number of all events grows from 20 thousand to 2 million:
- * through the gateway, and the plain read below it. Uses three tables of different sizes in interleaved rounds. `npm
- * run -s build && node dist/bench/replay.js`
+ * Measures the read of one watch's hundred events while the number of all events grows from 20 thousand to 2
+ * million: through the gateway, and from ClickHouse directly. Uses three tables of different sizes in
+ * interleaved rounds. `npm run -s build && node dist/bench/replay.js`
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -30,8 +30,8 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/replay.js [--rounds 5] [--reads 100] [--largest 2000000]
 
-GET /v1/hackernews/watches/{id}/events of watches with 100 events each, among 20k, 200k and 2M events. The events are
-written into ClickHouse's table directly; they do not pass through the stream. About two minutes.
+Measures GET /v1/hackernews/watches/{id}/events for watches with 100 events each, among 20k, 200k and 2M events. The events
+are written into ClickHouse's table directly; they do not pass through the stream. Takes about two minutes.
 `);
 
 const ROUNDS = numberOption('rounds', 5);

@@ -1,7 +1,8 @@
 /**
- * Measures item rules without `similar_to`: pairs of a rule and an item per second of processor time, with the outcome of every
- * clause, beside a loop in which each clause reads the text of the item itself. Both run in turns. `npm run -s build &&
- * node dist/bench/rules.js`. Data are seeded; only times differ from run to run.
+ * Measures item rules without `similar_to`: pairs of a rule and an item per second of processor time, with
+ * the outcome of every clause, compared with a loop in which each clause reads the text of the item again.
+ * Both run in turns. `npm run -s build && node dist/bench/rules.js`. Data are seeded; only times differ from
+ * run to run.
  */
 import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { RuleSchema, type Rule } from '#contracts';

@@ -1,7 +1,7 @@
 /**
- * Measures the upstream requests of a million watches over a hundred thousand searches, on a virtual clock with the
- * scheduler's own arithmetic. Also measures how soon a polling service with such a schedule in Postgres starts its
- * first due work. `npm run -s build && node dist/bench/scheduler.js`
+ * Measures the upstream requests of a million watches over a hundred thousand searches, on a virtual clock,
+ * with the scheduler's own function. Also measures how soon a polling service with such a schedule in
+ * Postgres sends its first request. `npm run -s build && node dist/bench/scheduler.js`
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -28,9 +28,9 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/scheduler.js [--watches 1000000] [--searches 100000] [--hours 24]
 
-Upstream requests of many watches on few searches, on a virtual clock, against the sum over distinct searches; then the
-same schedule in Postgres, and the time from the start of a polling service to its first upstream request. About two
-minutes.
+Counts the upstream requests of many watches on few searches, on a virtual clock, and compares them with the sum over distinct
+searches. Then writes the same schedule into Postgres, and measures the time from the start of a polling service to its first
+upstream request. Takes about two minutes.
 `);
 
 const WATCHES = numberOption('watches', 1_000_000);
@@ -183,7 +183,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
     [SEARCHES],
   );
   const accountId = newId();
-  // An account whose credits are enough for its checks many times over.
+  // The account has many more credits than its checks cost.
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
        balance, turns_at, seq)
@@ -215,7 +215,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
   await database.query('ANALYZE watch_schedule, upstream_searches');
 }
 
-/** Hacker News without any posts. */
+/** Starts a simulated Hacker News without any posts. */
 async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): Promise<void> }> {
   let waiting: (() => void)[] = [];
   const server = createServer((_, response) => {

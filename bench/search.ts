@@ -1,5 +1,5 @@
 /**
- * Measures the search by meaning: how good it is on labelled data, and how long it takes among a million mentions.
+ * Measures the search by meaning: its precision on labelled data, and its duration among a million mentions.
  * `npm run -s build && npm run bench:search`
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,9 +25,9 @@ import { Asker, fillAccount, openAsker, settle, storeTexts } from './search/fill
 helpWanted(`
 Usage: node dist/bench/search.js [--mentions 1000000] [--few 10000] [--questions 200] [--texts 4000] [--queries 600]
 
-GET /v1/mentions?mode=semantic through gateway and analysis, each question charged. First how good it is, on the data of
-../shared/readings where it is there, beside BM25 over the same texts; then how long it takes for accounts with many and
-with few mentions. About four minutes.
+Measures GET /v1/mentions?mode=semantic through gateway and analysis, where each question is charged. First measures the
+precision on the data of ../shared/readings, if that exists, compared with BM25 over the same texts; then the duration for
+accounts with many and with few mentions. Takes about four minutes.
 `);
 
 const MENTIONS = numberOption('mentions', 1_000_000);
@@ -60,7 +60,10 @@ await runBench(async (cleanup) => {
   await speed(bench, MENTIONS, 150);
 });
 
-/** Processor time of an embedding, and how well angles agree with people. */
+/**
+ * Measures the processor time of an embedding, and how well the similarity of embeddings agrees with human
+ * readers.
+ */
 async function encoding(): Promise<void> {
   const encoder = await SentenceEncoder.load();
   const text =
@@ -86,7 +89,7 @@ async function encoding(): Promise<void> {
   target('STS-b, Spearman, as stored', spearman(people, cosines(stored(a), stored(b))), 0.7, 'at least');
 }
 
-/** Precision and recall of the first ten, beside BM25 over the same texts. */
+/** Precision and recall of the first ten, compared with BM25 over the same texts. */
 async function quality(
   { database, clickhouse, gatewayUrl }: Bench,
   { name, texts, queries }: Retrieval,

@@ -31,10 +31,14 @@ helpWanted(`
 Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in-load 40] [--plot FILE.svg]
          [--samples FILE.csv] [--from FILE.csv]
 
-Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords made
-and purged, labels, webhook tests, refused bodies, bad keys; 0.001 for next to none) and samples the memory of each process
-every ten seconds. Before that, --run-in minutes at --run-in-load requests a second fill what fills once (nats-server keeps the
-block that it writes of each stream in memory, up to 8 MiB); their samples have negative minutes. --plot draws it, --samples keeps it, --from reports on the samples of an earlier run.
+Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords that
+are created and purged, labels, webhook tests, refused bodies, bad keys), and samples the memory of each process every ten
+seconds. With --load 0.001 there are almost no requests.
+  --run-in MINUTES      before that, sends --run-in-load requests a second for this time, which fills the blocks that
+                        nats-server keeps in memory (up to 8 MiB for each stream); these samples have negative minutes
+  --plot FILE.svg       draws the samples
+  --samples FILE.csv    stores the samples
+  --from FILE.csv       reports on the samples of an earlier run
 `);
 
 const MINUTES = numberOption('minutes', 30);
@@ -80,7 +84,7 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
     ]),
   );
   if (load.leftOut > 0)
-    console.log(`${load.leftOut} requests were left out, since too many of their kind were under way`);
+    console.log(`${load.leftOut} requests were skipped, because too many of their kind were running`);
   const logged = readFileSync(demo.log, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('{'));
@@ -221,8 +225,8 @@ function readSamples(file: string, series: Series): void {
 }
 
 /**
- * Proportional memory, because that is what the process takes from the machine; resident memory if the system does not
- * report it.
+ * Returns proportional memory, because that is what the process takes from the machine, or resident memory if
+ * the system does not report proportional memory.
  */
 function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;

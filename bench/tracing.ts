@@ -1,7 +1,7 @@
 /**
- * Measures the cost of tracing: accumulated checks on their way through analysis to the webhook and all tables, with
- * tracing off and with 1 % of the traces recorded. The same installation is started for each turn of one run. `npm run
- * -s build && node dist/bench/tracing.js`
+ * Measures the cost of tracing: how fast accumulated checks pass through analysis to the webhook and all
+ * tables, with tracing off and with 1 % of the traces recorded. The same installation is started again for
+ * each turn of a run. `npm run -s build && node dist/bench/tracing.js`
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -35,8 +35,8 @@ import { makeChecks, makeScene, type Scene } from './webhooks/scene.js';
 helpWanted(`
 Usage: node dist/bench/tracing.js [--checks 1000] [--items 10] [--share 0.01] [--rounds 6]
 
-Events a second and processor time of each, from the check to the webhook and the tables, with tracing off and with a share of
-the traces recorded. About five minutes.
+Prints the events a second and the processor time of each event, from the check to the webhook and the tables, with tracing off
+and with a share of the traces recorded. Takes about five minutes.
 `);
 
 const CHECKS = numberOption('checks', 1000);
@@ -44,7 +44,7 @@ const ITEMS = numberOption('items', 10);
 const SHARE = numberOption('share', 0.01);
 const ROUNDS = numberOption('rounds', 6);
 const EVENTS = CHECKS * ITEMS;
-/** The first messages of a process are slow: its code is cold. */
+/** The first messages of a process are slow, because its code is not compiled yet. */
 const WARM_UP = Math.ceil(CHECKS / 2);
 const WATCHES = 100;
 const WINDOW = 200;

@@ -1,6 +1,6 @@
 /**
- * Measures how fast the analysis service finishes events that wait for a language model that hangs, when all of them have
- * the same deadline: against a plain loop that appends the same answers.
+ * Measures how fast the analysis service finishes events that wait for a language model that hangs, when all
+ * of them have the same deadline, compared with a plain loop that appends the same answers.
  * `npm run -s build && node dist/bench/waiting.js`
  */
 import { createServer } from 'node:http';
@@ -21,9 +21,9 @@ helpWanted(`
 Usage: node dist/bench/waiting.js [--events 10000] [--wait 30]
 
 Events with an agent step wait for a language model that accepts requests and never answers. All of them reach their deadline
-at the same moment, --wait seconds after the first one was stored. Printed is how many the built analysis service finishes a
-second from that moment on, until the last one is in EVENTS; beside it a loop that appends the same answers, and publishes
-the same events. Embedded stores. About two minutes.
+at the same moment, --wait seconds after the first one was stored. Prints how many events a second the built analysis service
+finishes from that moment until the last one is in EVENTS. The baseline is a loop that appends the same answers and publishes
+the same events. Uses embedded stores. Takes about two minutes.
 `);
 
 const EVENTS = numberOption('events', 10_000);

@@ -1,7 +1,8 @@
 /**
- * Measures how many webhooks per second the real delivery service sends, with every attempt recorded: against a bare
- * undici loop with the same signatures, against a BullMQ worker, and while ten of a hundred endpoints hang. Interleaved
- * rounds of one run. `npm run -s build && node dist/bench/webhooks.js`
+ * Measures how many webhooks per second the real delivery service sends, with every attempt recorded,
+ * compared with a bare undici loop with the same signatures and with a BullMQ worker, and while ten of a
+ * hundred endpoints hang. The contestants take turns in the rounds of one run.
+ * `npm run -s build && node dist/bench/webhooks.js`
  */
 import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
@@ -35,9 +36,9 @@ import { makeEvents, makeScene } from './webhooks/scene.js';
 helpWanted(`
 Usage: node dist/bench/webhooks.js [--events 20000] [--rounds 6] [--hang-rounds 3] [--only rates|hanging]
 
-Deliveries a second, and processor time of each, of the delivery service (JetStream in, ATTEMPTS out) against a bare
-undici loop that signs alike and a BullMQ worker (where redis-server is installed), and with 10 of 100 endpoints
-hanging. About two minutes.
+Prints the deliveries a second, and the processor time of each, of the delivery service (JetStream in, ATTEMPTS out), compared
+with a bare undici loop that signs in the same way and with a BullMQ worker (if redis-server is installed). Then measures the
+delivery service while 10 of 100 endpoints hang. Takes about two minutes.
 `);
 
 const EVENTS = numberOption('events', 20_000);
@@ -163,12 +164,13 @@ async function startBull(cleanup: Cleanup): Promise<Peer | undefined> {
   return undefined;
 }
 
-/** Measures deliveries per second to ninety of 100 endpoints, while the other ten hang, and while none hangs. */
+/** Measures deliveries per second to 90 of 100 endpoints, while the other ten hang and while none hangs. */
 async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>): Promise<void> {
   const rates = { none: [] as number[], ten: [] as number[] };
   for (let round = 1; round <= HANG_ROUNDS; round += 1)
     for (const hangs of round % 2 === 0 ? [true, false] : [false, true]) {
-      // A separate process for each, because a process remembers the state of endpoints from an earlier run.
+      // Each run has a separate process, because a process remembers the state of endpoints from an earlier
+      // run.
       const delivery = await start();
       await deliverOurs(stage, delivery, makeEvents(stage.scene, WARM_UP));
       await stage.receiver.ask('hang', hangs);
@@ -192,7 +194,7 @@ async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>):
     ],
   );
   console.log('');
-  target('healthy endpoints beside hanging ones', ratio, 0.95, 'at least');
+  target('healthy endpoints while ten others hang / none hangs', ratio, 0.95, 'at least');
 }
 
 function whole(value: number): string {

@@ -16,7 +16,7 @@ const HISTORY_DAYS = 21;
 export interface EvaluationCost {
   /** Mentions that were published just now. */
   fresh: number;
-  /** The same, and one that was published a day ago. */
+  /** The same mentions, and one that was published a day ago. */
   late: number;
 }
 
@@ -28,7 +28,7 @@ export async function evaluationCost(cleanup: Cleanup, keywords: number): Promis
   const now = Date.now();
   const ids = await fill(database, keywords, now);
   const cost = async (changedFrom: number) => {
-    // Without the levels that an earlier one has kept.
+    // A new evaluation has no levels that an earlier one has kept.
     const decisions = { record: async () => undefined } as unknown as AlertDecisions;
     const evaluation = new AlertEvaluation(database, decisions, createLogger('bench', 'error'));
     const began = performance.now();
@@ -51,7 +51,7 @@ async function fill(database: Database, count: number, now: number): Promise<str
      SELECT k, $2, 'Acme', 'active', '{"spikeAlert": "low"}', now(), now(), 1 FROM unnest($1::uuid[]) AS k`,
     [ids, accountId],
   );
-  // The watch of a search has its id here.
+  // Here a watch has the id of its search.
   await database.query(
     `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash, interval_seconds,
        webhook_mode, analysis, backfill, is_active, created_at, updated_at)

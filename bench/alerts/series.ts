@@ -10,7 +10,7 @@ export interface Burst {
   /** ms */
   from: number;
   to: number;
-  /** How many times the usual rate. */
+  /** The factor by which the rate is higher than usual. */
   times: number;
 }
 
@@ -18,7 +18,7 @@ export interface Burst {
 export interface Arrivals {
   from: number;
   to: number;
-  /** Mentions in an hour, at an instant in ms. */
+  /** The number of mentions per hour at a time in epoch ms. */
   rateAt(ms: number): number;
   bursts: readonly Burst[];
 }
@@ -37,17 +37,17 @@ export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random)
   return counts;
 }
 
-/** The same mean at all times. */
+/** A rate that is the same at all times. */
 export function flat(perHour: number): Arrivals['rateAt'] {
   return () => perHour;
 }
 
-/** Quiet nights and busy days (UTC), with the given mean. */
+/** A rate with quiet nights and busy days (UTC) that has the given mean. */
 export function daily(perHour: number): Arrivals['rateAt'] {
   return (ms) => perHour * (1 - 0.8 * Math.cos((2 * Math.PI * ms) / (24 * HOUR_MS)));
 }
 
-/** Bursts of a length at random times, one in each step. */
+/** Bursts of equal length at random times, one in each step. */
 export function burstsIn(
   from: number,
   to: number,

@@ -10,13 +10,16 @@ import { answerQuestions } from '../peer.js';
 import { MASTER_KEY } from '../program.js';
 import { addressOf, PUBLIC_URL } from './scene.js';
 
-/** The baseline: nodemailer's `sendMail` in a loop, without reading, retrying or recording. */
+/** The baseline: nodemailer's `sendMail` in a loop, which does not read, retry or record anything. */
 
 /** What to send, and how. */
 export interface BareMails {
   natsUrl: string;
   smtpUrl: string;
-  /** Number of connections to the mail server, and of mails at the same time. */
+  /**
+   * Number of connections to the mail server, which is also the number of mails that are sent at the same
+   * time.
+   */
   connections: number;
 }
 

@@ -2,7 +2,7 @@ import { newId } from '#kernel';
 import type { Database } from '#postgres';
 import { openBenchAccount } from '../account.js';
 
-/** The `PUBLIC_URL` of the bench: nothing listens there, the mails only name it. */
+/** The `PUBLIC_URL` of the bench. It only appears in the mails; nothing listens there. */
 export const PUBLIC_URL = 'http://127.0.0.1:8080';
 
 /** A keyword and its email channel. */
@@ -56,7 +56,7 @@ export async function fillKeywords(
      FROM unnest($1::uuid[]) AS k CROSS JOIN generate_series(1, $2::int) AS n`,
     [keywordIds, items],
   );
-  // Autovacuum does it once a minute.
+  // Autovacuum analyses the tables once a minute.
   await database.query('ANALYZE keywords, channels, channel_addresses, digest_items');
   return keywords;
 }

@@ -4,11 +4,11 @@ import { SMTPServer } from 'smtp-server';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The mail server of all contestants, in a separate process. It accepts every mail, reads it to its end, and counts it by
- * its Message-ID. Its argument is the time in ms after which it accepts a mail.
+ * The mail server of all contestants, in a separate process. It accepts every mail, reads it to its end, and
+ * counts it by its Message-ID. Its argument is the time in ms that it takes to accept a mail.
  */
 
-/** The mails since the sink was last asked to expect some. */
+/** The mails that arrived since the last call of `expect`. */
 export interface ReceivedMails {
   mails: number;
   /** Number of different Message-IDs. */
@@ -39,7 +39,7 @@ const server = new SMTPServer({
     });
   },
 });
-// A client that disconnects in the middle of a conversation is not an error of the server.
+// A client that disconnects during a conversation is not an error of the server.
 server.on('error', () => undefined);
 
 function take(raw: Buffer): void {

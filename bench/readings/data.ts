@@ -7,7 +7,7 @@ export type Row = Record<string, string>;
 
 const FOLDER = textOption('data') ?? process.env.READINGS_DATA ?? '../shared/readings';
 
-/** The rows of a labelled file; undefined, and a line that says so, if it is absent. */
+/** The rows of a labelled file. If the file is absent, prints this and returns undefined. */
 export function labelled(file: string): Row[] | undefined {
   const path = join(FOLDER, file);
   if (existsSync(path)) return rowsOf(path);

@@ -5,7 +5,7 @@ import { Confusion, kappa } from './score.js';
 import type { LocalReading } from '#readers';
 
 const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
-/** Below this the bench counts a post as irrelevant. */
+/** The bench counts a post with a lower relevance as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
 /** Stance on tweets about 100 topics, which were not used for training. */
@@ -25,7 +25,7 @@ export async function measureStance(reader: BenchReader): Promise<void> {
   table(confusion.table().head, confusion.table().rows);
 }
 
-/** Stance, intent and relevance on the posts that two readers have labelled. */
+/** Stance, intent and relevance on the posts that two human readers have labelled. */
 export async function measureGold(reader: BenchReader): Promise<void> {
   const rows = labelled('gold/gold.tsv');
   if (!rows) return;
@@ -45,7 +45,9 @@ export async function measureGold(reader: BenchReader): Promise<void> {
 
 type Read = readonly { row: Row; reading: LocalReading }[];
 
-/** The agreement of our reader with each of the two readers, and their agreement with each other. */
+/**
+ * The agreement of the local reader with each of the two human readers, and their agreement with each other.
+ */
 function agreement(readings: Read, field: string, of: (reading: LocalReading) => string): void {
   const pairs = (a: (each: Read[number]) => string, b: (each: Read[number]) => string) =>
     readings.map((each) => [a(each), b(each)] as const);
@@ -109,7 +111,7 @@ function goldRelevance(readings: Read): void {
   irrelevance(confusion);
 }
 
-/** Relevance on our own posts, by the set that they belong to. */
+/** Relevance on the posts of the project, by the set that they belong to. */
 export async function measureOwnRelevance(reader: BenchReader): Promise<void> {
   const sets: Record<string, string> = {
     tune: 'weights fitted on these',

@@ -10,11 +10,14 @@ import { Confusion } from './score.js';
 
 const POSTS = numberOption('posts', 2000);
 const FILE = 'sentiment/tweets.dev.tsv';
-/** Posts that are published together, twice a second: a check keeps 1,000. */
+/** The number of posts that are published together, twice a second. A check stores at most 1,000. */
 const TOGETHER = 50;
 const PAUSE_MS = 500;
 const MENTIONS_WITHIN_MS = 90_000;
-/** Words of nearly every English tweet: the texts stay as they are, and the keyword still has to match them. */
+/**
+ * Words that occur in nearly every English tweet, so that the keyword matches the texts although they are not
+ * changed.
+ */
 const TERMS =
   'the to a i and of in is on for you it at my be with this have me that so just will not are we was but your all'
     .concat(' out up if tomorrow about like see get from day what when his he they an or has as do')
@@ -26,8 +29,8 @@ interface SeenMention {
 }
 
 /**
- * Sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by its terms,
- * and the API returns the mentions. Beside it the same posts, read directly.
+ * Sentiment through the running product: labelled posts appear at a simulated source, a keyword finds them by
+ * its terms, and the API returns the mentions. For comparison, the same posts are also read directly.
  */
 export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Promise<void> {
   const rows = labelled(FILE)?.slice(0, POSTS);
@@ -95,7 +98,7 @@ export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Pro
   table(product.table().head, product.table().rows);
 }
 
-/** @returns its id at the source */
+/** @returns the id of the post at the source */
 async function publish(simulatorUrl: string, text: string): Promise<string> {
   const { statusCode, body } = await request(`${simulatorUrl}/_sim/posts`, {
     method: 'POST',

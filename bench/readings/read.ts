@@ -2,7 +2,7 @@ import { SentenceEncoder } from '#embeddings';
 import type { LocalReading, ReadRequest, ReadSubject } from '#readers';
 import { loadWeights, Reader } from '#readers/models';
 
-/** Reads posts as the product's threads do, on this thread. */
+/** Reads posts in the same way as the product's threads, but on this thread. */
 export class BenchReader {
   private constructor(
     readonly reader: Reader,
@@ -27,7 +27,7 @@ export class BenchReader {
 /** A request for the mood of a text, without a subject. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
-/** A request for a post of this text. Texts of the gold set join title and text by a dash. */
+/** A request for a post of this text. In texts of the gold set, a dash separates title and text. */
 export function requestFor(text: string, subject: ReadSubject, source = 'x'): ReadRequest {
   const [title = '', ...rest] = ASKING.has(source) ? text.split(' — ') : ['', text];
   const item = {

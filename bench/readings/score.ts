@@ -1,4 +1,4 @@
-/** How often each value was read where another one was true. */
+/** Counts how often each value was read for each true value. */
 export class Confusion {
   private readonly counts = new Map<string, Map<string, number>>();
   private readonly values = new Set<string>();
@@ -14,7 +14,7 @@ export class Confusion {
     return this.counts.get(truth)?.get(read) ?? 0;
   }
 
-  /** Rows of the value. */
+  /** The number of rows with this true value. */
   truths(value: string): number {
     return [...(this.counts.get(value)?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
@@ -55,7 +55,7 @@ export class Confusion {
     return this.present().reduce((sum, value) => sum + this.count(value, value), 0) / all;
   }
 
-  /** One row a true value: the value, then how often each value was read. */
+  /** A row for each true value: the value, then how often each value was read. */
   table(): { head: string[]; rows: (string | number)[][] } {
     const read = [...this.values].sort();
     const rows = this.present().map((truth) => [truth, ...read.map((value) => this.count(truth, value))]);
@@ -67,7 +67,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 }
 
-/** Agreement beyond chance of two readers (Cohen's kappa). */
+/** The agreement of two readers beyond chance (Cohen's kappa). */
 export function kappa(pairs: readonly (readonly [string, string])[]): number {
   const agreed = pairs.filter(([a, b]) => a === b).length / pairs.length;
   const values = new Set(pairs.flat());

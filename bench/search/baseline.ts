@@ -1,7 +1,7 @@
 const K1 = 1.2;
 const B = 0.75;
 
-/** Words that do not say what a text is about. All others are content words. */
+/** Words that do not tell what a text is about. All other words are content words. */
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   `a about after all also am an and any are as at be been but by can could did do does for from get had has have he her
   his how i if in into is it its i'm just like me more my no not of on or our out she should so some than that the their
@@ -19,7 +19,7 @@ export function contentWords(text: string): Set<string> {
   return new Set(wordsOf(text).filter((word) => !FUNCTION_WORDS.has(word)));
 }
 
-/** Okapi BM25 over all words: a search by words alone. */
+/** Okapi BM25 over all words, a search that uses only words. */
 export class Bm25 {
   private readonly counts: Map<string, number>[];
   private readonly lengths: number[];
@@ -65,7 +65,7 @@ export class Sums {
   private hit = 0;
   private share = 0;
 
-  /** @param top number of found texts that count */
+  /** @param top the number of found texts that are considered */
   constructor(private readonly top: number) {}
 
   add(found: readonly number[], answers: ReadonlySet<number>, unlike: ReadonlySet<number>): void {
@@ -82,7 +82,7 @@ export class Sums {
     return this.precise / this.questions;
   }
 
-  /** Part of the questions with unlike answers for which one is found. */
+  /** The share of the questions with unlike answers for which at least one of these is found. */
   get hits(): number {
     return this.hit / this.withUnlike;
   }

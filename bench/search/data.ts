@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The labelled data beside the checkout; undefined where it is absent. */
+/** The folder with the labelled data, beside the checkout. It may be absent. */
 const READINGS = new URL('../../../../shared/readings/', import.meta.url);
 
-/** A text with what it is about. */
+/** A text with its intent. */
 export interface Labelled {
   intent: string;
   text: string;
@@ -16,14 +16,14 @@ export interface Retrieval {
   queries: Labelled[];
 }
 
-/** Pairs of sentences, and how similar people found them, 0 to 5. */
+/** A pair of sentences, and how similar people found them, from 0 to 5. */
 export interface Similarity {
   score: number;
   a: string;
   b: string;
 }
 
-/** Whether the data is there. */
+/** True if the labelled data exists. */
 export function hasReadings(): boolean {
   return existsSync(READINGS);
 }
@@ -62,7 +62,7 @@ function sample<T>(all: readonly T[], count: number, random: () => number): T[] 
   });
 }
 
-/** Numerical Recipes' generator: 0 to 1. */
+/** The generator of Numerical Recipes, for numbers from 0 to 1. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -52,7 +52,7 @@ const LABELS = ['to_reply', 'starred', 'flagged'];
 /** Maximum number of concurrent requests. */
 const MOST_OPEN = 400;
 
-/** Shares are numbers out of 200 requests. */
+/** The share of each kind is its number among 200 requests. */
 const KINDS: readonly Kind[] = [
   { name: 'mentions', share: 40, rightly: [200], run: (ask) => ask('GET', '/v1/mentions?limit=50') },
   {

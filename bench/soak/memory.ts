@@ -29,7 +29,7 @@ export function memoryBelow(root: number): Map<string, Memory> {
   return found;
 }
 
-/** Undefined for a process that has exited meanwhile. */
+/** Undefined for a process that has exited in the meantime. */
 function memoryOf(pid: number): Memory | undefined {
   const status = textOf(`/proc/${pid}/status`);
   const rss = status && mibOf(status, 'VmRSS');

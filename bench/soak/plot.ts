@@ -40,7 +40,9 @@ export function plot(title: string, series: ReadonlyMap<string, readonly Point[]
   return `${parts.join('\n')}\n</svg>\n`;
 }
 
-/** Puts names beside the ends of their lines, one below another if two lines end together. */
+/**
+ * Places each name beside the end of its line. If two lines end close together, one name is below the other.
+ */
 function labelPlaces(ends: readonly number[]): number[] {
   const places = [...ends];
   let above = -Infinity;

@@ -2,7 +2,10 @@ import { Pool } from 'undici';
 import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
-/** The baseline: undici's `request` in a loop with the same two signatures, without reading, retrying or recording. */
+/**
+ * The baseline: undici's `request` in a loop with the same two signatures. It does not read, retry or record
+ * anything.
+ */
 
 /** What to send, and how. */
 export interface BareRun {

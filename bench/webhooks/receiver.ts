@@ -9,7 +9,7 @@ import { answerQuestions } from '../peer.js';
  * hundred.
  */
 
-/** What the receiver got until it had the expected number. */
+/** What the receiver had got when it had the expected number of deliveries. */
 export interface Received {
   requests: number;
   distinct: number;

@@ -34,8 +34,9 @@ export interface Round {
 }
 
 /**
- * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until the
- * receiver has every delivery and the service has acknowledged every event, which it does when the attempts are stored.
+ * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until
+ * the receiver has every delivery and the service has acknowledged every event. It acknowledges an event when
+ * its attempts are stored.
  * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the others hang, so the
  * receiver does not wait for deliveries to them
  * @throws Error when ATTEMPTS lacks an attempt, or a signature is wrong

@@ -18,7 +18,7 @@ export interface SceneEvent {
   id: string;
   subject: string;
   data: Uint8Array;
-  /** The envelope, which is the body of the POST. */
+  /** The envelope, which is the body of the request. */
   body: string;
 }
 
