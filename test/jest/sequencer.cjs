@@ -3,11 +3,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 // These files take from half a minute to three minutes each, and mostly wait: for leases to expire, for
 // messages to be delivered again. In a fresh clone jest knows no durations, and one of them at the end would
-// run alone.
+// run alone. The browser tests need much processor time, so only one of them begins with the others.
 const SLOWEST = [
   'test/browser/pages.spec.ts',
-  'test/browser/first-keyword.spec.ts',
-  'test/browser/member-tasks.spec.ts',
   'test/crash.spec.ts',
   'test/restore.long.spec.ts',
   'test/soak.long.spec.ts',
@@ -21,11 +19,13 @@ const SLOWEST = [
   'test/master-key.long.spec.ts',
   'test/replay-crash.long.spec.ts',
   'test/crash-readings.spec.ts',
+  'test/browser/first-keyword.spec.ts',
   'test/waiting-readings.int.spec.ts',
   'test/explore.spec.ts',
   'test/crash-alerts.spec.ts',
   'test/interface/roles.int.spec.ts',
   'test/interface/sign-in-attacks.int.spec.ts',
+  'test/browser/member-tasks.spec.ts',
   'test/interface/channels.int.spec.ts',
   'test/interface/labels.int.spec.ts',
   'test/purge-beside-work.long.spec.ts',
