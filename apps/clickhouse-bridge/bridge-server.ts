@@ -111,7 +111,7 @@ export class BridgeServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!(await this.isLetIn(request, response))) return;
+    if (!(await this.isAdmitted(request, response))) return;
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/ping') return void response.end('Ok.\n');
     if (path !== '/') return void response.writeHead(404).end(`There is no handle ${path}\n`);
@@ -137,7 +137,7 @@ export class BridgeServer {
   /**
    * A request without valid credentials is answered immediately, before its body arrives, and its connection is closed.
    */
-  private async isLetIn(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  private async isAdmitted(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     response.on('error', () => undefined);
     try {
       checkAccess(request, this.credentials);

@@ -101,7 +101,7 @@ export class Engine {
     const killing = this.killWhenGone(tag, gone, settled.signal);
     try {
       const connection = new EngineConnection(this.native, handle);
-      for (const sql of prologue(context, tag)) await connection.all(sql, 'Null');
+      for (const sql of settingStatements(context, tag)) await connection.all(sql, 'Null');
       throwIfGone(gone);
       return await work(connection);
     } catch (error) {
@@ -163,7 +163,7 @@ export class EngineConnection {
   }
 }
 
-function* prologue(context: StatementContext, tag: string): Generator<string> {
+function* settingStatements(context: StatementContext, tag: string): Generator<string> {
   const settings = new Map(context.settings);
   settings.set('log_comment', `${tag} ${settings.get('log_comment') ?? ''}`);
   if (Number(settings.get('max_execution_time') ?? 0) <= 0)

@@ -51,7 +51,7 @@ export async function showReadings(
   ) {
     const read = (await mentions('limit=50&lang=en')).filter(({ analysis }) => analysis?.sentiment);
     const found = read.length >= SHOWN ? await answered(mentions) : undefined;
-    if (found) return say(readingsText(unlike(read).slice(0, SHOWN), found));
+    if (found) return say(readingsText(mostDifferentFirst(read).slice(0, SHOWN), found));
   }
 }
 
@@ -80,7 +80,7 @@ function sharesWord(question: string, text: string): boolean {
 }
 
 /** Orders the mentions: one of each combination of sentiment and intent comes first. */
-function unlike(mentions: readonly ReadMention[]): ReadMention[] {
+function mostDifferentFirst(mentions: readonly ReadMention[]): ReadMention[] {
   const kinds = new Set<string>();
   const isNew = ({ analysis }: ReadMention) => {
     const kind = `${analysis?.sentiment} ${analysis?.intent}`;

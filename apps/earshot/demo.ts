@@ -15,7 +15,7 @@ const MARKET_MS = 45_000;
 /** Number of posts of each source that the simulated world keeps in memory: about the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 /** The number of newest listings that the watches follow. */
-const LISTINGS_IN_SIGHT = 30;
+const FOLLOWED_LISTINGS = 30;
 
 /**
  * Starts Earshot with simulated upstreams, an account, three keywords, a channel of each kind and a webhook receiver that
@@ -87,10 +87,10 @@ function moveMarket({ world }: Simulator): void {
   const listings = world
     .posts('vinted')
     .filter(({ text, title }) => BRANDS.some(({ name }) => `${title} ${text}`.includes(name)))
-    .slice(-LISTINGS_IN_SIGHT);
+    .slice(-FOLLOWED_LISTINGS);
   const [sold, reduced] = [listings[0], listings.at(-2)];
   if (reduced) world.change('vinted', reduced.id, { priceCents: Math.ceil(reduced.priceCents * 0.9) });
-  if (sold && listings.length > LISTINGS_IN_SIGHT / 2) world.remove('vinted', sold.id);
+  if (sold && listings.length > FOLLOWED_LISTINGS / 2) world.remove('vinted', sold.id);
 }
 
 /** The secret is read again, because `signing-secret rotate` may have replaced the first secret. */

@@ -5,7 +5,7 @@ import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp, type Fetched } from '#sources';
 import { simulatedSources } from './environment.js';
 import { SimulatorClient } from './testing/simulator-client.js';
-import { VOICES } from './sources/index.js';
+import { SIMULATED } from './sources/index.js';
 import type { PostInput } from './world/world.js';
 import type { SimPost } from './world/post.js';
 
@@ -47,7 +47,7 @@ function publish(source: SourceId, title: string, more: Partial<PostInput> = {})
   return client.simulator.world.publish(source, { title, text: title, author: 'ada', ...more });
 }
 
-const idOf = (post: SimPost) => VOICES[post.source]!.itemIdOf!(post)!;
+const idOf = (post: SimPost) => SIMULATED[post.source]!.itemIdOf!(post)!;
 const idsOf = ({ items }: Fetched) => items.map(({ itemId }) => itemId).sort();
 const found = (...posts: SimPost[]) => posts.map(idOf).sort();
 

@@ -7,7 +7,7 @@ import type { FetchContext, SourceItem } from '#sources';
 import { simulatedSources } from './environment.js';
 import { SimulatorClient } from './testing/simulator-client.js';
 import { searchOf } from './searches.js';
-import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
+import { SIMULATED_SOURCES, SIMULATED } from './sources/index.js';
 import type { SourceId } from '#contracts';
 
 /** Sources whose items have no date of publication. */
@@ -62,7 +62,7 @@ describe('the connectors on the simulator', () => {
     };
     const post = client.simulator.world.publish(source, input);
     const items = await search(source, contextFor(source));
-    const named = VOICES[source].itemIdOf;
+    const named = SIMULATED[source].itemIdOf;
     const itemId = named ? named(post) : post.id;
     const item = items.find((one) => (itemId ? one.itemId === itemId : one.text.includes(input.text)));
     expect(item).toBeDefined();

@@ -8,7 +8,7 @@ import { LLM_FAULT_KINDS } from './llm/answer-faults.js';
 import type { Receiver } from './receiver/receiver.js';
 import type { RequestLog } from './request-log.js';
 import { postView } from './sources/bluesky/posts.js';
-import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
+import { SIMULATED_SOURCES, SIMULATED } from './sources/index.js';
 import type { SourceId } from '#contracts';
 import { POST_KINDS } from './world/post.js';
 import type { PostChange, PostInput, World } from './world/world.js';
@@ -157,7 +157,7 @@ function readChange(body: Record<string, unknown>): PostChange {
 
 /** The data with which a test finds the post in Earshot. */
 function published(post: SimPost): object {
-  const named = VOICES[post.source].itemIdOf;
+  const named = SIMULATED[post.source].itemIdOf;
   const itemId = named ? named(post) : post.id;
   return {
     source: post.source,

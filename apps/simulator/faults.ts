@@ -4,8 +4,8 @@ import { CHAT_SERVICES } from './channels/index.js';
 import { answer, type SimulatedService } from './context.js';
 import { answerFaults, LLM_FAULT_KINDS, type LlmFaultKind } from './llm/answer-faults.js';
 import { llmVoice } from './llm/routes.js';
-import { VOICES } from './sources/index.js';
-import type { SourceVoice } from './sources/voice.js';
+import { SIMULATED } from './sources/index.js';
+import type { SourceVoice as SimulatedSource } from './sources/voice.js';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
@@ -93,7 +93,7 @@ export function faultHooks(
       answerFaults.set(request, fault.kind);
       return undefined;
     }
-    return befall(source, { ...fault, kind: fault.kind }, reply);
+    return applyFault(source, { ...fault, kind: fault.kind }, reply);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (!truncated.has(request) || typeof payload !== 'string') return payload;
@@ -114,14 +114,14 @@ function isOfLlm(kind: Fault['kind']): kind is LlmFaultKind {
   return (LLM_FAULT_KINDS as readonly string[]).includes(kind);
 }
 
-function voiceOf(source: SimulatedService): Pick<SourceVoice, 'refuse' | 'changeShape'> {
+function voiceOf(source: SimulatedService): Pick<SimulatedSource, 'refuse' | 'changeShape'> {
   if (source === 'llm') return llmVoice;
   return source in CHAT_SERVICES
     ? CHAT_SERVICES[source as keyof typeof CHAT_SERVICES]
-    : VOICES[source as SourceId];
+    : SIMULATED[source as SourceId];
 }
 
-function befall(
+function applyFault(
   source: SimulatedService,
   { kind, retryAfterSeconds }: Fault & { kind: FaultKind },
   reply: FastifyReply,

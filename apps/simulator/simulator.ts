@@ -16,7 +16,7 @@ import { Receiver, receiverRoutes } from './receiver/receiver.js';
 import type { Delivery } from './receiver/receiver.js';
 import { RequestLog } from './request-log.js';
 import type { LoggedRequest } from './request-log.js';
-import { VOICES } from './sources/index.js';
+import { SIMULATED } from './sources/index.js';
 import { World } from './world/world.js';
 import type { WorldOptions } from './world/world.js';
 
@@ -102,7 +102,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   readForms(app);
   routeByContentType(app);
   keepLog(app, requests, faults);
-  for (const voice of [...Object.values(VOICES), llmVoice]) voice.routes(app, context);
+  for (const voice of [...Object.values(SIMULATED), llmVoice]) voice.routes(app, context);
   const inbox = new Inbox(clock, log && ((message) => log(messageLine(message))));
   for (const chat of Object.values(CHAT_SERVICES)) chatRoutes(app, chat, inbox);
   controlRoutes(app, { world, faults, log: requests, receiver, inbox });

@@ -2,12 +2,12 @@ import { LlmLane } from './lane.js';
 import { LlmError, type LlmErrorKind } from './llm-error.js';
 
 /** A clock that only the spec moves. */
-class HandClock {
+class ManualClock {
   ms = 1_000_000;
   now = () => new Date(this.ms);
 }
 
-let clock: HandClock;
+let clock: ManualClock;
 let lane: LlmLane;
 const later = () => clock.ms + 120_000;
 const answer = () => lane.run(later(), () => Promise.resolve('answer'));
@@ -17,7 +17,7 @@ const fail = (kind: LlmErrorKind, retryAfterMs?: number) =>
   ).rejects.toMatchObject({ kind });
 
 beforeEach(() => {
-  clock = new HandClock();
+  clock = new ManualClock();
   lane = new LlmLane({ concurrency: 2, requestsPerMinute: 60 }, clock);
 });
 afterEach(() => lane.close());

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { until } from '#testing';
-import type { Stranger } from './stranger.js';
+import type { FirstMember } from './stranger.js';
 
 /** The new member works with mentions. */
-export function feedTasks(stranger: Stranger): void {
+export function feedTasks(stranger: FirstMember): void {
   it('reads and marks mentions with only the keyboard', async () => {
     const { page } = stranger;
     await stranger.openFeed();

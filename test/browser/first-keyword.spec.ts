@@ -4,11 +4,11 @@ import { feedTasks } from './feed-tasks.js';
 import { signUp } from './installation.js';
 import { liveFeedTasks } from './live-feed-tasks.js';
 import { sessionTasks } from './session-tasks.js';
-import { Stranger } from './stranger.js';
+import { FirstMember } from './stranger.js';
 import { workTasks } from './work-tasks.js';
 
 describe('the first member of a new installation', () => {
-  const stranger = new Stranger();
+  const stranger = new FirstMember();
 
   beforeAll(() => stranger.begin(), 150_000);
   afterAll(() => stranger.end());

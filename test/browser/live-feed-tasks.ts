@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core';
 import { until } from '#testing';
 import { openPage } from './chromium.js';
 import { call, OWNER } from './installation.js';
-import type { Stranger } from './stranger.js';
+import type { FirstMember } from './stranger.js';
 
 /** Fields of a post that an attacker controls, each with something that would run or mislead. */
 const HOSTILE = {
@@ -17,7 +17,7 @@ const unavailable = (route: Route) =>
   route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } });
 
 /** Tests of the live feed: hostile posts, and interruptions of the connection and the session. */
-export function liveFeedTasks(stranger: Stranger): void {
+export function liveFeedTasks(stranger: FirstMember): void {
   it('sees hostile posts as text, without clickable links to scripts', async () => {
     const { page, faults } = stranger;
     await stranger.openFeed();

@@ -1,8 +1,8 @@
 import { OWNER } from './installation.js';
-import type { Stranger } from './stranger.js';
+import type { FirstMember } from './stranger.js';
 
 /** Tests of the end of a session. */
-export function sessionTasks(stranger: Stranger): void {
+export function sessionTasks(stranger: FirstMember): void {
   it('is asked for the password when the session ends, and keeps the typed text', async () => {
     const { page } = stranger;
     await stranger.openEditor();

@@ -3,7 +3,7 @@ import { openPage } from './chromium.js';
 import { call, openBrowserStage, OWNER, type BrowserStage } from './installation.js';
 
 /** A person with a browser and a new installation, who becomes the first member at sign-up. */
-export class Stranger {
+export class FirstMember {
   page!: Page;
   faults!: string[];
   installation!: BrowserStage;

@@ -1,8 +1,8 @@
 import type { Route } from 'playwright-core';
-import type { Stranger } from './stranger.js';
+import type { FirstMember } from './stranger.js';
 
 /** The new member sees checks and deliveries, and builds rules. */
-export function workTasks(stranger: Stranger): void {
+export function workTasks(stranger: FirstMember): void {
   it('sees the coverage of each source, and each delivery with its response', async () => {
     const { page } = stranger;
     const { id } = await stranger.keyword();

@@ -1,7 +1,7 @@
 import { isoOf } from '#kernel';
 import { creditsOf, evolve, noLedger, turnsAt, type LedgerState } from '../../billing/domain/ledger-state.js';
 import type { AuditInput } from './audit-input.js';
-import { judge } from './movement-faults.js';
+import { checkMovement } from './movement-faults.js';
 import type { Origins } from './origins.js';
 
 /** The state and the totals of a ledger after a message. Numbers are credits, except `movements`. */
@@ -37,7 +37,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       const what = `movement ${movementId} (${cause.case ?? 'unknown'})`;
       if (movementIds.has(movementId)) faults.push(`${what} exists twice`);
       movementIds.add(movementId);
-      const judgement = judge(movement, {
+      const judgement = checkMovement(movement, {
         accountId: input.accountId,
         before: totals.state,
         decidedAt: decision.decidedAt,

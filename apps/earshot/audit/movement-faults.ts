@@ -18,18 +18,18 @@ export interface MovementContext {
 }
 
 /** The audit's result for one movement. */
-export interface Judgement {
+export interface MovementCheck {
   faults: string[];
   /** The expected movement; undefined if no cause is known. */
   expected: CreditMovement | undefined;
 }
 
 /** Computes the movement again with the domain's own decision, and compares all of its fields. */
-export function judge(movement: CreditMovement, context: MovementContext): Judgement {
+export function checkMovement(movement: CreditMovement, context: MovementContext): MovementCheck {
   try {
-    const { faults, expected } = madeAgain(movement, context);
+    const { faults, expected } = recomputed(movement, context);
     if (expected) faults.push(...differences(movement, expected));
-    return { faults: [...faults, ...uncovered(movement)], expected };
+    return { faults: [...faults, ...uncoveredPart(movement)], expected };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const why = error.details?.map(({ message }) => message).join(', ') ?? error.message;
@@ -37,7 +37,7 @@ export function judge(movement: CreditMovement, context: MovementContext): Judge
   }
 }
 
-function madeAgain(movement: CreditMovement, context: MovementContext): Judgement {
+function recomputed(movement: CreditMovement, context: MovementContext): MovementCheck {
   const { accountId, before, decidedAt } = context;
   const moment = { accountId, now: decidedAt };
   const kind = movement.cause.case;
@@ -96,7 +96,7 @@ function fieldsOf(movement: CreditMovement): JsonObject {
   return { ...fields, ...(cause as JsonObject | undefined), [movement.cause.case ?? '']: null };
 }
 
-function uncovered({ amount, cause }: CreditMovement): string[] {
+function uncoveredPart({ amount, cause }: CreditMovement): string[] {
   if (cause.case !== 'charge' || 0 - amount >= cause.value.costCredits) return [];
   const { costCredits } = cause.value;
   return [`took ${0 - amount} for a cost of ${costCredits}: the balance did not cover the rest`];

@@ -76,12 +76,13 @@ export function quoteFaults(input: AuditInput): string[] {
     const name = `watch ${watchId} on ${quotes[0]?.source}`;
     for (const [date, day] of days) {
       const begin = Date.parse(date);
-      const most = day.quoted + edges(quotes, begin, begin + DAY_MS, input.now) + scansBefore(quotes, begin);
+      const most =
+        day.quoted + extraChecks(quotes, begin, begin + DAY_MS, input.now) + scansBefore(quotes, begin);
       if (day.charged > most) faults.push(excess(`${name} on ${date}`, day));
     }
     const sum = (key: keyof WatchDay) => [...days.values()].reduce((total, day) => total + day[key], 0);
     const whole = { charged: sum('charged'), quoted: sum('quoted') };
-    if (whole.charged > whole.quoted + edges(quotes, -Infinity, Infinity, input.now))
+    if (whole.charged > whole.quoted + extraChecks(quotes, -Infinity, Infinity, input.now))
       faults.push(excess(`${name} over the whole time`, whole));
   }
   return faults;
@@ -125,7 +126,7 @@ function watchDays(
  * than one interval has passed since the previous period, only the corresponding part of the check is added, so that
  * many short periods do not allow many checks.
  */
-function edges(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
+function extraChecks(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes
     .filter(({ from, to }) => from < end && (to ?? now) >= begin)
     .reduce((sum, { to, previousTo, intervalSeconds, creditsPerCheck }) => {

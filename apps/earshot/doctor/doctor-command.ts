@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { print, wholeNumber } from '../arguments.js';
 import { withBus, withClickHouse, withDatabase } from '../connection.js';
-import { examine } from './doctor.js';
+import { checkInstallation } from './doctor.js';
 
 /** `doctor` */
 export function addDoctorCommand(program: Command): void {
@@ -20,7 +20,7 @@ export function addDoctorCommand(program: Command): void {
       const { env } = process;
       const findings = await withBus(env, (bus) =>
         withDatabase(env, (database) =>
-          withClickHouse(env, (clickhouse) => examine({ bus, database, clickhouse, env }, events)),
+          withClickHouse(env, (clickhouse) => checkInstallation({ bus, database, clickhouse, env }, events)),
         ),
       );
       findings.forEach(print);

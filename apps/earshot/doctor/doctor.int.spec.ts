@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, programEnv, type IsolatedStores } from '#testing';
-import { examine, type Finding } from './doctor.js';
+import { checkInstallation, type Finding } from './doctor.js';
 
 let stores: IsolatedStores;
 let bus: Bus;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** The failed checks. */
 async function faults(): Promise<Omit<Finding, 'ok'>[]> {
-  const findings = await examine({ bus, database, clickhouse, env }, 100);
+  const findings = await checkInstallation({ bus, database, clickhouse, env }, 100);
   return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));
 }
 

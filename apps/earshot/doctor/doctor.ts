@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** The connections of the checked installation. */
-export interface Patient {
+export interface Connections {
   bus: Bus;
   database: Database;
   clickhouse: ClickHouseClient;
@@ -33,7 +33,7 @@ const PENDING_AT_MOST = 10_000;
  * Checks an installation without changing it.
  * @param events number of the newest events to compare with their index
  */
-export async function examine(patient: Patient, events: number): Promise<Finding[]> {
+export async function checkInstallation(patient: Connections, events: number): Promise<Finding[]> {
   return [
     await streamsHoldWhatTablesShow(patient),
     await consumersKeepUp(patient),
@@ -43,7 +43,7 @@ export async function examine(patient: Patient, events: number): Promise<Finding
   ];
 }
 
-async function streamsHoldWhatTablesShow({ bus, database }: Patient): Promise<Finding> {
+async function streamsHoldWhatTablesShow({ bus, database }: Connections): Promise<Finding> {
   const behind = await streamsBehind(database, bus);
   const list = behind.map(
     (one) => `${one.stream} ends at ${one.lastSequence}, but was processed up to ${one.followedUpTo}`,
@@ -55,7 +55,7 @@ async function streamsHoldWhatTablesShow({ bus, database }: Patient): Promise<Fi
   };
 }
 
-async function consumersKeepUp({ bus }: Patient): Promise<Finding> {
+async function consumersKeepUp({ bus }: Connections): Promise<Finding> {
   const late = (await streamInfos(bus)).flatMap(({ consumers }) =>
     consumers
       .filter(({ pending }) => pending > PENDING_AT_MOST)
@@ -68,7 +68,7 @@ async function consumersKeepUp({ bus }: Patient): Promise<Finding> {
   };
 }
 
-async function nothingIsParked({ bus }: Patient): Promise<Finding> {
+async function nothingIsParked({ bus }: Connections): Promise<Finding> {
   const { state } = await bus.jsm.streams.info('PARKED');
   return {
     check: 'no message is parked',
@@ -77,7 +77,7 @@ async function nothingIsParked({ bus }: Patient): Promise<Finding> {
   };
 }
 
-async function masterKeyOpens({ database, env }: Patient): Promise<Finding> {
+async function masterKeyOpens({ database, env }: Connections): Promise<Finding> {
   const check = 'the master key decrypts every stored secret';
   const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], env);
   const dataDir = resolve(settings.DATA_DIR);
@@ -112,7 +112,7 @@ function opens(box: SecretBox, secret: Buffer | null): boolean {
   }
 }
 
-async function eventIndexAgrees({ bus, clickhouse }: Patient, events: number): Promise<Finding> {
+async function eventIndexAgrees({ bus, clickhouse }: Connections, events: number): Promise<Finding> {
   const { compared, ...faults } = await compareEventIndex(bus, clickhouse, events);
   const differences = Object.entries(faults)
     .filter(([, ids]) => ids.length > 0)

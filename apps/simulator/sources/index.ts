@@ -16,7 +16,7 @@ import { xVoice } from './x/routes.js';
 import { youtubeVoice } from './youtube/routes.js';
 
 /** The sources of the simulator. */
-export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {
+export const SIMULATED: Readonly<Record<SourceId, SourceVoice>> = {
   hackernews: hackernewsVoice,
   reddit: redditVoice,
   bluesky: blueskyVoice,
@@ -34,4 +34,4 @@ export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {
 };
 
 /** The names of the simulated sources. */
-export const SIMULATED_SOURCES = Object.keys(VOICES) as SourceId[];
+export const SIMULATED_SOURCES = Object.keys(SIMULATED) as SourceId[];

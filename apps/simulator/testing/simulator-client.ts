@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** A clock that moves only when a spec sets it. */
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   constructor(private at = Date.parse('2026-03-01T12:00:00.000Z')) {}
 
   now(): Date {
@@ -30,11 +30,11 @@ export class HandClock implements Clock {
 export class SimulatorClient {
   private constructor(
     readonly simulator: Simulator,
-    readonly clock: HandClock,
+    readonly clock: ManualClock,
   ) {}
 
   static async start(options: SimulatorOptions = {}): Promise<SimulatorClient> {
-    const clock = new HandClock();
+    const clock = new ManualClock();
     return new SimulatorClient(await startSimulator({ clock, seed: 7, ...options }), clock);
   }
 

@@ -1,4 +1,4 @@
-import { HandClock } from '../testing/simulator-client.js';
+import { ManualClock } from '../testing/simulator-client.js';
 import { SIMULATED_SOURCES } from '../sources/index.js';
 import { World } from './world.js';
 
@@ -21,7 +21,7 @@ function plain(world: World): unknown {
 
 describe('the world', () => {
   it('is the same for the same seed and times, for any number of reads', () => {
-    const [one, two] = [new HandClock(), new HandClock()];
+    const [one, two] = [new ManualClock(), new ManualClock()];
     const [often, once] = [new World({ ...options, clock: one }), new World({ ...options, clock: two })];
     for (let i = 0; i < 30; i++) {
       one.pass(1);
@@ -33,7 +33,7 @@ describe('the world', () => {
   });
 
   it('fills steadily, in order of time, with posts that are found by their unique ids', () => {
-    const clock = new HandClock();
+    const clock = new ManualClock();
     const world = new World({ ...options, clock });
     expect(world.posts('rss').length).toBe(50);
     clock.pass(100);
@@ -47,8 +47,8 @@ describe('the world', () => {
   });
 
   it('has other ids if it starts later', () => {
-    const early = new World({ ...options, clock: new HandClock() });
-    const later = new World({ ...options, clock: new HandClock(Date.parse('2026-03-01T12:30:00Z')) });
+    const early = new World({ ...options, clock: new ManualClock() });
+    const later = new World({ ...options, clock: new ManualClock(Date.parse('2026-03-01T12:30:00Z')) });
     const ids = new Set(early.posts('reddit').map(({ id }) => id));
     expect(later.posts('reddit').some(({ id }) => ids.has(id))).toBe(false);
   });

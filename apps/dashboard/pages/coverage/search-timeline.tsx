@@ -39,7 +39,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
     .reduce((sum, one) => sum + lengthOf(one), 0);
   const troubles = windows.filter(({ status, reason }) => status !== 'covered' || reason !== null).reverse();
   const last = windows.at(-1);
-  const isBlind = last !== undefined && last.status === 'failed';
+  const isUnreadable = last !== undefined && last.status === 'failed';
   return (
     <Paper p="md" bg="var(--surface)" component="section" aria-label={`${source} ${label ?? ''}`}>
       <Group justify="space-between" mb="xs">
@@ -50,7 +50,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
               {label}
             </Text>
           )}
-          <Badge color={isBlind ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
+          <Badge color={isUnreadable ? 'red' : whole > 0 && covered === whole ? 'teal' : 'yellow'}>
             {whole < JUST_STARTED_MS ? 'Just started' : `${percentOf(covered / whole)} covered`}
           </Badge>
         </Group>
@@ -66,7 +66,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           )}
         </Text>
       </Group>
-      {isBlind && (
+      {isUnreadable && (
         <Alert
           color="red"
           icon={<EyeOff size={18} aria-hidden />}
@@ -93,7 +93,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
           <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
             {troubles.length === 1 ? 'One remark' : `${troubles.length} remarks`}
           </Text>
-          <Troubles source={source} troubles={troubles} />
+          <GapsAndFailures source={source} troubles={troubles} />
         </details>
       )}
     </Paper>
@@ -101,7 +101,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
 }
 
 /** Every time that was not covered, the newest first. */
-function Troubles({ source, troubles }: { source: Search['source']; troubles: readonly Window[] }) {
+function GapsAndFailures({ source, troubles }: { source: Search['source']; troubles: readonly Window[] }) {
   const [isWhole, setWhole] = useState(false);
   const hidden = isWhole ? 0 : Math.max(0, troubles.length - FIRST_ROWS);
   return (

@@ -6,7 +6,7 @@ import { plainLines, storyLines } from './stories.js';
 import { useLiveMentions } from './use-live-mentions.js';
 import { useMentions } from './use-mentions.js';
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_STORIES: ReadonlySet<string> = new Set();
 
 /**
  * Returns everything that the list of the feed shows.
@@ -20,7 +20,7 @@ export function useFeed(filters: FeedFilters, address: string, maySpend: boolean
   const read = useMentions(query, !isSemantic || maySpend);
   const [isAtTop, setAtTop] = useState(true);
   const [shown, setShown] = useState(0);
-  const [openStories, setOpenStories] = useState(NOBODY);
+  const [openStories, setOpenStories] = useState(NO_STORIES);
   const { mentions, lastEventId, readAgain } = read;
   const known = useMemo(() => new Set(mentions.map(({ id }) => id)), [mentions]);
   const isLive = !isSemantic && filters.until === '' && read.data !== undefined;

@@ -4,15 +4,15 @@ import type { SimContext } from '../../context.js';
 import { charactersFrom } from '../../world/random.js';
 import {
   bodyOf,
-  LOOKED_AT,
+  UNCITED_PAGE,
   opaque,
   plainJson,
   queryOfPrompt,
-  saidBy,
+  answerOf,
   textOfContent,
   tokensOf,
 } from './engine.js';
-import type { EngineVoice, Said } from './engine.js';
+import type { EngineVoice, EngineAnswer } from './engine.js';
 
 const REQUESTS_A_MINUTE = 4_000;
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -60,7 +60,7 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     if (!within) return refuse(reply, 429);
     const asked = askedIn(request);
     if ('refused' in asked) return fault(reply, asked.status, asked.refused);
-    return plainJson(reply, 200, messageOf(saidBy('anthropic', context), asked));
+    return plainJson(reply, 200, messageOf(answerOf('anthropic', context), asked));
   };
 }
 
@@ -81,7 +81,7 @@ function askedIn(request: FastifyRequest): Asked | { status: number; refused: st
   };
 }
 
-function messageOf(said: Said, { model, prompt, searches, goesOn }: Asked): object {
+function messageOf(said: EngineAnswer, { model, prompt, searches, goesOn }: Asked): object {
   const pauses = searches && said.pauses && !goesOn;
   const content = [
     ...(searches && !goesOn ? searchOf(said, prompt) : []),
@@ -109,9 +109,9 @@ function messageOf(said: Said, { model, prompt, searches, goesOn }: Asked): obje
   };
 }
 
-function searchOf(said: Said, prompt: string): object[] {
+function searchOf(said: EngineAnswer, prompt: string): object[] {
   const id = `srvtoolu_01${charactersFrom(said.seed, BASE58, 22)}`;
-  const results = [...said.pages, LOOKED_AT].map(({ url, title }) => ({
+  const results = [...said.pages, UNCITED_PAGE].map(({ url, title }) => ({
     type: 'web_search_result',
     title,
     url,
@@ -125,7 +125,7 @@ function searchOf(said: Said, prompt: string): object[] {
 }
 
 /** The blocks of the text: cited text has its own block. */
-function textsOf({ text, pages }: Said, searched: boolean): object[] {
+function textsOf({ text, pages }: EngineAnswer, searched: boolean): object[] {
   if (!searched || pages.length === 0) return [{ type: 'text', text }];
   const citations = pages.map(({ url, title }) => ({
     type: 'web_search_result_location',

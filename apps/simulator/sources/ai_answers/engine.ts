@@ -15,7 +15,7 @@ export interface EngineVoice {
 }
 
 /** The present answer of an engine. */
-export interface Said {
+export interface EngineAnswer {
   /** A text that identifies the answer. Ids and hashes are derived from it. */
   seed: string;
   text: string;
@@ -33,14 +33,14 @@ export interface Page {
 }
 
 /** The answer of every engine before the first post. It names no brand and cites nothing. */
-const STANDING = 'There are several good ones; it depends on what matters to you.';
+const DEFAULT_ANSWER = 'There are several good ones; it depends on what matters to you.';
 /** A page that is searched but never cited, and names no brand. */
-export const LOOKED_AT: Page = pageOf('https://roundups.example/best-of-the-year', 'The best of the year');
+export const UNCITED_PAGE: Page = pageOf('https://roundups.example/best-of-the-year', 'The best of the year');
 
 /** Builds the answer from the newest post whose community is the engine. */
-export function saidBy(engine: string, { world }: SimContext): Said {
+export function answerOf(engine: string, { world }: SimContext): EngineAnswer {
   const post = world.posts('ai_answers').findLast(({ community }) => community === engine);
-  if (!post) return { seed: engine, text: STANDING, pages: [], pauses: false };
+  if (!post) return { seed: engine, text: DEFAULT_ANSWER, pages: [], pauses: false };
   return { seed: post.id, text: post.text, pages: pagesOf(post), pauses: post.number % 8 === 0 };
 }
 

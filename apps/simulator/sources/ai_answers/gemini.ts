@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer } from '../../context.js';
 import type { SimContext } from '../../context.js';
-import { bodyOf, opaque, placeOf, queryOfPrompt, saidBy, textOfContent, tokensOf } from './engine.js';
-import type { EngineVoice, Page, Said } from './engine.js';
+import { bodyOf, opaque, placeOf, queryOfPrompt, answerOf, textOfContent, tokensOf } from './engine.js';
+import type { EngineVoice, Page, EngineAnswer } from './engine.js';
 import { escapeAttribute, escapeMarkup } from '../shared/markup.js';
 
 const REDIRECT = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect';
@@ -41,7 +41,7 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     const asked = askedIn(request);
     if (asked.prompt === '')
       return fault(reply, 400, '* GenerateContentRequest.contents: contents is not specified\n');
-    return answer(reply, 200, contentOf(saidBy('gemini', context), model, asked));
+    return answer(reply, 200, contentOf(answerOf('gemini', context), model, asked));
   };
 }
 
@@ -56,7 +56,7 @@ function askedIn(request: FastifyRequest): { prompt: string; searches: boolean }
 }
 
 function contentOf(
-  said: Said,
+  said: EngineAnswer,
   model: string,
   { prompt, searches }: { prompt: string; searches: boolean },
 ): object {
@@ -86,7 +86,7 @@ function contentOf(
   };
 }
 
-function groundingOf({ text, pages }: Said, prompt: string): object {
+function groundingOf({ text, pages }: EngineAnswer, prompt: string): object {
   const query = queryOfPrompt(prompt);
   return {
     searchEntryPoint: { renderedContent: chipOf(query) },

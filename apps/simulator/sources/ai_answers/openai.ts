@@ -5,15 +5,15 @@ import { charactersFrom } from '../../world/random.js';
 import {
   bearerOf,
   bodyOf,
-  LOOKED_AT,
+  UNCITED_PAGE,
   placeOf,
   plainJson,
   queryOfPrompt,
-  saidBy,
+  answerOf,
   textOfContent,
   tokensOf,
 } from './engine.js';
-import type { EngineVoice, Page, Said } from './engine.js';
+import type { EngineVoice, Page, EngineAnswer } from './engine.js';
 
 const REQUESTS_A_MINUTE = 5_000;
 const KEYS_AT = 'https://platform.openai.com/account/api-keys';
@@ -44,7 +44,7 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     const asked = askedIn(request);
     if ('refused' in asked) return send(reply, asked.status, { error: asked.refused });
     void reply.header('openai-processing-ms', 900 + tokensOf(asked.prompt));
-    return send(reply, 200, responseOf(saidBy('openai', context), asked, Math.floor(now / 1000)));
+    return send(reply, 200, responseOf(answerOf('openai', context), asked, Math.floor(now / 1000)));
   };
 }
 
@@ -71,11 +71,11 @@ function askedIn(request: FastifyRequest): Asked | { status: number; refused: ob
   return { model, prompt, search: tool && { tool, withSources } };
 }
 
-function responseOf(said: Said, { model, prompt, search }: Asked, now: number): object {
+function responseOf(said: EngineAnswer, { model, prompt, search }: Asked, now: number): object {
   const id = (prefix: string) =>
     `${prefix}_${charactersFrom(`${prefix} ${said.seed}`, '0123456789abcdef', 50)}`;
   const query = queryOfPrompt(prompt);
-  const looked = [...said.pages, LOOKED_AT].map(({ url }) => ({ type: 'url', url }));
+  const looked = [...said.pages, UNCITED_PAGE].map(({ url }) => ({ type: 'url', url }));
   const call = search && {
     id: id('ws'),
     type: 'web_search_call',

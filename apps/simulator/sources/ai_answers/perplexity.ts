@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { SimContext } from '../../context.js';
 import { charactersFrom } from '../../world/random.js';
-import { bearerOf, bodyOf, plainJson, saidBy, textOfContent, tokensOf } from './engine.js';
-import type { EngineVoice, Page, Said } from './engine.js';
+import { bearerOf, bodyOf, plainJson, answerOf, textOfContent, tokensOf } from './engine.js';
+import type { EngineVoice, Page, EngineAnswer } from './engine.js';
 
 const TYPES: Record<number, string> = {
   401: 'invalid_api_key',
@@ -35,13 +35,13 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     const turns = Array.isArray(messages) ? (messages as { content?: unknown }[]) : [];
     const prompt = textOfContent(turns.at(-1)?.content);
     if (prompt === '') return fault(reply, 400, 'bad_request', 'At body -> messages: Field required');
-    const said = saidBy('perplexity', context);
+    const said = answerOf('perplexity', context);
     return plainJson(reply, 200, completionOf(said, model, prompt, context.clock.now()));
   };
 }
 
 /** Marks in the text, such as [1], refer to the list of citations. The list also contains pages without a mark. */
-function completionOf(said: Said, model: string, prompt: string, now: Date): object {
+function completionOf(said: EngineAnswer, model: string, prompt: string, now: Date): object {
   return {
     id: uuidOf(said.seed),
     model,

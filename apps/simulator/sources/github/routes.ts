@@ -72,7 +72,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
     graphql: new RequestWindow(clock, GRAPHQL_POINTS, 3600),
   };
   const search =
-    (what: What) =>
+    (what: SearchKind) =>
     (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       const caller = callerOf(request, reply);
       if (!caller) return reply;
@@ -128,7 +128,7 @@ function counted(window: RequestWindow, resource: string, caller: Caller, reply:
 }
 
 /** The properties of a search: the search of issues, or the search of repositories. */
-interface What {
+interface SearchKind {
   path: string;
   kinds: readonly SimPost['kind'][];
   syntax: 'advanced' | 'plain';
@@ -136,14 +136,14 @@ interface What {
   show(post: SimPost): object;
 }
 
-const ISSUES: What = {
+const ISSUES: SearchKind = {
   path: '/search/issues',
   kinds: ['issue', 'pull_request'],
   syntax: 'advanced',
   sorts: ['created', 'updated'],
   show: issueOf,
 };
-const REPOSITORIES: What = {
+const REPOSITORIES: SearchKind = {
   path: '/search/repositories',
   kinds: ['repository'],
   syntax: 'plain',
@@ -153,7 +153,7 @@ const REPOSITORIES: What = {
 };
 
 function answerSearch(
-  what: What,
+  what: SearchKind,
   posts: readonly SimPost[],
   request: FastifyRequest,
   reply: FastifyReply,

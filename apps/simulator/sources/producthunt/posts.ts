@@ -20,7 +20,7 @@ const TOPICS = [
 ] as const;
 
 /** Since 2023, the API returns this object for every user except the token's owner. */
-const SOMEBODY: GraphqlObject = {
+const REDACTED_USER: GraphqlObject = {
   __typename: 'User',
   id: '0',
   name: '[REDACTED]',
@@ -52,8 +52,8 @@ export function postNode(post: SimPost): GraphqlObject {
     isCollected: false,
     isVoted: false,
     userId: '0',
-    user: SOMEBODY,
-    makers: [SOMEBODY],
+    user: REDACTED_USER,
+    makers: [REDACTED_USER],
     thumbnail: mediumOf(post, 'thumbnail'),
     media: [mediumOf(post, 'gallery')],
     topics: connection('Topic', topicsOf(post).map(topicNode), { from: 0, hasNext: false }),

@@ -23,7 +23,7 @@ export interface Entities {
 }
 
 /** A text as X sends it. */
-export interface Written {
+export interface RenderedText {
   text: string;
   /** Absent if the text has no entities. */
   entities?: Entities;
@@ -31,8 +31,8 @@ export interface Written {
 
 /** A post's text: the short form, the complete long text, and the start of its visible part. */
 export interface TweetText {
-  short: Written;
-  long?: Written;
+  short: RenderedText;
+  long?: RenderedText;
   displayRange: [number, number];
 }
 
@@ -89,7 +89,7 @@ export function lengthOf(text: string): number {
   return [...text].length;
 }
 
-function written(raw: string, post: SimPost): Written {
+function written(raw: string, post: SimPost): RenderedText {
   const entities: Required<Entities> = { urls: [], mentions: [], hashtags: [], cashtags: [] };
   let text = '';
   let from = 0;
