@@ -172,7 +172,7 @@ export type AccountOpened = Message<"earshot.accounts.v1.AccountOpened"> & {
   plan: string;
 
   /**
-   * AES-256-GCM under MASTER_KEY.
+   * Encrypted with MASTER_KEY (AES-256-GCM).
    *
    * @generated from field: bytes signing_secret_encrypted = 3;
    */
@@ -229,7 +229,7 @@ export type ApiKeyCreated = Message<"earshot.accounts.v1.ApiKeyCreated"> & {
   memberId: string;
 
   /**
-   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   * Maximum credits per UTC day through MCP; absent = the setting of the gateway.
    *
    * @generated from field: optional int32 mcp_daily_credits = 7;
    */
@@ -330,7 +330,7 @@ export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
  */
 export type SigningSecretRotated = Message<"earshot.accounts.v1.SigningSecretRotated"> & {
   /**
-   * AES-256-GCM under MASTER_KEY.
+   * Encrypted with MASTER_KEY (AES-256-GCM).
    *
    * @generated from field: bytes signing_secret_encrypted = 1;
    */

@@ -13,8 +13,9 @@ export const file_earshot_alerts_v1_alert: GenFile = /*@__PURE__*/
   fileDesc("Ch1lYXJzaG90L2FsZXJ0cy92MS9hbGVydC5wcm90bxIRZWFyc2hvdC5hbGVydHMudjEijgEKDUFsZXJ0RGVjaXNpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEgoKZGVjaWRlZF9hdBgEIAEoCRItCgZldmVudHMYBSADKAsyHS5lYXJzaG90LmFsZXJ0cy52MS5BbGVydEV2ZW50InUKCkFsZXJ0RXZlbnQSLgoFZmlyZWQYASABKAsyHS5lYXJzaG90LmFsZXJ0cy52MS5BbGVydEZpcmVkSAASLgoFZW5kZWQYAiABKAsyHS5lYXJzaG90LmFsZXJ0cy52MS5BbGVydEVuZGVkSABCBwoFZXZlbnQivAIKCkFsZXJ0RmlyZWQSEAoIYWxlcnRfaWQYASABKAkSCwoDa2V5GAIgASgJEgwKBGtpbmQYAyABKAkSDwoHcnVsZV9pZBgEIAEoCRIRCglydWxlX25hbWUYBSABKAkSDQoFbGV2ZWwYBiABKAkSEwoLd2luZG93X2Zyb20YByABKAkSEQoJd2luZG93X3RvGAggASgJEhAKCG9ic2VydmVkGAkgASgFEhAKCGJhc2VsaW5lGAogASgBEhoKEnNhbXBsZV9tZW50aW9uX2lkcxgLIAMoCRIYChBzdXBwcmVzc2VkX3VudGlsGAwgASgJEg8KB3dlYmhvb2sYDSABKAgSGgoSbm90aWZ5X2NoYW5uZWxfaWRzGA4gAygJEh8KF25vdGlmeV9rZXl3b3JkX2NoYW5uZWxzGA8gASgIIisKCkFsZXJ0RW5kZWQSEAoIYWxlcnRfaWQYASABKAkSCwoDa2V5GAIgASgJYgZwcm90bzM");
 
 /**
- * Decisions about the alerts of one keyword. Stream ALERTS, subject alerts.<account>.<keyword>, kept for 90 days. Each is
- * appended on the condition that nobody else has appended since its state was read, so an alert cannot fire twice.
+ * Decisions about the alerts of one keyword. Stream ALERTS, subject alerts.<account>.<keyword>, kept for 90 days. Each
+ * decision is appended on the condition that nobody else has appended since its state was read, so an alert cannot fire
+ * twice.
  *
  * @generated from message earshot.alerts.v1.AlertDecision
  */
@@ -144,7 +145,7 @@ export type AlertFired = Message<"earshot.alerts.v1.AlertFired"> & {
   windowTo: string;
 
   /**
-   * Mentions in the window; for sentiment_shift the negative ones.
+   * Number of mentions in the window; for sentiment_shift, only negative mentions count.
    *
    * @generated from field: int32 observed = 9;
    */
@@ -165,14 +166,14 @@ export type AlertFired = Message<"earshot.alerts.v1.AlertFired"> & {
   sampleMentionIds: string[];
 
   /**
-   * ISO 8601: the rule does not fire again before.
+   * ISO 8601: the rule does not fire again before this time.
    *
    * @generated from field: string suppressed_until = 12;
    */
   suppressedUntil: string;
 
   /**
-   * The actions of the rule, as it was then.
+   * The actions of the rule at that time.
    *
    * @generated from field: bool webhook = 13;
    */
@@ -184,7 +185,7 @@ export type AlertFired = Message<"earshot.alerts.v1.AlertFired"> & {
   notifyChannelIds: string[];
 
   /**
-   * All channels of the keyword.
+   * True: all channels of the keyword are notified.
    *
    * @generated from field: bool notify_keyword_channels = 15;
    */

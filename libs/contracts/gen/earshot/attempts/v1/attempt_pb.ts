@@ -59,7 +59,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   endpoint: string;
 
   /**
-   * From 1. 0 if nothing was sent (message contains the reason), and in the record of a disabled endpoint.
+   * Counted from 1. 0 if nothing was sent (message contains the reason), and in the record of a disabled endpoint.
    *
    * @generated from field: int32 number = 8;
    */
@@ -104,8 +104,8 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   /**
    * The kind of the target; event and target together are the key of the delivery. webhook: a webhook address. resend:
    * one event that a user sends again. replay: a replay. channel: a channel. digest: a digest for a channel.
-   * verification: a request to confirm an email address. More kinds may follow. Empty in messages from before there
-   * were several targets: the watch's webhook.
+   * verification: a request to confirm an email address. More kinds may follow. Empty in messages of versions with only
+   * one target: the watch's webhook.
    *
    * @generated from field: string target_kind = 15;
    */

@@ -264,7 +264,7 @@ export const AddressUnsubscribedSchema: GenMessage<AddressUnsubscribed> = /*@__P
   messageDesc(file_earshot_channels_v1_channel, 6);
 
 /**
- * The mail server has refused an email address for good.
+ * The mail server has refused an email address permanently.
  *
  * @generated from message earshot.channels.v1.AddressRefused
  */
@@ -275,7 +275,7 @@ export type AddressRefused = Message<"earshot.channels.v1.AddressRefused"> & {
   address: string;
 
   /**
-   * For people.
+   * A text for people.
    *
    * @generated from field: string reason = 2;
    */
@@ -299,7 +299,7 @@ export const AddressRefusedSchema: GenMessage<AddressRefused> = /*@__PURE__*/
  */
 export type ChannelWasDisabled = Message<"earshot.channels.v1.ChannelWasDisabled"> & {
   /**
-   * For people.
+   * A text for people.
    *
    * @generated from field: string reason = 1;
    */

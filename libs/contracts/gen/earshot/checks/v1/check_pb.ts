@@ -56,7 +56,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   source: string;
 
   /**
-   * The instant the check was due, ISO 8601 UTC with milliseconds.
+   * The instant at which the check was due, ISO 8601 UTC with milliseconds.
    *
    * @generated from field: string tick = 7;
    */
@@ -70,8 +70,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   finishedAt: string;
 
   /**
-   * A check over 512 KiB is split into parts, numbered from 1. The last one contains the complete charge (in checks of
-   * earlier versions the first).
+   * A check over 512 KiB is split into parts, numbered from 1. The last part contains the complete charge; in checks of
+   * earlier versions, the first part contains it.
    *
    * @generated from field: int32 part = 9;
    */
@@ -97,8 +97,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   items: MatchedItem[];
 
   /**
-   * Ids that are stored and never reported: a baseline without backfill, items older than the watch, items beyond the
-   * limit of one check.
+   * Ids of items that are stored and never reported: items of a baseline without backfill, items older than the watch,
+   * items beyond the limit of one check.
    *
    * @generated from field: repeated string remembered_item_ids = 13;
    */
@@ -129,7 +129,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   windowTo: string;
 
   /**
-   * True if the page cap was reached before a known item, so items may be missing.
+   * True if the maximum number of pages was read before a known item was found, so that items may be missing.
    *
    * @generated from field: bool gap = 18;
    */
@@ -171,7 +171,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   criteriaHash: string;
 
   /**
-   * Credits for one unit, and the version of the price book. Empty in checks from before charging existed. With
+   * Credits for one unit, and the version of the price book. Empty in checks of versions without charging. With
    * `first_scan`, a unit is a returned item.
    *
    * @generated from field: double rate_credits = 24;
@@ -189,9 +189,9 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   firstScan: boolean;
 
   /**
-   * How the items were matched: word, contains or platform. It differs from the search's own `match` if that is
-   * platform and the source has no search, and if the source itself decides. Empty in failed checks and in those of
-   * earlier versions.
+   * How the items were matched: word, contains or platform. It differs from the search's own `match` if `match` is
+   * platform and the source has no search, or if the source itself decides how items match. Empty in failed checks and
+   * in checks of earlier versions.
    *
    * @generated from field: string match_mode = 27;
    */
@@ -206,8 +206,8 @@ export const CheckSchema: GenMessage<Check> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 0);
 
 /**
- * The fields of a Check from which charges are derived, with the same numbers. Reading the items would take longer than
- * the rest of the work with a check.
+ * The fields of a Check from which charges are derived, with the same field numbers. Reading the items would take
+ * longer than the rest of the work with a check.
  *
  * @generated from message earshot.checks.v1.CheckCost
  */
@@ -286,7 +286,7 @@ export const CheckCostSchema: GenMessage<CheckCost> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 1);
 
 /**
- * The fields of a Check that tell which period it covers, with the same numbers.
+ * The fields of a Check that tell which period it covers, with the same field numbers.
  *
  * @generated from message earshot.checks.v1.CheckPeriod
  */
@@ -369,8 +369,8 @@ export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 3);
 
 /**
- * One observation of a listing of a marketplace: when it was first seen, when its price changed, when it was gone, and
- * otherwise once in each UTC day on which it was seen.
+ * One observation of a listing of a marketplace. It is made when the listing is first seen, when its price changes,
+ * when it is gone, and otherwise once on each UTC day on which it is seen.
  *
  * @generated from message earshot.checks.v1.ListingObservation
  */
@@ -402,7 +402,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   event: string;
 
   /**
-   * The seller's price, a decimal number such as "12.50"; the last known one if the listing is gone.
+   * The seller's price, a decimal number such as "12.50"; the last known price if the listing is gone.
    *
    * @generated from field: string price = 5;
    */
@@ -465,7 +465,7 @@ export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PUR
   messageDesc(file_earshot_checks_v1_check, 4);
 
 /**
- * The complete answer of one engine to a prompt, so that brands that are added later can be read from it.
+ * The complete answer of one engine to a prompt, so that it can be searched for brands that are added later.
  *
  * @generated from message earshot.checks.v1.AnswerObservation
  */
@@ -677,7 +677,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
   source: string;
 
   /**
-   * The event type this item becomes, for example hn_item.created.
+   * The type of the event that this item becomes, for example hn_item.created.
    *
    * @generated from field: string event_type = 3;
    */
@@ -763,7 +763,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
 
   /**
    * ISO 8601 UTC: when Earshot saw it happen, for things without a date of the source (a listing, a change of price, an
-   * answer). Changes from before a watch began are not reported to it.
+   * answer). Changes from before a watch began are not reported to the watch.
    *
    * @generated from field: optional string happened_at = 17;
    */

@@ -27,7 +27,7 @@ export type Reply = Message<"earshot.commands.v1.Reply"> & {
    */
   outcome: {
     /**
-     * The output message that the comment of the command names.
+     * The bytes of the output message, which the comment of the command names.
      *
      * @generated from field: bytes ok = 1;
      */
@@ -230,7 +230,7 @@ export type CreateKey = Message<"earshot.commands.v1.CreateKey"> & {
   memberId: string;
 
   /**
-   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   * Maximum credits per UTC day through MCP; absent = the setting of the gateway.
    *
    * @generated from field: optional int32 mcp_daily_credits = 7;
    */
@@ -288,7 +288,7 @@ export type RevokeKey = Message<"earshot.commands.v1.RevokeKey"> & {
   keyId: string;
 
   /**
-   * If set: not-found unless this member created the key.
+   * If set: refused with not-found, unless this member created the key.
    *
    * @generated from field: string of_member = 4;
    */
@@ -329,7 +329,7 @@ export type RenameKey = Message<"earshot.commands.v1.RenameKey"> & {
   name: string;
 
   /**
-   * If set: not-found unless this member created the key.
+   * If set: refused with not-found, unless this member created the key.
    *
    * @generated from field: string of_member = 5;
    */
@@ -365,14 +365,14 @@ export type LimitKey = Message<"earshot.commands.v1.LimitKey"> & {
   keyId: string;
 
   /**
-   * Most credits of a UTC day through MCP; absent = the setting of the gateway.
+   * Maximum credits per UTC day through MCP; absent = the setting of the gateway.
    *
    * @generated from field: optional int32 mcp_daily_credits = 4;
    */
   mcpDailyCredits?: number | undefined;
 
   /**
-   * If set: not-found unless this member created the key.
+   * If set: refused with not-found, unless this member created the key.
    *
    * @generated from field: string of_member = 5;
    */
@@ -643,7 +643,8 @@ export type ChangePassword = Message<"earshot.commands.v1.ChangePassword"> & {
   passwordHash: string;
 
   /**
-   * The hash that the present password was checked against; refused with a conflict if it is not the member's any more.
+   * The hash against which the present password was checked. Refused with a conflict if the member has another hash
+   * now.
    *
    * @generated from field: string previous_hash = 5;
    */
@@ -662,7 +663,7 @@ export const ChangePasswordSchema: GenMessage<ChangePassword> = /*@__PURE__*/
  */
 export type ChangedPassword = Message<"earshot.commands.v1.ChangedPassword"> & {
   /**
-   * Number of the password: sessions of earlier ones have ended.
+   * Number of the password. The sessions of earlier passwords have ended.
    *
    * @generated from field: int32 password_version = 1;
    */
@@ -821,7 +822,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
   id: string;
 
   /**
-   * For a keyword: stored parts that have no effect.
+   * For a keyword: parts that are stored but have no effect.
    *
    * @generated from field: repeated earshot.commands.v1.Detail warnings = 2;
    */
@@ -1205,7 +1206,7 @@ export const EstimateKeywordSchema: GenMessage<EstimateKeyword> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 35);
 
 /**
- * The estimate of the interface, as JSON.
+ * The estimate that the API returns, as JSON.
  *
  * @generated from message earshot.commands.v1.Estimated
  */
@@ -1255,7 +1256,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
   labels?: MentionLabels | undefined;
 
   /**
-   * Empty: removes the correction; likewise for the intent.
+   * Empty: removes the correction. The same applies to the intent.
    *
    * @generated from field: optional string sentiment = 5;
    */
@@ -1510,8 +1511,7 @@ export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 45);
 
 /**
- * commands.delivery.create-replay → Made
- * Asks sources a question once. Returns Made.
+ * commands.polling.start-explore → Made: asks sources a question once.
  *
  * @generated from message earshot.commands.v1.StartExplore
  */
@@ -1539,7 +1539,7 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
   market: string;
 
   /**
-   * Most items of one source.
+   * Maximum number of items of one source.
    *
    * @generated from field: int32 limit = 5;
    */
@@ -1551,7 +1551,8 @@ export type StartExplore = Message<"earshot.commands.v1.StartExplore"> & {
   sources: string[];
 
   /**
-   * What the sources are asked instead of the question: any of these. Empty: the question.
+   * Used instead of the question to find posts that contain any of these terms; ai_answers still gets the question.
+   * Empty: the question is used.
    *
    * @generated from field: repeated string terms = 7;
    */
@@ -1573,6 +1574,8 @@ export const StartExploreSchema: GenMessage<StartExplore> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 46);
 
 /**
+ * commands.delivery.create-replay → Made
+ *
  * @generated from message earshot.commands.v1.CreateReplay
  */
 export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
@@ -1589,7 +1592,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
   accountId: string;
 
   /**
-   * Exactly one of the two.
+   * Exactly one of keyword_id and watch_id is set.
    *
    * @generated from field: string keyword_id = 3;
    */
@@ -1925,7 +1928,7 @@ export type Meaning = Message<"earshot.commands.v1.Meaning"> & {
   vector: Uint8Array;
 
   /**
-   * Hashes of the words of the text, without words that say nothing.
+   * Hashes of the words of the text, without words that have no meaning of their own.
    *
    * @generated from field: repeated fixed32 words = 2;
    */
@@ -2043,14 +2046,14 @@ export type RunAnalysis = Message<"earshot.commands.v1.RunAnalysis"> & {
   mentionIds: string[];
 
   /**
-   * Empty without one.
+   * Empty if there is no instruction.
    *
    * @generated from field: string instruction = 5;
    */
   instruction: string;
 
   /**
-   * The fields of an agent step as JSON; empty without one.
+   * The fields of an agent step as JSON; empty if there is no agent step.
    *
    * @generated from field: string schema_json = 6;
    */
@@ -2081,7 +2084,7 @@ export type RanAnalysis = Message<"earshot.commands.v1.RanAnalysis"> & {
   bodyJson: string;
 
   /**
-   * One for each mention that was done.
+   * The price of the mentions that were processed.
    *
    * @generated from field: int32 cost_credits = 2;
    */
@@ -2096,8 +2099,8 @@ export const RanAnalysisSchema: GenMessage<RanAnalysis> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 60);
 
 /**
- * commands.analysis.run-backtest → RanBacktest: what other rules would have done with the mentions of a keyword. Free;
- * changes nothing.
+ * commands.analysis.run-backtest → RanBacktest: what other rules would have done with the mentions of a keyword. It is
+ * free and changes nothing.
  *
  * @generated from message earshot.commands.v1.RunBacktest
  */
@@ -2204,7 +2207,7 @@ export type ReadBacktest = Message<"earshot.commands.v1.ReadBacktest"> & {
   afterId: string;
 
   /**
-   * Only items for which a rule fires, or no longer fires.
+   * Only items for which a tested rule fires, or for which a rule fired when the mention was stored.
    *
    * @generated from field: bool only_fired = 8;
    */

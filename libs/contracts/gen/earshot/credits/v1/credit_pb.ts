@@ -14,8 +14,8 @@ export const file_earshot_credits_v1_credit: GenFile = /*@__PURE__*/
 
 /**
  * Movements of one account's credits that were decided together. Stream CREDITS, subject credits.<account>, kept
- * without limit. Each movement is derived from a fact (a check, an event, a lookup, a grant, a renewal, a change of
- * plan), and so is its id, so that the same cause never moves credits twice.
+ * without limit. Each movement and its id are derived from a fact (a check, an event, a lookup, a grant, a renewal, a
+ * change of plan), so that the same cause never moves credits twice.
  *
  * @generated from message earshot.credits.v1.CreditDecision
  */
@@ -195,8 +195,7 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   priceBookVersion: string;
 
   /**
-   * The sources of the credits: first the allowance (empty pack_id), then packs, the one that expires first before the
-   * others.
+   * The sources of the credits: first the allowance (empty pack_id), then packs, sorted by expiry.
    *
    * @generated from field: repeated earshot.credits.v1.Draw draws = 12;
    */

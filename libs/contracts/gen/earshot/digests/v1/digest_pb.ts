@@ -13,9 +13,9 @@ export const file_earshot_digests_v1_digest: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L2RpZ2VzdHMvdjEvZGlnZXN0LnByb3RvEhJlYXJzaG90LmRpZ2VzdHMudjEikQIKD0RpZ2VzdEFzc2VtYmxlZBIRCglkaWdlc3RfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhIKCmNoYW5uZWxfaWQYBCABKAkSDAoEbW9kZRgFIAEoCRIUCgxhc3NlbWJsZWRfYXQYBiABKAkSEwoLcGVyaW9kX2Zyb20YByABKAkSEQoJcGVyaW9kX3RvGAggASgJEhYKDmFmdGVyX3NlcXVlbmNlGAkgASgDEhQKDGN1dF9zZXF1ZW5jZRgKIAEoAxITCgttZW50aW9uX2lkcxgLIAMoCRIMCgRib2R5GAwgASgMEhIKCnJlcG9ydF91cmwYDSABKAliBnByb3RvMw");
 
 /**
- * One digest that was assembled. Stream DIGESTS, subject digests.<account>.<keyword>.<channel>.<mode>, kept for 90 days.
- * It is appended on the condition that its subject has no other message since the digest before, so that each item is in
- * exactly one digest of a mode.
+ * One digest that was assembled. Stream DIGESTS, subject digests.<account>.<keyword>.<channel>.<mode>, kept for 90
+ * days. It is appended on the condition that its subject has no other message since the previous digest, so that each
+ * item is in exactly one digest of a mode.
  *
  * @generated from message earshot.digests.v1.DigestAssembled
  */
@@ -95,7 +95,7 @@ export type DigestAssembled = Message<"earshot.digests.v1.DigestAssembled"> & {
   body: Uint8Array;
 
   /**
-   * Of a weekly_report: the address of its page, which ends with a secret token.
+   * Only for a weekly_report: the address of its page, which ends with a secret token.
    *
    * @generated from field: string report_url = 13;
    */

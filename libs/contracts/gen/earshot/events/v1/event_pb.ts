@@ -76,7 +76,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   envelope: Uint8Array;
 
   /**
-   * The ordinary push is allowed: false for events of a baseline and for dropped ones.
+   * True if the ordinary push is allowed. False for events of a baseline and for dropped events.
    *
    * @generated from field: bool push = 10;
    */
@@ -169,7 +169,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   bucket?: Bucket | undefined;
 
   /**
-   * Brands named beside the subject.
+   * Other brands than the subject that the item names.
    *
    * @generated from field: repeated string co_brands = 25;
    */
@@ -203,7 +203,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   readings: ReadingRecord[];
 
   /**
-   * Every enabled item rule of the keyword that was checked, in order, up to the one that stopped.
+   * Every enabled item rule of the keyword that was checked, in order, up to the rule that stopped the others.
    *
    * @generated from field: repeated earshot.events.v1.RuleOutcome rules = 30;
    */
@@ -217,7 +217,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   labels: string[];
 
   /**
-   * True if a rule, or an alert, sends the event to the webhook, also where `push` is false.
+   * True if a rule, or an alert, sends the event to the webhook, even if `push` is false.
    *
    * @generated from field: bool rule_webhook = 32;
    */
@@ -238,8 +238,8 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   notifyKeywordChannels: boolean;
 
   /**
-   * ISO 8601: when the item appeared, for the counts of alerts. Empty if that is not known well enough, so that it is not
-   * counted; absent in events of versions without alerts.
+   * ISO 8601: when the item appeared, for the counts of alerts. Empty if that is not known well enough: then the event
+   * is not counted. Absent in events of versions without alerts.
    *
    * @generated from field: optional string counted_at = 35;
    */
@@ -526,7 +526,7 @@ export const EventChargeSchema: GenMessage<EventCharge> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 6);
 
 /**
- * The fields of an Event from which charges are derived, with the same numbers.
+ * The fields of an Event from which charges are derived, with the same field numbers.
  *
  * @generated from message earshot.events.v1.EventCost
  */
@@ -580,8 +580,8 @@ export const EventCostSchema: GenMessage<EventCost> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 7);
 
 /**
- * The fields of an Event that delivery reads, with the same numbers. Reading the rest would take longer than all other
- * work with an event.
+ * The fields of an Event that delivery reads, with the same field numbers. Reading the rest would take longer than all
+ * other work with an event.
  *
  * @generated from message earshot.events.v1.PushedEvent
  */

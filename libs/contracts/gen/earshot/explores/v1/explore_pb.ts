@@ -114,7 +114,7 @@ export type ExploreRequested = Message<"earshot.explores.v1.ExploreRequested"> &
   market: string;
 
   /**
-   * Most items of one source.
+   * Maximum number of items of one source.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -136,7 +136,8 @@ export type ExploreRequested = Message<"earshot.explores.v1.ExploreRequested"> &
   priceBookVersion: string;
 
   /**
-   * What the sources are asked instead of the question: any of these. Empty: the question.
+   * Used instead of the question to find posts that contain any of these terms; ai_answers still gets the question.
+   * Empty: the question is used.
    *
    * @generated from field: repeated string terms = 7;
    */
@@ -175,8 +176,8 @@ export type ExploreItemsFound = Message<"earshot.explores.v1.ExploreItemsFound">
   items: Item[];
 
   /**
-   * ISO 8601: when the Explore was requested, which is the time of its items. They have the same id and time when they
-   * are found again.
+   * ISO 8601: when the Explore was requested, which is the time of its items. Items that are found again have the same
+   * id and time.
    *
    * @generated from field: string requested_at = 3;
    */
@@ -232,7 +233,7 @@ export const ExploreSourceAnsweredSchema: GenMessage<ExploreSourceAnswered> = /*
   messageDesc(file_earshot_explores_v1_explore, 4);
 
 /**
- * Costs nothing.
+ * A failed source costs nothing.
  *
  * @generated from message earshot.explores.v1.ExploreSourceFailed
  */
@@ -243,7 +244,7 @@ export type ExploreSourceFailed = Message<"earshot.explores.v1.ExploreSourceFail
   source: string;
 
   /**
-   * For people.
+   * A text for people.
    *
    * @generated from field: string reason = 2;
    */

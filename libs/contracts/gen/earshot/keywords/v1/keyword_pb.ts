@@ -151,7 +151,7 @@ export type KeywordCreated = Message<"earshot.keywords.v1.KeywordCreated"> & {
   definition?: KeywordDefinition | undefined;
 
   /**
-   * One per search of an enabled source.
+   * One watch for each search of an enabled source.
    *
    * @generated from field: repeated earshot.keywords.v1.Watch watches = 2;
    */
@@ -254,7 +254,7 @@ export const SearchResetSchema: GenMessage<SearchReset> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 4);
 
 /**
- * A reason for a pause was added. A keyword, or a lone watch, runs while it has none.
+ * A reason for a pause was added. A keyword, or a lone watch, runs while it has no reason for a pause.
  *
  * @generated from message earshot.keywords.v1.Paused
  */
@@ -267,14 +267,14 @@ export type Paused = Message<"earshot.keywords.v1.Paused"> & {
   reason: string;
 
   /**
-   * True if it was running before.
+   * True if the keyword or watch was running before.
    *
    * @generated from field: bool stopped = 2;
    */
   stopped: boolean;
 
   /**
-   * The account's value at that time.
+   * The credits of the account at that time.
    *
    * @generated from field: double credits_remaining = 3;
    */
@@ -348,7 +348,7 @@ export const KeywordRetiredSchema: GenMessage<KeywordRetired> = /*@__PURE__*/
  */
 export type FeedRotated = Message<"earshot.keywords.v1.FeedRotated"> & {
   /**
-   * Part of what the new addresses are derived from; not a secret.
+   * One of the values from which the new addresses are derived. It is not a secret.
    *
    * @generated from field: string feed_key = 1;
    */
@@ -395,7 +395,7 @@ export const WatchCreatedSchema: GenMessage<WatchCreated> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 9);
 
 /**
- * A per-source polling subscription.
+ * One search of a keyword on one source, or a single search without a keyword.
  *
  * @generated from message earshot.keywords.v1.Watch
  */
@@ -449,7 +449,7 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   disabled: boolean;
 
   /**
-   * ai_answers: true if each answer is also read for other brands than the keyword's own, which has its own price.
+   * ai_answers: true if each answer is also searched for other brands than the subject, which has its own price.
    *
    * @generated from field: bool co_brands = 9;
    */

@@ -13,8 +13,9 @@ export const file_earshot_lookups_v1_lookup: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L2xvb2t1cHMvdjEvbG9va3VwLnByb3RvEhJlYXJzaG90Lmxvb2t1cHMudjEi1wEKBkxvb2t1cBIRCglsb29rdXBfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEgoKAmF0GAUgASgJEhUKDXF1ZXN0aW9uX2pzb24YBiABKAkSDwoHb3V0Y29tZRgHIAEoCRINCgVmb3VuZBgIIAEoBRIUCgxjb3N0X2NyZWRpdHMYCSABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAogASgJEg4KBmJpbGxlZBgLIAEoCGIGcHJvdG8z");
 
 /**
- * One direct lookup that an upstream answered, one semantic question or one analysis. Its charge is derived from this fact. A failed
- * one is free and leaves no fact. Stream LOOKUPS, subject lookups.<account>, Nats-Msg-Id <lookup_id>.
+ * One direct lookup that an upstream answered, one semantic question or one analysis. Its charge is derived from this
+ * fact. A failed lookup, question or analysis is free and leaves no fact. Stream LOOKUPS, subject lookups.<account>,
+ * Nats-Msg-Id <lookup_id>.
  *
  * @generated from message earshot.lookups.v1.Lookup
  */
@@ -51,7 +52,7 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   at: string;
 
   /**
-   * The question, as JSON; of a semantic question its hash.
+   * The question as JSON; for a semantic question, its hash.
    *
    * @generated from field: string question_json = 6;
    */
@@ -82,7 +83,7 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   priceBookVersion: string;
 
   /**
-   * True if charges are derived from it; false in facts from before charging existed.
+   * True if charges are derived from it; false in facts of versions without charging.
    *
    * @generated from field: bool billed = 11;
    */

@@ -17,7 +17,7 @@ export const file_earshot_readings_v1_reading: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L3JlYWRpbmdzL3YxL3JlYWRpbmcucHJvdG8SE2VhcnNob3QucmVhZGluZ3MudjEi/wEKC1JlYWRpbmdGYWN0EhIKCmFjY291bnRfaWQYASABKAkSEAoId2F0Y2hfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIKCgJhdBgEIAEoCRI0CgppdGVtc19yZWFkGAUgASgLMh4uZWFyc2hvdC5yZWFkaW5ncy52MS5JdGVtc1JlYWRIABIyCgVhc2tlZBgGIAEoCzIhLmVhcnNob3QucmVhZGluZ3MudjEuUmVhZGluZ0Fza2VkSAASOAoIYW5zd2VyZWQYByABKAsyJC5lYXJzaG90LnJlYWRpbmdzLnYxLlJlYWRpbmdBbnN3ZXJlZEgAQgYKBGZhY3QiXwoJSXRlbXNSZWFkEhAKCGNoZWNrX2lkGAEgASgJEgwKBHBhcnQYAiABKAUSMgoIcmVhZGluZ3MYAyADKAsyIC5lYXJzaG90LnJlYWRpbmdzLnYxLkl0ZW1SZWFkaW5nIs8CCgtJdGVtUmVhZGluZxIQCghldmVudF9pZBgBIAEoCRIMCgRsYW5nGAIgASgJEhEKCXJlbGV2YW5jZRgDIAEoBRIYChByZWxldmFuY2VfcmVhc29uGAQgASgJEi0KCGFuYWx5c2lzGAUgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSEAoIc3RvcnlfaWQYBiABKAkSKQoGYnVja2V0GAcgASgLMhkuZWFyc2hvdC5ldmVudHMudjEuQnVja2V0EhEKCWVtYmVkZGluZxgIIAEoDBIXCg9lbWJlZGRpbmdfbW9kZWwYCSABKAkSMQoHcmVjb3JkcxgKIAMoCzIgLmVhcnNob3QuZXZlbnRzLnYxLlJlYWRpbmdSZWNvcmQSFQoNdW5yZWFkX3JlYXNvbhgLIAEoCRIRCgljb19icmFuZHMYDCADKAki/wEKDFJlYWRpbmdBc2tlZBInCgVkcmFmdBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50EhAKCGRlYWRsaW5lGAIgASgJEi0KB3N1YmplY3QYAyABKAsyHC5lYXJzaG90LnJlYWRpbmdzLnYxLlN1YmplY3QSEAoIYW5hbHlzaXMYBCABKAgSFQoNYnVja2V0X3ByZXNldBgFIAEoCRIyCgphZ2VudF9zdGVwGAYgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXASKAoFcnVsZXMYByADKAsyGS5lYXJzaG90LmtleXdvcmRzLnYxLlJ1bGUiNQoHU3ViamVjdBINCgVuYW1lcxgBIAMoCRIMCgRyb2xlGAIgASgJEg0KBWFib3V0GAMgASgJIjoKD1JlYWRpbmdBbnN3ZXJlZBInCgVldmVudBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50YgZwcm90bzM", [file_earshot_events_v1_event, file_earshot_keywords_v1_definition]);
 
 /**
- * What readers found in items. A reading is stored before the event that is made of it, because a model's answer cannot
+ * What readers found in items. A reading is stored before the event that contains it, because a model's answer cannot
  * be repeated. Stream READINGS, kept for 90 days. Subjects: readings.<account>.<watch> for the readings of a check,
  * readings.<account>.<watch>.<event> for an event that waits for a reading.
  *
@@ -80,8 +80,8 @@ export const ReadingFactSchema: GenMessage<ReadingFact> = /*@__PURE__*/
   messageDesc(file_earshot_readings_v1_reading, 0);
 
 /**
- * The readings of the items of one part of a check that need no waiting. At most 300 items;
- * Nats-Msg-Id <id of the first event>:read.
+ * The readings that need no waiting, for the items of one part of a check. At most 300 items; Nats-Msg-Id <id of the
+ * first event>:read.
  *
  * @generated from message earshot.readings.v1.ItemsRead
  */
@@ -135,7 +135,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   relevance: number;
 
   /**
-   * For people.
+   * A text for people.
    *
    * @generated from field: string relevance_reason = 4;
    */
@@ -149,7 +149,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   analysis?: Analysis | undefined;
 
   /**
-   * The same for items that tell the same story; empty if the item has neither a link nor enough text.
+   * Items that tell the same story have the same id; empty if the item has neither a link nor enough text.
    *
    * @generated from field: string story_id = 6;
    */
@@ -187,7 +187,7 @@ export type ItemReading = Message<"earshot.readings.v1.ItemReading"> & {
   unreadReason: string;
 
   /**
-   * Brands named beside the subject, if the keyword has them read.
+   * Other brands than the subject that the item names, if the keyword asks for them.
    *
    * @generated from field: repeated string co_brands = 12;
    */
@@ -202,21 +202,21 @@ export const ItemReadingSchema: GenMessage<ItemReading> = /*@__PURE__*/
   messageDesc(file_earshot_readings_v1_reading, 2);
 
 /**
- * An event waits for readings. Everything that the answer depends on is here, so that a change of the settings
+ * An event waits for readings. Everything on which the answer depends is stored here, so that a change of the settings
  * meanwhile has no effect.
  *
  * @generated from message earshot.readings.v1.ReadingAsked
  */
 export type ReadingAsked = Message<"earshot.readings.v1.ReadingAsked"> & {
   /**
-   * The event as it is published if nothing answers. It contains what was read locally.
+   * The event that is published if no answer arrives in time. It contains what was read locally.
    *
    * @generated from field: earshot.events.v1.Event draft = 1;
    */
   draft?: Event | undefined;
 
   /**
-   * ISO 8601 UTC: 120 s after occurredAt. Then the event is published with what was read until then.
+   * ISO 8601 UTC: 120 s after occurredAt. At this time, the event is published with what was read until then.
    *
    * @generated from field: string deadline = 2;
    */
@@ -228,7 +228,7 @@ export type ReadingAsked = Message<"earshot.readings.v1.ReadingAsked"> & {
   subject?: Subject | undefined;
 
   /**
-   * What to read.
+   * True if sentiment and intent are to be read.
    *
    * @generated from field: bool analysis = 4;
    */
@@ -282,7 +282,7 @@ export type Subject = Message<"earshot.readings.v1.Subject"> & {
   role: string;
 
   /**
-   * The keyword's aiPrompt; empty without one.
+   * The keyword's aiPrompt; empty if it has none.
    *
    * @generated from field: string about = 3;
    */

@@ -94,7 +94,7 @@ export const ReplayEventSchema: GenMessage<ReplayEvent> = /*@__PURE__*/
  */
 export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   /**
-   * Exactly one of the two.
+   * Exactly one of keyword_id and watch_id is set.
    *
    * @generated from field: string keyword_id = 1;
    */
