@@ -78,7 +78,7 @@ function refuseStatement(token: SqlToken): void {
     throw new ClickhouseException(
       62,
       'SYNTAX_ERROR',
-      `Syntax error: ${token.text} does not begin an available statement`,
+      `Syntax error: ${token.text} is not the start of an allowed statement`,
     );
 }
 

@@ -11,7 +11,10 @@ const page = (path: string, load: Page): RouteObject => ({
   ErrorBoundary: PageError,
 });
 
-/** A page that fails when it is shown. The router itself shows nothing if the first page of a visit cannot be loaded. */
+/**
+ * Replaces a page that could not be loaded: it throws when it is rendered, so that PageError is shown. Otherwise the router
+ * shows an empty page if the first page of a visit cannot be loaded.
+ */
 const failing = (error: unknown) => ({
   Component(): never {
     throw error;

@@ -8,8 +8,7 @@ import { readPollingConfig } from '../../apps/polling/config.js';
 import { pollingService } from '../../apps/polling/polling.module.js';
 
 /**
- * Starts the services behind the interface: analysis, delivery and polling. No source is polled: only the spec writes
- * data.
+ * Starts analysis, delivery and polling for tests of the API. Hacker News is disabled, so that only the spec writes data.
  * @param withDelivery false if the spec runs delivery itself
  */
 export async function startQuietServices(

@@ -7,7 +7,7 @@ import { count, percent } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 
-/** The share of this keyword in the mentions of this keyword and the competitors' keywords together. */
+/** Of all mentions of this keyword and of the competitors' keywords: the share of each keyword. */
 export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number }) {
   const voices = useQuery({
     queryKey: ['/v1/keywords', keyword.id, 'share-of-voice', days],

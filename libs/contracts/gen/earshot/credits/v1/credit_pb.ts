@@ -170,8 +170,8 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   at: string;
 
   /**
-   * The price of the fact. It is higher than the movement's amount if the balance did not cover it, which only happens
-   * if the reservation of the work had expired.
+   * The price of the fact. It is more than the credits taken (minus the movement's amount) only if the balance was too
+   * low, which happens only after the reservation of the work has expired.
    *
    * @generated from field: double cost_credits = 8;
    */
@@ -283,7 +283,7 @@ export const PackExpirySchema: GenMessage<PackExpiry> = /*@__PURE__*/
 
 /**
  * A new period of the account begins: the rest of the old allowance expires, and the plan's allowance is available
- * again. Amount is the difference.
+ * again. The amount of the movement is the new allowance minus the expired rest.
  *
  * @generated from message earshot.credits.v1.Renewal
  */
@@ -317,7 +317,8 @@ export const RenewalSchema: GenMessage<Renewal> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 6);
 
 /**
- * The plan was changed within a period: the new allowance is the new plan's, minus what this period has used.
+ * The plan was changed within a period. allowance_credits is the full allowance of the new plan; the credits that this
+ * period has used are subtracted from it.
  *
  * @generated from message earshot.credits.v1.AllowanceChange
  */
