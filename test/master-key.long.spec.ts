@@ -79,7 +79,7 @@ describe('the master key of an installation', () => {
     await earshot.stop();
   }, 120_000);
 
-  it('is never created again beside existing data, and the error for a lost key says what to do', async () => {
+  it('is never created again if data exists, and the error for a lost key says what to do', async () => {
     renameSync(keyFile, `${keyFile}.away`);
     const said = await refusedStart();
     expect(said).toContain(

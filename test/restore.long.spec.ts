@@ -165,7 +165,7 @@ describe('an installation', () => {
     expect(said).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
   }, 60_000);
 
-  it('refuses an older NATS beside a newer Postgres, and continues from that NATS with an empty Postgres', async () => {
+  it('refuses an older backup of NATS with a newer Postgres, and continues from that backup with an empty Postgres', async () => {
     rmSync(join(dataDir, 'nats'), { recursive: true });
     cpSync(join(backup, 'nats'), join(dataDir, 'nats'), { recursive: true });
     expect(await refusedStart()).toContain('NATS has lost messages that Postgres has applied: ');

@@ -9,7 +9,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
 
   describe('a message of a channel', () => {
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s has the official format, pings nobody whatever the post says, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+      'to %s has the official format, pings nobody even if the post contains @everyone, and is in the activity [channels.formats, channels.hostile, channels.activity]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });
@@ -43,7 +43,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(scene.on.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
-    it('goes to the channels that a rule notifies, also if the event is not pushed, and never to another account [channels.notify]', async () => {
+    it('is sent to the channels that a rule notifies, also if the event is not pushed, and never to another account [channels.notify]', async () => {
       const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
       const foreign = (
         await scene.bob.api.post('/v1/channels', {

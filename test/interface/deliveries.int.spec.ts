@@ -171,7 +171,7 @@ describe('the list of deliveries', () => {
 });
 
 describe('an event that is sent again', () => {
-  it('goes to the present webhook or to the given address, as a separate delivery [deliveries.resend]', async () => {
+  it('is sent to the current webhook or to the given address, as a separate delivery [deliveries.resend]', async () => {
     const keyword = await on.keyword('/again');
     const [event] = await on.events(keyword, 1);
     await receivedRequests(on.receiver, '/again', 1);

@@ -103,7 +103,7 @@ describe('a member', () => {
     expect((await (await joined(owner, 'eve@example.org', 'viewer')).get('/v1/keywords')).status).toBe(200);
   });
 
-  it('who is the last owner is neither removed nor demoted, even by two requests at once [members.last-owner]', async () => {
+  it('who is the last owner cannot be removed or demoted, even by two requests at the same time [members.last-owner]', async () => {
     const other = await joined(owner, 'o2@example.org', 'owner');
     const [a, b] = [await memberIdOf(owner), await memberIdOf(other)];
     const answers = await Promise.all([

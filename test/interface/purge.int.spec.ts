@@ -170,7 +170,7 @@ async function left(keywordId: string, watchId: string): Promise<Record<string, 
 }
 
 describe('deleting a keyword', () => {
-  it('retires the keyword: it stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
+  it('retires the keyword, which can still be read, and stops its watches [states.deleted-retires, keywords.delete, keywords.read]', async () => {
     const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
     await plant(id, watches[0].id);
     expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);

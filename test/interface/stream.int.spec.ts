@@ -152,7 +152,7 @@ describe('GET /v1/stream', () => {
     stream.close();
   });
 
-  it('continues after Last-Event-ID: no mention is missing and none comes twice [stream.resume]', async () => {
+  it('continues after Last-Event-ID without missing or repeating a mention [stream.resume]', async () => {
     const before = await listen(ada);
     await before.place();
     const seen = await written(ada);
