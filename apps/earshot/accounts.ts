@@ -19,7 +19,7 @@ export function addAccountCommands(program: Command): void {
   accounts
     .command('create')
     .description('create an account; print {accountId, apiKey, signingSecret}, which are shown only once')
-    .requiredOption('--email <email>', 'e-mail address of the owner')
+    .requiredOption('--email <email>', 'email address of the owner')
     .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
     .action(async ({ email, plan }: { email: string; plan: string }) => {
       const opened = await withBus(process.env, (bus) =>

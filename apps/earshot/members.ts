@@ -24,7 +24,7 @@ export function addMemberCommands(program: Command): void {
         'person signs up with it in the dashboard, within 7 days',
     )
     .requiredOption('--account <id>', 'the account', id)
-    .requiredOption('--email <email>', 'e-mail address of the person')
+    .requiredOption('--email <email>', 'email address of the person')
     .option('--role <role>', 'owner, editor or viewer', 'owner')
     .action(async ({ account, email, role }: { account: string; email: string; role: string }) => {
       const command = create(InviteMemberSchema, { commandId: newId(), accountId: account, email, role });
@@ -78,7 +78,7 @@ export function addMemberCommands(program: Command): void {
     .description(
       'print {email, token, path}: within one hour, the person can open the path in the dashboard once and choose a password',
     )
-    .requiredOption('--email <email>', 'e-mail address of the member')
+    .requiredOption('--email <email>', 'email address of the member')
     .action(async ({ email }: { email: string }) => {
       const { token } = await withBus(process.env, (bus) =>
         new CommandClient(bus).request(

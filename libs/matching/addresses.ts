@@ -13,7 +13,7 @@ const COLON = 0x3a;
 const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（），、。！？—–…']);
 
 /**
- * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and e-mail addresses of a text, in order. A handle
+ * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and email addresses of a text, in order. A handle
  * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. The time is linear in the
  * length of the text.
  */

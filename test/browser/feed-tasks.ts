@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { until } from '#testing';
-import type { FirstMember } from './stranger.js';
+import type { FirstMember } from './first-member.js';
 
 /** The new member works with mentions. */
-export function feedTasks(stranger: FirstMember): void {
+export function feedTasks(firstMember: FirstMember): void {
   it('reads and marks mentions with only the keyboard', async () => {
-    const { page } = stranger;
-    await stranger.openFeed();
+    const { page } = firstMember;
+    await firstMember.openFeed();
     await page.keyboard.press('j');
     await page
       .getByRole('region', { name: 'Mention', exact: true })
@@ -33,8 +33,8 @@ export function feedTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('hides a mention with a key, and shows it again', async () => {
-    const { page } = stranger;
-    await stranger.openFeed();
+    const { page } = firstMember;
+    await firstMember.openFeed();
     await page.keyboard.press('j');
     const hide = page
       .getByRole('region', { name: 'Mention', exact: true })
@@ -49,9 +49,9 @@ export function feedTasks(stranger: FirstMember): void {
   }, 60_000);
 
   it('reads with the keyboard in a window without room for a pane next to the list', async () => {
-    const { page } = stranger;
+    const { page } = firstMember;
     await page.setViewportSize({ width: 800, height: 860 });
-    await stranger.openFeed();
+    await firstMember.openFeed();
     await page.getByRole('article').first().getByRole('button').first().click();
     const drawer = page.getByRole('dialog', { name: 'Mention' });
     const chosen = () => new URL(page.url()).searchParams.get('mention');
@@ -73,8 +73,8 @@ export function feedTasks(stranger: FirstMember): void {
   }, 60_000);
 
   it('corrects a reading and sees why a mention matched', async () => {
-    const { page } = stranger;
-    await stranger.openFeed();
+    const { page } = firstMember;
+    await firstMember.openFeed();
     await page.keyboard.press('j');
     const detail = page.getByRole('region', { name: 'Mention', exact: true });
     await detail.getByText(/in the text/).waitFor();
@@ -85,8 +85,8 @@ export function feedTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('exports the mentions that the filters show, and saves the filters as a view', async () => {
-    const { page, faults } = stranger;
-    await page.goto(`${stranger.url}/feed?q=switch&window=30d`);
+    const { page, faults } = firstMember;
+    await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);
     await page.getByRole('article').first().waitFor();
     const shown = await page.getByRole('article').count();
     await page.getByRole('button', { name: 'Export' }).click();
@@ -105,7 +105,7 @@ export function feedTasks(stranger: FirstMember): void {
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Switches');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await stranger.openFeed();
+    await firstMember.openFeed();
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('menuitem', { name: 'Switches' }).click();
     await page.waitForURL(/q=switch/);

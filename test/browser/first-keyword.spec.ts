@@ -4,28 +4,28 @@ import { feedTasks } from './feed-tasks.js';
 import { signUp } from './installation.js';
 import { liveFeedTasks } from './live-feed-tasks.js';
 import { sessionTasks } from './session-tasks.js';
-import { FirstMember } from './stranger.js';
+import { FirstMember } from './first-member.js';
 import { workTasks } from './work-tasks.js';
 
 describe('the first member of a new installation', () => {
-  const stranger = new FirstMember();
+  const firstMember = new FirstMember();
 
-  beforeAll(() => stranger.begin(), 150_000);
-  afterAll(() => stranger.end());
+  beforeAll(() => firstMember.begin(), 150_000);
+  afterAll(() => firstMember.end());
 
   it('signs up with the code that the start printed', async () => {
-    const { page } = stranger;
-    await page.goto(stranger.url);
+    const { page } = firstMember;
+    await page.goto(firstMember.url);
     await page.getByRole('heading', { name: 'Welcome to Earshot' }).waitFor();
     await screenshot(page, 'tour-1-sign-up');
-    await signUp(page, stranger.installation);
+    await signUp(page, firstMember.installation);
     await page.getByRole('heading', { name: 'Watch a brand' }).waitFor();
   }, 150_000);
 
   it('names a brand, sees a preview with its price, and creates a keyword', async () => {
-    const { page, faults } = stranger;
+    const { page, faults } = firstMember;
     for (const mood of ['I love my', 'Nothing beats the', 'Never again an'])
-      stranger.post(`${mood} Umbra Lamp, honestly.`, { title: `${mood} lamp` });
+      firstMember.post(`${mood} Umbra Lamp, honestly.`, { title: `${mood} lamp` });
     await page.getByLabel('Brand, product or topic').fill('Umbra Lamp');
     await page.getByText('UmbraLamp', { exact: true }).waitFor();
     for (const source of ['X', 'Reddit', 'YouTube', 'TikTok', 'Bluesky', 'GitHub', 'Lemmy'])
@@ -54,8 +54,8 @@ describe('the first member of a new installation', () => {
   }, 150_000);
 
   it('sends a mention to a Slack channel that was set up on the page', async () => {
-    const { page } = stranger;
-    await page.goto(`${stranger.url}/channels`);
+    const { page } = firstMember;
+    await page.goto(`${firstMember.url}/channels`);
     await page
       .getByRole('button', { name: /Add a channel|Add the first/ })
       .first()
@@ -64,9 +64,9 @@ describe('the first member of a new installation', () => {
     await page.getByLabel('Webhook address').fill('https://hooks.slack.com/services/T1/B1/tour');
     await page.getByRole('button', { name: 'Add the channel' }).click();
     await page.getByRole('region', { name: 'Team' }).getByRole('button', { name: 'Send a test' }).click();
-    await until('the test message is in Slack', () => stranger.slackTexts().length > 0);
+    await until('the test message is in Slack', () => firstMember.slackTexts().length > 0);
     await screenshot(page, 'tour-6-channel');
-    await stranger.openEditor();
+    await firstMember.openEditor();
     await page.getByRole('button', { name: 'Send to a channel' }).click();
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('dialog').getByText('Channels', { exact: true }).waitFor();
@@ -76,18 +76,18 @@ describe('the first member of a new installation', () => {
     await page.getByText('Saved.', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Umbra Lamp' }).waitFor();
     expect(await page.evaluate('window.scrollY')).toBe(0);
-    await stranger.setShortInterval();
-    await stranger.openFeed();
-    stranger.post('The Umbra Lamp of my office has a loose switch.');
+    await firstMember.setShortInterval();
+    await firstMember.openFeed();
+    firstMember.post('The Umbra Lamp of my office has a loose switch.');
     await page.getByText('of my office has a loose switch').waitFor({ timeout: 60_000 });
     await until('the message is in Slack', () =>
-      stranger.slackTexts().some((text) => text.includes('loose switch')),
+      firstMember.slackTexts().some((text) => text.includes('loose switch')),
     );
     await screenshot(page, 'tour-8-feed');
   }, 180_000);
 
-  liveFeedTasks(stranger);
-  feedTasks(stranger);
-  workTasks(stranger);
-  sessionTasks(stranger);
+  liveFeedTasks(firstMember);
+  feedTasks(firstMember);
+  workTasks(firstMember);
+  sessionTasks(firstMember);
 });

@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core';
 import { until } from '#testing';
 import { openPage } from './chromium.js';
 import { call, OWNER } from './installation.js';
-import type { FirstMember } from './stranger.js';
+import type { FirstMember } from './first-member.js';
 
 /** Fields of a post that an attacker controls, each with something that would run or mislead. */
 const HOSTILE = {
@@ -17,11 +17,11 @@ const unavailable = (route: Route) =>
   route.fulfill({ status: 503, json: { error: 'later', code: 'UNAVAILABLE' } });
 
 /** Tests of the live feed: hostile posts, and interruptions of the connection and the session. */
-export function liveFeedTasks(stranger: FirstMember): void {
+export function liveFeedTasks(firstMember: FirstMember): void {
   it('sees hostile posts as text, without clickable links to scripts', async () => {
-    const { page, faults } = stranger;
-    await stranger.openFeed();
-    stranger.post(HOSTILE.text, HOSTILE);
+    const { page, faults } = firstMember;
+    await firstMember.openFeed();
+    firstMember.post(HOSTILE.text, HOSTILE);
     const row = page.getByRole('article').filter({ hasText: '<img src=x onerror' });
     await row.waitFor({ timeout: 60_000 });
     await row.getByRole('button').first().click();
@@ -42,12 +42,12 @@ export function liveFeedTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('sees the mentions that arrived while the live connection was interrupted', async () => {
-    const { page } = stranger;
+    const { page } = firstMember;
     await page.route(STREAM, unavailable);
-    await page.goto(`${stranger.url}/feed?window=30d`);
+    await page.goto(`${firstMember.url}/feed?window=30d`);
     await page.getByRole('article').first().waitFor();
     await page.getByText('Reconnecting', { exact: true }).waitFor();
-    stranger.post('An Umbra Lamp that came during the outage.');
+    firstMember.post('An Umbra Lamp that came during the outage.');
     await until('the mention is found', async () => isFound(page, 'outage'), 30_000);
     expect(await page.getByText('came during the outage').count()).toBe(0);
     await page.unroute(STREAM);
@@ -56,21 +56,21 @@ export function liveFeedTasks(stranger: FirstMember): void {
   }, 90_000);
 
   it('sees the mentions that arrived between the end of the session and the new sign-in', async () => {
-    const { page, faults } = stranger;
-    await stranger.openFeed();
-    stranger.post('An Umbra Lamp that came before the end.');
+    const { page, faults } = firstMember;
+    await firstMember.openFeed();
+    firstMember.post('An Umbra Lamp that came before the end.');
     await page.getByText('came before the end').waitFor();
-    const { page: other } = await openPage(stranger.installation.browser);
-    await other.goto(stranger.url);
-    await other.request.post(`${stranger.url}/v1/auth/sign-in`, { data: OWNER });
+    const { page: other } = await openPage(firstMember.installation.browser);
+    await other.goto(firstMember.url);
+    await other.request.post(`${firstMember.url}/v1/auth/sign-in`, { data: OWNER });
     await page.route(STREAM, unavailable);
     await call(page, 'POST', '/v1/auth/sign-out');
     await page.getByText('Reconnecting', { exact: true }).waitFor();
-    for (const n of [1, 2]) stranger.post(`Umbra Lamp number ${n} after the end.`);
+    for (const n of [1, 2]) firstMember.post(`Umbra Lamp number ${n} after the end.`);
     await until('the mentions are found', async () => isFound(other, 'after', 2), 30_000);
     await other.context().close();
     await page.unroute(STREAM);
-    await stranger.signInAgain();
+    await firstMember.signInAgain();
     for (const n of [1, 2]) await page.getByText(`number ${n} after the end`).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     expect(await page.getByText('came before the end').count()).toBe(1);

@@ -1,15 +1,15 @@
 import { OWNER } from './installation.js';
-import type { FirstMember } from './stranger.js';
+import type { FirstMember } from './first-member.js';
 
 /** Tests of the end of a session. */
-export function sessionTasks(stranger: FirstMember): void {
+export function sessionTasks(firstMember: FirstMember): void {
   it('is asked for the password when the session ends, and keeps the typed text', async () => {
-    const { page } = stranger;
-    await stranger.openEditor();
+    const { page } = firstMember;
+    await firstMember.openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
     await page.context().clearCookies();
     await page.getByRole('textbox', { name: 'And all of this (optional)' }).fill('lamp');
-    await stranger.signInAgain();
+    await firstMember.signInAgain();
     expect(await page.getByRole('textbox', { name: 'Name' }).first().inputValue()).toBe(
       'Umbra Lamp of the evening',
     );
@@ -18,9 +18,9 @@ export function sessionTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('returns to the same address after a sign-in', async () => {
-    const { page } = stranger;
+    const { page } = firstMember;
     await page.context().clearCookies();
-    await page.goto(`${stranger.url}/feed?q=switch&window=30d`);
+    await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);
     await page.getByLabel('E-mail').fill(OWNER.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password);
     await page.getByRole('button', { name: 'Sign in' }).click();

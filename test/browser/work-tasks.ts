@@ -1,12 +1,12 @@
 import type { Route } from 'playwright-core';
-import type { FirstMember } from './stranger.js';
+import type { FirstMember } from './first-member.js';
 
 /** The new member sees checks and deliveries, and builds rules. */
-export function workTasks(stranger: FirstMember): void {
+export function workTasks(firstMember: FirstMember): void {
   it('sees the coverage of each source, and each delivery with its response', async () => {
-    const { page } = stranger;
-    const { id } = await stranger.keyword();
-    await page.goto(`${stranger.url}/keywords/${id}/coverage`);
+    const { page } = firstMember;
+    const { id } = await firstMember.keyword();
+    await page.goto(`${firstMember.url}/keywords/${id}/coverage`);
     await page
       .getByRole('img', { name: /of the time covered/ })
       .first()
@@ -16,7 +16,7 @@ export function workTasks(stranger: FirstMember): void {
       .getByText('Poll completed')
       .first()
       .waitFor();
-    await page.goto(`${stranger.url}/deliveries?state=delivered`);
+    await page.goto(`${firstMember.url}/deliveries?state=delivered`);
     await page.getByRole('button', { name: 'Show the attempts' }).first().click();
     await page
       .getByText(/Attempt 1, .*: delivered, status 200/)
@@ -31,7 +31,7 @@ export function workTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('sees the event of a delivery without a keyword, although its first attempt was an hour late', async () => {
-    const { page } = stranger;
+    const { page } = firstMember;
     const deliveries = '**/v1/deliveries?*';
     const late = new Date(Date.now() + 3_600_000).toISOString();
     await page.route(deliveries, async (route) => {
@@ -43,15 +43,15 @@ export function workTasks(stranger: FirstMember): void {
       }));
       await route.fulfill({ response, json: { ...rest, data: changed } });
     });
-    await page.goto(`${stranger.url}/deliveries?state=delivered`);
+    await page.goto(`${firstMember.url}/deliveries?state=delivered`);
     await page.getByRole('button', { name: 'Show the attempts' }).first().click();
     await page.getByText('"type": "hn_item.created"').waitFor();
     await page.unroute(deliveries);
   }, 60_000);
 
   it('sees the newest eight of many gaps, the number of further gaps, and all of them on demand', async () => {
-    const { page } = stranger;
-    const { id } = await stranger.keyword();
+    const { page } = firstMember;
+    const { id } = await firstMember.keyword();
     const coverage = '**/coverage?*';
     const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     await page.route(coverage, async (route) => {
@@ -65,7 +65,7 @@ export function workTasks(stranger: FirstMember): void {
         json: { ...answer, data: answer.data.slice(0, 1).map((one) => ({ ...one, windows })) },
       });
     });
-    await page.goto(`${stranger.url}/keywords/${id}/coverage`);
+    await page.goto(`${firstMember.url}/keywords/${id}/coverage`);
     await page.getByText('20 remarks').click();
     const reasons = page.getByRole('table', { name: /^Gaps and failures on/ }).getByText(/^gap \d+$/);
     await page.getByText('and 12 more').waitFor();
@@ -77,9 +77,9 @@ export function workTasks(stranger: FirstMember): void {
   }, 60_000);
 
   it('builds a rule, sees in a backtest how often it would have fired, and saves it', async () => {
-    const { page } = stranger;
-    const { id } = await stranger.keyword();
-    await page.goto(`${stranger.url}/keywords/${id}/rules`);
+    const { page } = firstMember;
+    const { id } = await firstMember.keyword();
+    await page.goto(`${firstMember.url}/keywords/${id}/rules`);
     await page.getByRole('button', { name: 'Add a rule' }).first().click();
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.getByText('Give the rule a name').waitFor();
@@ -106,8 +106,8 @@ export function workTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('sees the price, asks sources once, and keeps the question as a keyword', async () => {
-    const { page } = stranger;
-    await page.goto(`${stranger.url}/explore`);
+    const { page } = firstMember;
+    await page.goto(`${firstMember.url}/explore`);
     await page.getByRole('textbox', { name: 'Words to search for' }).fill('Umbra Lamp');
     await page.getByRole('button', { name: 'Show the price' }).click();
     await page.getByRole('button', { name: /^Ask now for \d+ credits$/ }).click();
@@ -117,8 +117,8 @@ export function workTasks(stranger: FirstMember): void {
   }, 150_000);
 
   it('sees all movements of credits, and that the sums of the ledger agree', async () => {
-    const { page, faults } = stranger;
-    await page.goto(`${stranger.url}/credits`);
+    const { page, faults } = firstMember;
+    await page.goto(`${firstMember.url}/credits`);
     await page.getByText('The ledger adds up').waitFor();
     await page.getByRole('table', { name: 'Movements of credits' }).getByText('Check').first().waitFor();
     await page

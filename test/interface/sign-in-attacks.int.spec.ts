@@ -84,7 +84,7 @@ describe('a known and an unknown address', () => {
     }
     expect(seen[0]).toEqual({
       status: 401,
-      body: { error: 'the e-mail address or the password is wrong', code: 'UNAUTHORIZED' },
+      body: { error: 'the email address or the password is wrong', code: 'UNAUTHORIZED' },
       headers: seen[1]?.headers,
       work: 1,
     });

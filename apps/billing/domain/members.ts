@@ -233,7 +233,7 @@ function refuseLastOwner({ members }: MembersState, memberId: string): void {
 
 /** The fault of a text that cannot be the address of an account or a member. */
 export function addressFaults(email: string): Fault[] {
-  return /^[^\s@]+@[^\s@]+$/.test(email) ? [] : [{ path: 'email', message: 'must be an e-mail address' }];
+  return /^[^\s@]+@[^\s@]+$/.test(email) ? [] : [{ path: 'email', message: 'must be an email address' }];
 }
 
 function roleFaults(role: string): Fault[] {

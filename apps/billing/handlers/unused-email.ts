@@ -14,5 +14,5 @@ export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: stri
      UNION ALL SELECT 1 FROM members WHERE lower(email) = lower($1) AND removed_at IS NULL`,
     [email, inAccount ?? null],
   );
-  if (taken.length > 0) throw Refusal.conflict('an account with this e-mail address already exists');
+  if (taken.length > 0) throw Refusal.conflict('an account with this email address already exists');
 }

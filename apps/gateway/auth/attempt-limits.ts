@@ -47,7 +47,7 @@ interface Count {
 }
 
 /**
- * Limits the attempts of people who have not signed in, for each e-mail address and each network, over all gateways.
+ * Limits the attempts of people who have not signed in, for each email address and each network, over all gateways.
  * The limits do not depend on whether the address is known. An attempt counts from its beginning, so that concurrent
  * attempts cannot exceed the limits.
  */

@@ -7,7 +7,7 @@ const UNSAFE = /[\u0000-\u0020\u007f-\uffff"'`(),:;<>[\]\\]/;
 /** The fault of an email address: ASCII, without a name or quotes. */
 export function addressFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  if (UNSAFE.test(value) || !isEmail(value)) return 'must be an e-mail address, such as ada@example.org';
+  if (UNSAFE.test(value) || !isEmail(value)) return 'must be an email address, such as ada@example.org';
   return undefined;
 }
 

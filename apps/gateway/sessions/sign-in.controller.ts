@@ -33,7 +33,7 @@ export class SignInController {
     const member = await this.members.byEmail(email);
     const isRight = await this.passwords.isRight(password, member?.password_hash);
     if (!member || !isRight)
-      throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'the e-mail address or the password is wrong');
+      throw new Refusal('unauthenticated', 'UNAUTHORIZED', 'the email address or the password is wrong');
     await attempt.succeeded();
     const { member_id: memberId, password_version: passwordVersion } = member;
     return this.browserSessions.begin({ memberId, passwordVersion }, request, reply);
