@@ -1,7 +1,7 @@
 import { startProgram, until, type Program } from '#testing';
 import { simulatedLlm } from '../apps/simulator/index.js';
 import { expectAuditAgrees } from './audit.js';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 let stage: Stage;
 let program: Program;
@@ -10,7 +10,7 @@ let customer: Customer;
 beforeAll(async () => {
   stage = await setStage();
   program = await startProgram('earshot', { ...stage.env, ...simulatedLlm(stage.simulator.url) });
-  customer = await welcome(stage, program.url);
+  customer = await openCustomer(stage, program.url);
 }, 90_000);
 afterAll(async () => {
   await program?.stop();

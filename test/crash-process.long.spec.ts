@@ -1,6 +1,6 @@
 import { ApiClient, startProgram, until, type Program } from '#testing';
 import { burst, expectNothingLost, watchBrand } from './burst.js';
-import { setStage, welcome, type Stage } from './scenario.js';
+import { setStage, openCustomer, type Stage } from './scenario.js';
 
 describe('kill -9 of the whole process during a burst', () => {
   let stage: Stage;
@@ -19,7 +19,7 @@ describe('kill -9 of the whole process during a burst', () => {
   it.each([1, 40, 100])(
     'loses no data after %i deliveries',
     async (made) => {
-      const customer = await welcome(stage, program.url);
+      const customer = await openCustomer(stage, program.url);
       const brand = await watchBrand(stage, customer);
       burst(stage, brand.term);
       await until(

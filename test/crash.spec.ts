@@ -10,7 +10,7 @@ import {
 } from '#testing';
 import { freePort } from '#embedded';
 import { burst, expectNothingHeld, expectNothingLost, keywordBody, watchBrand } from './burst.js';
-import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 
 /** The points at which services kill themselves in the middle of one burst. */
 const BURSTS: { title: string; instants: [service: ServiceName, failpoint: string][] }[] = [
@@ -40,7 +40,7 @@ describe('a burst loses no data after kill -9 of', () => {
     stage = await setStage();
     const started = await startServices(stage.env, [...ALL_SERVICES]);
     programs = new Map(started.map((program) => [program.name, program]));
-    customer = await welcome(stage, programs.get('gateway')?.url ?? '');
+    customer = await openCustomer(stage, programs.get('gateway')?.url ?? '');
   }, 90_000);
 
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { startProgram, startServices, until, type Program, type ServiceName } from '#testing';
-import { setStage, watchKeyword, welcome, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Stage } from './scenario.js';
 
 const SOURCES = ['hackernews', 'reddit', 'bluesky', 'rss'] as const;
 const SIX_PROCESSES: ServiceName[] = [
@@ -39,7 +39,7 @@ describe.each([
 
   it('turns a post into a signed webhook, a mention and a replay', async () => {
     const { simulator } = stage;
-    const { api, signingSecret } = await welcome(stage, programs[0]?.url ?? '');
+    const { api, signingSecret } = await openCustomer(stage, programs[0]?.url ?? '');
     simulator.world.publish('rss', {
       title: 'Zephyr Kettle, the old story',
       text: 'from before',
@@ -159,7 +159,7 @@ describe.each([
 
   it('reports a source that answers 429, charges nothing, and sends requests again after Retry-After', async () => {
     const { simulator } = stage;
-    const { api } = await welcome(stage, programs[0]?.url ?? '');
+    const { api } = await openCustomer(stage, programs[0]?.url ?? '');
     const keyword = await watchKeyword(api, {
       name: 'Quiet',
       refreshIntervalSeconds: 1,

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ApiClient, startProgram, until, type Json, type Program } from '#testing';
 import { expectAuditAgrees } from './audit.js';
-import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 
 // One question to several sources, from the estimate to the charge, in the whole program.
 
@@ -13,7 +13,7 @@ let ada: Customer;
 beforeAll(async () => {
   stage = await setStage();
   program = await startProgram('earshot', stage.env);
-  ada = await welcome(stage, program.url);
+  ada = await openCustomer(stage, program.url);
 }, 90_000);
 afterAll(async () => {
   await program?.stop();
@@ -100,7 +100,7 @@ it('an invalid Explore returns 400 with the field, and another account’s Explo
   const estimate = await ada.api.post('/v1/explore/estimate', { question: 'kettle', sources: ['rss'] });
   expect([estimate.status, estimate.body.valid, estimate.body.refusal.status]).toEqual([200, false, 400]);
   const { body: mine } = await ada.api.post('/v1/explore', { ...BODY, sources: ['hackernews'] });
-  const grace = await welcome(stage, program.url, 'free');
+  const grace = await openCustomer(stage, program.url, 'free');
   for (const path of ['', '/items']) {
     const { status: foreign } = await grace.api.get(`/v1/explore/${mine.id}${path}`);
     expect(foreign).toBe(404);
@@ -151,7 +151,7 @@ it('an Explore continues after a crash between the items and the answer, and cha
   await program.stop();
   const env = { ...stage.env, EARSHOT_FAILPOINT: 'explore-after-items-before-answer:1' };
   const doomed = await startProgram('earshot', env);
-  const eve = await welcome(stage, doomed.url);
+  const eve = await openCustomer(stage, doomed.url);
   const { body } = await eve.api.post('/v1/explore', { ...BODY, sources: ['hackernews'] });
   await doomed.ended;
   program = await startProgram('earshot', stage.env);

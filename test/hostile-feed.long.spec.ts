@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startProgram, until, type Program } from '#testing';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 // One account's feeds are as bad as possible, and must not delay another account's posts.
 //
@@ -116,7 +116,7 @@ async function watchFeeds({ api }: Customer): Promise<string> {
 }
 
 it('a hostile feed delays the deliveries of other accounts by at most 2 s, and its permitted part is kept', async () => {
-  const [victim, attacker] = [await welcome(stage, program.url), await welcome(stage, program.url)];
+  const [victim, attacker] = [await openCustomer(stage, program.url), await openCustomer(stage, program.url)];
   await watchKeyword(victim.api, {
     name: 'Lantern',
     refresh_interval_seconds: 1,

@@ -2,7 +2,7 @@ import { ApiClient, openAccount, startProgram, until, type Program } from '#test
 import { BRANDS } from '../apps/earshot/demo-account.js';
 import { makeSpike, setUpChannels } from '../apps/earshot/demo-channels.js';
 import { simulatedChannels } from '../apps/simulator/index.js';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 let stage: Stage;
 let program: Program;
@@ -11,7 +11,7 @@ let customer: Customer;
 beforeAll(async () => {
   stage = await setStage({}, { historyPosts: 60 });
   program = await startProgram('earshot', { ...stage.env, ...simulatedChannels(stage.simulator) });
-  customer = await welcome(stage, program.url);
+  customer = await openCustomer(stage, program.url);
 }, 60_000);
 afterAll(async () => {
   await program?.stop();

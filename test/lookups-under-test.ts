@@ -4,7 +4,7 @@ import { EventStore } from '#event-store';
 import { connectBus, subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
 import { startProgram, until, type ApiAnswer, type Json } from '#testing';
-import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 
 /** The fields of a lookup that decide its charge. */
 export interface LookupFact {
@@ -43,7 +43,7 @@ const PROBES = [
 export async function startLookups(): Promise<LookupsUnderTest> {
   const stage = await setStage();
   const program = await startProgram('earshot', stage.env);
-  const customer = await welcome(stage, program.url);
+  const customer = await openCustomer(stage, program.url);
   const { accountId, api } = customer;
   const bus = await connectBus(stage.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   for (const path of PROBES)

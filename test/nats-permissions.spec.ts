@@ -10,7 +10,7 @@ import { findNatsServer, freePort } from '#embedded';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { ALL_SERVICES, checkout, startProgram, until, type Program } from '#testing';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 const config = fileURLToPath(new URL('deploy/nats/users.conf', checkout));
 const directory = mkdtempSync(join(tmpdir(), 'earshot-permissions-'));
@@ -45,7 +45,7 @@ beforeAll(async () => {
     ALL_SERVICES.map((name) => startProgram(name, { ...stage.env, NATS_URL: urlOf(name) })),
   );
   const gateway = programs.find(({ name }) => name === 'gateway');
-  customer = await welcome(stage, gateway?.url ?? '');
+  customer = await openCustomer(stage, gateway?.url ?? '');
 }, 120_000);
 
 afterAll(async () => {

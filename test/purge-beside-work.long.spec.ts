@@ -1,5 +1,5 @@
 import { startProgram, until, type Program } from '#testing';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 let stage: Stage;
 let program: Program;
@@ -8,7 +8,7 @@ let customer: Customer;
 beforeAll(async () => {
   stage = await setStage();
   program = await startProgram('earshot', stage.env);
-  customer = await welcome(stage, program.url);
+  customer = await openCustomer(stage, program.url);
 }, 60_000);
 afterAll(async () => {
   await program?.stop();

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { ApiClient, until, type Json } from '#testing';
 import { expectAuditAgrees } from './audit.js';
-import { welcome, type Customer, type Stage } from './scenario.js';
+import { openCustomer, type Customer, type Stage } from './scenario.js';
 
 /** The results of the scene, without ids and times, which differ from run to run. */
 export interface Outcome {
@@ -34,23 +34,23 @@ const FIRST_SCANS = (NAMES.length + 2) * POSTS;
 export async function playScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
   const tweetIds = publishPast(stage);
   const [ada, bob, cai] = [
-    await welcome(stage, gateways[0] ?? ''),
-    await welcome(stage, gateways[0] ?? ''),
-    await welcome(stage, gateways[0] ?? '', 'free'),
+    await openCustomer(stage, gateways[0] ?? ''),
+    await openCustomer(stage, gateways[0] ?? ''),
+    await openCustomer(stage, gateways[0] ?? '', 'free'),
   ];
   const [estimates, keywords, deliveries, refusals] = await Promise.all([
-    estimatesOf(new Door(ada, gateways)),
-    livesOf(new Door(ada, gateways)),
-    pushed(stage, new Door(bob, gateways)),
-    refused(new Door(cai, gateways), ada),
+    estimatesOf(new RotatingClient(ada, gateways)),
+    changedKeywords(new RotatingClient(ada, gateways)),
+    pushed(stage, new RotatingClient(bob, gateways)),
+    refused(new RotatingClient(cai, gateways), ada),
   ]);
-  const door = new Door(ada, gateways);
+  const door = new RotatingClient(ada, gateways);
   await lookUp(door, tweetIds);
   const accountIds = [ada, bob, cai].map(({ accountId }) => accountId);
   for (const accountId of accountIds) await expectAuditAgrees(stage.stores, accountId);
   const mentions = await Promise.all([
-    mentionsOf(new Door(ada, gateways), FIRST_SCANS),
-    mentionsOf(new Door(bob, gateways), BURST),
+    mentionsOf(new RotatingClient(ada, gateways), FIRST_SCANS),
+    mentionsOf(new RotatingClient(bob, gateways), BURST),
   ]);
   return {
     mentions: mentions.flat(),
@@ -63,7 +63,7 @@ export async function playScene(stage: Stage, gateways: readonly string[]): Prom
 }
 
 /** One account's client: each request goes to the next gateway. */
-class Door {
+class RotatingClient {
   private turn = 0;
   private readonly clients: ApiClient[];
 
@@ -129,7 +129,7 @@ const sourcesOf = (n: number) => ({
   sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
 });
 
-function estimatesOf(door: Door): Promise<Json[]> {
+function estimatesOf(door: RotatingClient): Promise<Json[]> {
   return Promise.all(
     [...NAMES, ...NAMES].map(async (name, n) => {
       const { body } = await door.api.post('/v1/keywords/estimate', keywordBody(name, sourcesOf(n)));
@@ -140,7 +140,7 @@ function estimatesOf(door: Door): Promise<Json[]> {
 }
 
 /** Creates keywords, changes them concurrently, pauses and resumes them. */
-async function livesOf(door: Door): Promise<Json[]> {
+async function changedKeywords(door: RotatingClient): Promise<Json[]> {
   const made = await Promise.all(
     NAMES.map((name, n) => door.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),
   );
@@ -193,7 +193,7 @@ async function livesOf(door: Door): Promise<Json[]> {
 }
 
 /** Repeats a change that conflicts with another one. */
-async function change(door: Door, id: string, body: object): Promise<void> {
+async function change(door: RotatingClient, id: string, body: object): Promise<void> {
   await until(
     `${JSON.stringify(body)} has landed`,
     async () => {
@@ -205,7 +205,7 @@ async function change(door: Door, id: string, body: object): Promise<void> {
   );
 }
 
-async function polled(door: Door, id: string): Promise<void> {
+async function polled(door: RotatingClient, id: string): Promise<void> {
   await until(
     'every watch has had its first check',
     async () => {
@@ -217,7 +217,7 @@ async function polled(door: Door, id: string): Promise<void> {
 }
 
 /** Creates a keyword that is checked every second, and publishes its posts during all other requests. */
-async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
+async function pushed({ simulator }: Stage, door: RotatingClient): Promise<string[]> {
   const hook = `burst-${door.customer.accountId}`;
   const { body } = await door.once(
     '/v1/keywords',
@@ -245,7 +245,7 @@ async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
 }
 
 /** Requests that must be refused, whichever arrives first and at whichever gateway. */
-async function refused(door: Door, ada: Customer): Promise<string[]> {
+async function refused(door: RotatingClient, ada: Customer): Promise<string[]> {
   const summaryOf = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
   const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: MONTH };
   const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
@@ -264,7 +264,7 @@ async function refused(door: Door, ada: Customer): Promise<string[]> {
   return answers.map(summaryOf).sort();
 }
 
-async function lookUp(door: Door, tweetIds: readonly string[]): Promise<void> {
+async function lookUp(door: RotatingClient, tweetIds: readonly string[]): Promise<void> {
   const found = (n: number) =>
     door.once('/v1/x/tweets/lookup', { ids: [...tweetIds.slice(0, 3 + n), '1'] }, `look ${n}`);
   await Promise.all([
@@ -279,7 +279,7 @@ async function answered(ask: () => Promise<{ status: number; body: Json }>): Pro
 }
 
 /** Waits until all mentions are listed: ClickHouse can receive a mention after its webhook was delivered. */
-async function mentionsOf(door: Door, count: number): Promise<string[]> {
+async function mentionsOf(door: RotatingClient, count: number): Promise<string[]> {
   const names = new Map((await door.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
   const mentions = await until(
     `${count} mentions are listed`,

@@ -56,7 +56,7 @@ export async function setStage(
 }
 
 /** Opens an account and gives its secret to the receiver. */
-export async function welcome(stage: Stage, gatewayUrl: string, plan?: string): Promise<Customer> {
+export async function openCustomer(stage: Stage, gatewayUrl: string, plan?: string): Promise<Customer> {
   const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl, plan);
   stage.simulator.receiver.addSecret('*', signingSecret);
   return { api: new ApiClient(gatewayUrl, apiKey, checkDescribed), accountId, signingSecret };

@@ -14,7 +14,7 @@ import type { FaultKind } from '../apps/simulator/index.js';
 import { searchOf } from '../apps/simulator/searches.js';
 import { expectAuditAgrees } from './audit.js';
 import { connectBilling, type BillingUnderTest } from './interface/billing-under-test.js';
-import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 import { VirtualClock } from './virtual-clock.js';
 
 // Runs one hour of all work that moves credits in one minute: programs, database and upstreams use a clock
@@ -46,11 +46,11 @@ let began: number;
 beforeAll(async () => {
   const env = { ...clock.env, LANE_LEASE_MS: '90000', POLL_TICK_MS: '3000' };
   stage = await setStage(env, { clock, ratePerSecond: 0.05 });
-  await clock.teach(stage.stores);
+  await clock.applyTo(stage.stores);
   const started = await startServices(stage.env, [...ALL_SERVICES]);
   programs = new Map(started.map((program) => [program.name, program]));
   const gateway = programs.get('gateway')?.url ?? '';
-  [rich, poor] = [await welcome(stage, gateway), await welcome(stage, gateway, 'free')];
+  [rich, poor] = [await openCustomer(stage, gateway), await openCustomer(stage, gateway, 'free')];
   billing = await connectBilling(stage.stores.natsUrl);
   database = await openDatabase(stage.stores.databaseUrl, 'spec', 2);
   began = clock.now().getTime();

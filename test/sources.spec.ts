@@ -2,7 +2,7 @@ import { BODY_KEY_OF, BODY_KEYS, type SourceId } from '#contracts';
 import { startProgram, until, type Program } from '#testing';
 import { SIMULATED_SOURCES, type PostInput } from '../apps/simulator/index.js';
 import { searchOf } from '../apps/simulator/searches.js';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 // Follows a post of the simulated world to a mention and a verified webhook, once on each source.
 
@@ -13,7 +13,7 @@ let customer: Customer;
 beforeAll(async () => {
   stage = await setStage();
   program = await startProgram('earshot', stage.env);
-  customer = await welcome(stage, program.url);
+  customer = await openCustomer(stage, program.url);
 }, 90_000);
 afterAll(async () => {
   await program?.stop();

@@ -47,7 +47,7 @@ function sources(): string[] {
 }
 
 /** The statements in the text of a file that write a table of another folder. */
-function strangeWrites(path: string, text: string): string[] {
+function writesToForeignTables(path: string, text: string): string[] {
   const strange = Object.entries(TABLES).flatMap(([owner, tables]) =>
     path.startsWith(`${owner}/`) ? [] : tables,
   );
@@ -61,9 +61,9 @@ function strangeWrites(path: string, text: string): string[] {
 describe('the tables of Postgres', () => {
   it('are written only by the folder that owns them', () => {
     // If this fails: change the table of another folder by a fact, or by a command to its owner.
-    expect(sources().flatMap((path) => strangeWrites(path, readFileSync(join(root, path), 'utf8')))).toEqual(
-      [],
-    );
+    expect(
+      sources().flatMap((path) => writesToForeignTables(path, readFileSync(join(root, path), 'utf8'))),
+    ).toEqual([]);
   });
 
   it('each have an owner that writes them', () => {
@@ -78,9 +78,11 @@ describe('the tables of Postgres', () => {
   });
 
   it('are protected by a check that finds a statement on the table of another folder', () => {
-    expect(strangeWrites('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
+    expect(writesToForeignTables('apps/gateway/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([
       'apps/gateway/x.ts: UPDATE keywords',
     ]);
-    expect(strangeWrites('apps/keywords/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual([]);
+    expect(writesToForeignTables('apps/keywords/x.ts', 'await sql(`UPDATE keywords SET name = 1`)')).toEqual(
+      [],
+    );
   });
 });

@@ -6,7 +6,7 @@ import {
   type OtlpCollector,
   type Program,
 } from '#testing';
-import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+import { setStage, watchKeyword, openCustomer, type Customer, type Stage } from './scenario.js';
 
 let collector: OtlpCollector;
 let stage: Stage;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     TRUST_TRACEPARENT: 'true',
   });
   program = await startProgram('earshot', stage.env);
-  customer = await welcome(stage, program.url);
+  customer = await openCustomer(stage, program.url);
 }, 90_000);
 afterAll(async () => {
   await program?.stop();

@@ -29,7 +29,7 @@ export class VirtualClock implements Clock {
    * Makes new connections of the database use this clock: its function `now()` is found before the function
    * of Postgres.
    */
-  async teach({ databaseUrl }: IsolatedStores): Promise<void> {
+  async applyTo({ databaseUrl }: IsolatedStores): Promise<void> {
     const database = await new DataSource({ type: 'postgres', url: databaseUrl }).initialize();
     const name = new URL(databaseUrl).pathname.slice(1);
     const epoch = `to_timestamp(${this.epochMs / 1000})`;

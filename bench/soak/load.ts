@@ -27,7 +27,7 @@ type Ask = (
 interface Kind {
   name: string;
   share: number;
-  rightly: readonly number[];
+  expectedStatuses: readonly number[];
   /** Maximum number of concurrent runs; further ones are skipped. */
   most?: number;
   run(ask: Ask, target: LoadTarget): Promise<Answer>;
@@ -54,70 +54,80 @@ const MOST_OPEN = 400;
 
 /** The share of each kind is its number among 200 requests. */
 const KINDS: readonly Kind[] = [
-  { name: 'mentions', share: 40, rightly: [200], run: (ask) => ask('GET', '/v1/mentions?limit=50') },
+  { name: 'mentions', share: 40, expectedStatuses: [200], run: (ask) => ask('GET', '/v1/mentions?limit=50') },
   {
     name: 'mentions with a text',
     share: 10,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask) => ask('GET', '/v1/mentions?q=rocket&source=reddit&source=bluesky&include=dropped'),
   },
   {
     name: 'results of a keyword',
     share: 20,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask, { keywordIds }) => ask('GET', `/v1/keywords/${oneOf(keywordIds)}/results?limit=100`),
   },
   {
     name: 'series',
     share: 20,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask) => ask('GET', '/v1/mentions/series?bucket=hour&group=source'),
   },
   {
     name: 'activity',
     share: 20,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask, { keywordIds }) => ask('GET', `/v1/keywords/${oneOf(keywordIds)}/activity?limit=200`),
   },
-  { name: 'deliveries', share: 6, rightly: [200], run: (ask) => ask('GET', '/v1/deliveries?limit=50') },
-  { name: 'export', share: 4, rightly: [200], run: (ask) => ask('GET', '/v1/mentions/export?format=csv') },
+  {
+    name: 'deliveries',
+    share: 6,
+    expectedStatuses: [200],
+    run: (ask) => ask('GET', '/v1/deliveries?limit=50'),
+  },
+  {
+    name: 'export',
+    share: 4,
+    expectedStatuses: [200],
+    run: (ask) => ask('GET', '/v1/mentions/export?format=csv'),
+  },
   {
     name: 'estimate',
     share: 20,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask) => ask('POST', '/v1/keywords/estimate', keyword('Soak')),
   },
   // The number of keywords that exist at the same time is also bounded, because each is polled.
-  { name: 'create and purge', share: 6, rightly: [204], most: 8, run: createAndPurge },
-  { name: 'labels', share: 10, rightly: [200], run: changeLabels },
+  { name: 'create and purge', share: 6, expectedStatuses: [204], most: 8, run: createAndPurge },
+  { name: 'labels', share: 10, expectedStatuses: [200], run: changeLabels },
   {
     name: 'webhook test',
     share: 1,
-    rightly: [200],
+    expectedStatuses: [200],
     run: (ask, { hookUrl }) => ask('POST', '/v1/webhooks/test', { url: hookUrl }),
   },
   {
     name: 'refused body',
     share: 13,
-    rightly: [400],
+    expectedStatuses: [400],
     run: (ask) => ask('POST', '/v1/keywords', oneOf(REFUSED)),
   },
   {
     name: 'refused large body',
     share: 1,
-    rightly: [400, 413],
+    expectedStatuses: [400, 413],
     run: (ask) => ask('POST', '/v1/keywords', { ...keyword('Soak'), sources: Array(200_000).fill(7) }),
   },
   {
     name: 'bad key',
     share: 9,
-    rightly: [401],
+    expectedStatuses: [401],
     run: (ask) => ask('GET', '/v1/mentions', undefined, { 'x-api-key': `nobody-${newId()}` }),
   },
   {
     name: "another's keyword",
     share: 20,
-    rightly: [404],
+    expectedStatuses: [404],
     run: (ask) => ask('GET', `/v1/keywords/${newId()}`),
   },
 ];
@@ -214,7 +224,8 @@ export class Load {
       .run((...asked) => this.ask(...asked), this.target)
       .catch((): Answer => ({ status: 0, text: '' }))
       .then(({ status }) => {
-        if (!kind.rightly.includes(status)) results.wrong.set(status, (results.wrong.get(status) ?? 0) + 1);
+        if (!kind.expectedStatuses.includes(status))
+          results.wrong.set(status, (results.wrong.get(status) ?? 0) + 1);
       })
       .finally(() => {
         this.open.delete(done);

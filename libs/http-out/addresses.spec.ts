@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
 import { notAllowed } from './outbound-error.js';
-import { door, faultOf, get, inside, outside, text } from './testing/door.js';
+import { guardedClient, faultOf, get, forbiddenServer, allowedServer, text } from './testing/door.js';
 
 describe('the client, with an address in the URL,', () => {
   it('refuses private addresses in every spelling, without connecting', async () => {
-    const http = door({ allow: [] });
+    const http = guardedClient({ allow: [] });
     const hosts = fc.oneof(
       fc.tuple(privateIpv4, v4Spelling).map(([address, spell]) => spell(address)),
       fc.tuple(privateIpv4, v4InV6).map(([address, embed]) => `[${embed(address)}]`),
@@ -28,8 +28,10 @@ describe('the client, with an address in the URL,', () => {
     'LOCALHOST.',
     'a.localhost',
   ])('never reaches a server on this machine as %s', async (host) => {
-    const server = await inside();
-    expect(await faultOf(door().request(get(`http://${host}:${server.port}/`)))).toMatch(/^blocked: /);
+    const server = await forbiddenServer();
+    expect(await faultOf(guardedClient().request(get(`http://${host}:${server.port}/`)))).toMatch(
+      /^blocked: /,
+    );
     expect(server.connections()).toBe(0);
   });
 
@@ -42,20 +44,20 @@ describe('the client, with an address in the URL,', () => {
     ['http://example.org@127.0.0.1/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org:0/', 'invalid_url: port 0 cannot be reached'],
   ])('refuses %s', async (url, fault) => {
-    expect(await faultOf(door().request(get(url)))).toBe(fault);
+    expect(await faultOf(guardedClient().request(get(url)))).toBe(fault);
   });
 
   it('reaches the addresses that EGRESS_ALLOW names, also localhost', async () => {
-    const server = await inside((_, response) => response.end('hello'));
-    const http = door({ allow: ['127.0.0.0/8'] });
+    const server = await forbiddenServer((_, response) => response.end('hello'));
+    const http = guardedClient({ allow: ['127.0.0.0/8'] });
     for (const host of ['127.0.0.1', '127.1', 'localhost']) {
       expect(text((await http.request(get(`http://${host}:${server.port}/`))).bytes)).toBe('hello');
     }
   });
 
   it('reaches any address when the request is trusted, over separate connections', async () => {
-    const server = await inside();
-    const http = door();
+    const server = await forbiddenServer();
+    const http = guardedClient();
     expect((await http.request(get(server.origin, { trusted: true }))).status).toBe(200);
     expect(await faultOf(http.request(get(server.origin)))).toMatch(/^blocked: /);
   });
@@ -64,7 +66,7 @@ describe('the client, with an address in the URL,', () => {
 describe('the client, with addresses from DNS,', () => {
   it('refuses a name when any of its answers is private', async () => {
     let answers: string[] = [];
-    const http = door({ resolve: () => Promise.resolve(answers) });
+    const http = guardedClient({ resolve: () => Promise.resolve(answers) });
     let names = 0;
     const privateAddress = fc.oneof(
       privateIpv4,
@@ -82,14 +84,14 @@ describe('the client, with addresses from DNS,', () => {
   });
 
   it('connects to the checked address, and not to one of a later lookup', async () => {
-    const server = await outside((_, response) => response.end('outside'));
+    const server = await allowedServer((_, response) => response.end('outside'));
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;
-    const http = door({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
+    const http = guardedClient({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
     const url = `http://rebinding.example:${server.port}/`;
     expect(text((await http.request(get(url))).bytes)).toBe('outside');
     expect(lookups).toBe(1);
-    const again = door({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
+    const again = guardedClient({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
     expect(await faultOf(again.request(get(url)))).toMatch(/^blocked: /);
   });
 
@@ -100,13 +102,13 @@ describe('the client, with addresses from DNS,', () => {
     ['is refused by the name server', () => Promise.reject(Object.assign(new Error(), { code: 'EREFUSED' }))],
     ['cannot be looked up', () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))],
   ])('reports the same error for a name that %s', async (_, resolve) => {
-    const fault = await faultOf(door({ resolve }).request(get('http://inside.example/x?token=1')));
+    const fault = await faultOf(guardedClient({ resolve }).request(get('http://inside.example/x?token=1')));
     expect(fault.replace(/^\w+: /, '')).toBe(notAllowed('inside.example'));
     expect(fault).toContain('address not allowed');
   });
 
   it('keeps its deadline when the name server does not answer', async () => {
-    const http = door({ resolve: () => new Promise(() => undefined) });
+    const http = guardedClient({ resolve: () => new Promise(() => undefined) });
     expect(await faultOf(http.request(get('http://slow.example/', { deadlineMs: 30 })))).toBe(
       'timeout: slow.example did not answer completely within 0.03 s',
     );

@@ -1,6 +1,6 @@
 import { createOutboundHttp, type OutboundDispatch, type OutboundError } from './index.js';
 import type { Answer } from './exchange.js';
-import { inside, outside } from './testing/door.js';
+import { forbiddenServer, allowedServer } from './testing/door.js';
 
 const doors: { close(): Promise<void> }[] = [];
 afterEach(() => Promise.all(doors.splice(0).map((one) => one.close())));
@@ -41,7 +41,7 @@ async function faultOf(request: OutboundDispatch, http = openDoor()) {
 describe('a request with a callback', () => {
   it('sends its flat list of headers, its user agent and its body, and calls back once', async () => {
     let seen: unknown;
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -58,7 +58,7 @@ describe('a request with a callback', () => {
   });
 
   it('does not reach a private address that is in the URL or behind a name', async () => {
-    const server = await inside();
+    const server = await forbiddenServer();
     const { port } = new URL(server.origin);
     for (const host of ['127.0.0.1', '2130706433', 'localhost'])
       expect(await faultOf(post(`http://${host}:${port}/`))).toMatch(/^blocked: .*address not allowed/);
@@ -66,21 +66,23 @@ describe('a request with a callback', () => {
   });
 
   it('does not follow a redirect', async () => {
-    const hidden = await inside();
-    const server = await outside((_, response) => response.writeHead(302, { location: hidden.origin }).end());
+    const hidden = await forbiddenServer();
+    const server = await allowedServer((_, response) =>
+      response.writeHead(302, { location: hidden.origin }).end(),
+    );
     const [[, answer] = []] = await outcomesOf(post(server.origin));
     expect(answer?.status).toBe(302);
   });
 
   it('ends at its deadline when no answer comes, and calls back once', async () => {
-    const server = await outside(() => undefined);
+    const server = await allowedServer(() => undefined);
     const outcomes = await outcomesOf(post(server.origin, { deadlineMs: 50 }));
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcomes.map(([error]) => error?.kind)).toEqual(['timeout']);
   });
 
   it('truncates or refuses an answer that is too long', async () => {
-    const server = await outside((_, response) => response.end('x'.repeat(50_000)));
+    const server = await allowedServer((_, response) => response.end('x'.repeat(50_000)));
     const [[, answer] = []] = await outcomesOf(post(server.origin, { overflow: 'cut' }));
     expect(answer?.bytes.length).toBe(1000);
     expect(await faultOf(post(server.origin))).toMatch(/^too_large: /);

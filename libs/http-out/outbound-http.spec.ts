@@ -1,22 +1,24 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { until } from '#testing';
-import { door, faultOf, get, outside, text } from './testing/door.js';
+import { guardedClient, faultOf, get, allowedServer, text } from './testing/door.js';
 
 describe('the deadline', () => {
   it('covers the whole request: a slow body does not restart it', async () => {
-    const server = await outside((_, response) => {
+    const server = await allowedServer((_, response) => {
       const drip = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(drip));
     });
     const startedAt = performance.now();
-    expect(await faultOf(door().request(get(server.origin, { deadlineMs: 100 })))).toMatch(/^timeout: /);
+    expect(await faultOf(guardedClient().request(get(server.origin, { deadlineMs: 100 })))).toMatch(
+      /^timeout: /,
+    );
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
   it('includes the wait for a free connection, and a late request is not sent', async () => {
     const answer: (() => void)[] = [];
-    const server = await outside((_, response) => answer.push(() => response.end()));
-    const http = door({ connectionsPerOrigin: 1 });
+    const server = await allowedServer((_, response) => answer.push(() => response.end()));
+    const http = guardedClient({ connectionsPerOrigin: 1 });
     const first = http.request(get(server.origin));
     await until('the first request arrives', () => answer.length === 1);
     expect(await faultOf(http.request(get(server.origin, { deadlineMs: 30 })))).toMatch(/^timeout: /);
@@ -30,11 +32,11 @@ describe('the deadline', () => {
   });
 
   it('includes redirects', async () => {
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/never' }).end();
     });
     expect(
-      await faultOf(door().request(get(server.origin, { redirects: 'follow', deadlineMs: 60 }))),
+      await faultOf(guardedClient().request(get(server.origin, { redirects: 'follow', deadlineMs: 60 }))),
     ).toMatch(/^timeout: /);
   });
 });
@@ -49,11 +51,11 @@ describe('the size limit', () => {
 
   it.each(encodings)('of a %s answer applies after decoding', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(50_000_000));
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       response.setHeader('content-encoding', encoding);
       response.end(request.url === '/bomb' ? bomb : compress(Buffer.from('plain words')));
     });
-    const http = door();
+    const http = guardedClient();
     expect(text((await http.request(get(server.origin))).bytes)).toBe('plain words');
     expect(await faultOf(http.request(get(`${server.origin}/bomb`)))).toBe(
       `too_large: 127.0.0.2:${server.port} answered with more than 976 KiB`,
@@ -63,18 +65,18 @@ describe('the size limit', () => {
   });
 
   it('truncates a longer answer when the caller only needs its beginning', async () => {
-    const server = await outside((_, response) => {
+    const server = await allowedServer((_, response) => {
       response.write('0123456789');
       response.write('0123456789');
     });
-    const answer = await door().request(get(server.origin, { maxBytes: 15, overflow: 'cut' }));
+    const answer = await guardedClient().request(get(server.origin, { maxBytes: 15, overflow: 'cut' }));
     expect([answer.status, text(answer.bytes)]).toEqual([200, '012345678901234']);
   });
 
   it('refuses a longer answer by default, and accepts one of exactly the limit', async () => {
-    const server = await outside((_, response) => response.end('0123456789'));
-    expect((await door().request(get(server.origin, { maxBytes: 10 }))).bytes.length).toBe(10);
-    expect(await faultOf(door().request(get(server.origin, { maxBytes: 9 })))).toBe(
+    const server = await allowedServer((_, response) => response.end('0123456789'));
+    expect((await guardedClient().request(get(server.origin, { maxBytes: 10 }))).bytes.length).toBe(10);
+    expect(await faultOf(guardedClient().request(get(server.origin, { maxBytes: 9 })))).toBe(
       `too_large: 127.0.0.2:${server.port} answered with more than 9 bytes`,
     );
   });
@@ -83,32 +85,32 @@ describe('the size limit', () => {
     ['gzip', 'this is not gzip', 'answered with broken compression'],
     ['zstd', '', 'answered in a content encoding that is not supported'],
   ])('refuses an answer whose %s encoding cannot be decoded', async (encoding, body, reason) => {
-    const server = await outside((_, response) => {
+    const server = await allowedServer((_, response) => {
       response.setHeader('content-encoding', encoding);
       response.end(body);
     });
-    expect(await faultOf(door().request(get(server.origin)))).toBe(
+    expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} ${reason}`,
     );
   });
 
   it('returns the decoded part of a compressed answer that is cut short', async () => {
-    const server = await outside((_, response) => {
+    const server = await allowedServer((_, response) => {
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync('word '.repeat(10)).subarray(0, -9));
     });
-    expect(text((await door().request(get(server.origin))).bytes)).toMatch(/^word /);
+    expect(text((await guardedClient().request(get(server.origin))).bytes)).toMatch(/^word /);
   });
 });
 
 describe('cookies', () => {
   it('of an answer are returned one by one, although their dates contain commas', async () => {
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2; Path=/'];
       response.setHeader('set-cookie', request.url === '/one' ? cookies.slice(1) : cookies);
       response.end();
     });
-    const cookiesOf = async (url: string) => (await door().request(get(url))).setCookies;
+    const cookiesOf = async (url: string) => (await guardedClient().request(get(url))).setCookies;
     expect(await cookiesOf(server.origin)).toEqual([
       'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT',
       'b=2; Path=/',
@@ -117,18 +119,18 @@ describe('cookies', () => {
   });
 
   it('are absent when the answer sets none', async () => {
-    const server = await outside((_, response) => response.end());
-    expect(await door().request(get(server.origin))).not.toHaveProperty('setCookies');
+    const server = await allowedServer((_, response) => response.end());
+    expect(await guardedClient().request(get(server.origin))).not.toHaveProperty('setCookies');
   });
 });
 
 describe('connections', () => {
   it('are kept alive, and limited per origin', async () => {
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       request.resume();
       request.on('end', () => response.end('ok'));
     });
-    const http = door({ connectionsPerOrigin: 3 });
+    const http = guardedClient({ connectionsPerOrigin: 3 });
     const post = () => http.request(get(server.origin, { method: 'POST', body: '{"a":1}' }));
     await Promise.all(Array.from({ length: 60 }, post));
     expect(server.requests.length).toBe(60);
@@ -136,27 +138,27 @@ describe('connections', () => {
   });
 
   it('that are refused or cut short are reported in plain words', async () => {
-    const server = await outside((request) => request.socket.destroy());
-    expect(await faultOf(door().request(get(server.origin)))).toBe(
+    const server = await allowedServer((request) => request.socket.destroy());
+    expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} closed the connection before the answer was complete`,
     );
     await server.close();
-    expect(await faultOf(door().request(get(server.origin)))).toBe(
+    expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} refused the connection`,
     );
   });
 
   it('send our user agent, unless the request sets its own', async () => {
-    const server = await outside((request, response) => response.end(request.headers['user-agent']));
-    const http = door({ userAgent: 'earshot/1' });
+    const server = await allowedServer((request, response) => response.end(request.headers['user-agent']));
+    const http = guardedClient({ userAgent: 'earshot/1' });
     expect(text((await http.request(get(server.origin))).bytes)).toBe('earshot/1');
     const own = await http.request(get(server.origin, { headers: { 'user-agent': 'own' } }));
     expect(text(own.bytes)).toBe('own');
   });
 
   it('end at the shutdown of the client, and nothing is sent after it', async () => {
-    const server = await outside(() => undefined);
-    const http = door();
+    const server = await allowedServer(() => undefined);
+    const http = guardedClient();
     const pending = faultOf(http.request(get(server.origin)));
     await until('it asks', () => server.requests.length === 1);
     await http.close();

@@ -1,30 +1,36 @@
-import { door, faultOf, get, inside, outside, text } from './testing/door.js';
+import { guardedClient, faultOf, get, forbiddenServer, allowedServer, text } from './testing/door.js';
 
 describe('redirects', () => {
   it('are returned unchanged when they are not followed', async () => {
-    const server = await outside((_, response) => response.writeHead(302, { location: '/b' }).end());
-    expect((await door().request(get(`${server.origin}/a`))).status).toBe(302);
+    const server = await allowedServer((_, response) => response.writeHead(302, { location: '/b' }).end());
+    expect((await guardedClient().request(get(`${server.origin}/a`))).status).toBe(302);
     expect(server.requests.length).toBe(1);
   });
 
   it('never lead to a private address', async () => {
-    const secret = await inside();
-    const server = await outside((_, response) => response.writeHead(302, { location: secret.origin }).end());
-    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toMatch(/^blocked: /);
-    const metadata = await outside((_, response) =>
+    const secret = await forbiddenServer();
+    const server = await allowedServer((_, response) =>
+      response.writeHead(302, { location: secret.origin }).end(),
+    );
+    expect(await faultOf(guardedClient().request(get(server.origin, { redirects: 'follow' })))).toMatch(
+      /^blocked: /,
+    );
+    const metadata = await allowedServer((_, response) =>
       response.writeHead(301, { location: '//169.254.169.254/latest/meta-data' }).end(),
     );
-    expect(await faultOf(door().request(get(metadata.origin, { redirects: 'follow' })))).toMatch(
+    expect(await faultOf(guardedClient().request(get(metadata.origin, { redirects: 'follow' })))).toMatch(
       /^blocked: /,
     );
     expect(secret.connections()).toBe(0);
   });
 
   it('of a trusted host to another host are checked', async () => {
-    const secret = await inside();
-    const server = await inside((_, response) => response.writeHead(302, { location: secret.origin }).end());
+    const secret = await forbiddenServer();
+    const server = await forbiddenServer((_, response) =>
+      response.writeHead(302, { location: secret.origin }).end(),
+    );
     const request = get(server.origin, { redirects: 'follow', trusted: true });
-    expect(await faultOf(door().request(request))).toMatch(/^blocked: /);
+    expect(await faultOf(guardedClient().request(request))).toMatch(/^blocked: /);
   });
 
   it('report as a permanent move only the redirects before the first temporary one', async () => {
@@ -34,24 +40,26 @@ describe('redirects', () => {
       '/c': [302, '/d'],
       '/x': [302, '/b'],
     };
-    const server = await outside((request, response) => {
+    const server = await allowedServer((request, response) => {
       const step = steps[request.url ?? ''];
       if (step) response.writeHead(step[0], { location: step[1] }).end();
       else response.end(request.url);
     });
-    const moved = await door().request(get(`${server.origin}/a`, { redirects: 'follow' }));
+    const moved = await guardedClient().request(get(`${server.origin}/a`, { redirects: 'follow' }));
     expect([text(moved.bytes), moved.url, moved.movedTo]).toEqual([
       '/d',
       `${server.origin}/d`,
       `${server.origin}/c`,
     ]);
-    const lent = await door().request(get(`${server.origin}/x`, { redirects: 'follow' }));
+    const lent = await guardedClient().request(get(`${server.origin}/x`, { redirects: 'follow' }));
     expect([lent.url, lent.movedTo]).toEqual([`${server.origin}/d`, undefined]);
   });
 
   it('are followed at most five times', async () => {
-    const server = await outside((_, response) => response.writeHead(302, { location: '/again' }).end());
-    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toBe(
+    const server = await allowedServer((_, response) =>
+      response.writeHead(302, { location: '/again' }).end(),
+    );
+    expect(await faultOf(guardedClient().request(get(server.origin, { redirects: 'follow' })))).toBe(
       `redirect: 127.0.0.2:${server.port} redirects more than 5 times`,
     );
     expect(server.requests.length).toBe(6);
@@ -61,20 +69,22 @@ describe('redirects', () => {
     [{}, 'redirects without a target'],
     [{ location: 'http://[' }, 'redirects to something that is not an address'],
   ])('without a usable target are an error (%j)', async (headers, reason) => {
-    const server = await outside((_, response) => response.writeHead(301, headers).end());
-    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toContain(
+    const server = await allowedServer((_, response) => response.writeHead(301, headers).end());
+    expect(await faultOf(guardedClient().request(get(server.origin, { redirects: 'follow' })))).toContain(
       `redirect: 127.0.0.2:${server.port} ${reason}`,
     );
   });
 
   it('drop credentials when they lead to another host, and bodies when they become a GET', async () => {
-    const second = await outside((request, response) => {
+    const second = await allowedServer((request, response) => {
       response.end(
         JSON.stringify([request.method, request.headers.authorization, request.headers['x-kept']]),
       );
     });
-    const first = await outside((_, response) => response.writeHead(302, { location: second.origin }).end());
-    const answer = await door().request(
+    const first = await allowedServer((_, response) =>
+      response.writeHead(302, { location: second.origin }).end(),
+    );
+    const answer = await guardedClient().request(
       get(first.origin, {
         method: 'POST',
         body: 'x=1',
@@ -86,13 +96,13 @@ describe('redirects', () => {
   });
 
   it('are rerouted hop by hop, and reported with their original addresses', async () => {
-    const proxy = await inside((request, response) => {
+    const proxy = await forbiddenServer((request, response) => {
       if (request.url === '/feed')
         response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();
       else response.end(request.url);
     });
     const reroute = (url: string) => proxy.origin + new URL(url).pathname + new URL(url).search;
-    const answer = await door().request(
+    const answer = await guardedClient().request(
       get('https://old.example/feed', { redirects: 'follow', trusted: true, reroute }),
     );
     expect([text(answer.bytes), answer.url, answer.movedTo]).toEqual([

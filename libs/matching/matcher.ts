@@ -98,7 +98,7 @@ class IndexedMatcher implements Matcher {
   /** Searches that match every post. */
   private readonly always: number[] = [];
   /** Searches in mode `platform`. */
-  private readonly trusting = new Set<number>();
+  private readonly platformSearches = new Set<number>();
   private readonly indexes: { index: WordIndex | SubstringIndex; entries: Entry[] }[] = [];
   private readonly folder = new Folder();
 
@@ -124,7 +124,7 @@ class IndexedMatcher implements Matcher {
   match(post: MatchableText): SearchMatch[] {
     const progress = new Map<number, Progress>();
     for (const search of this.always) progress.set(search, { query: false, term: false, matches: [] });
-    this.look('title', post.title, progress, post.titleOfParent ? this.trusting : undefined);
+    this.look('title', post.title, progress, post.titleOfParent ? this.platformSearches : undefined);
     this.look('text', post.text, progress);
     const matched: SearchMatch[] = [];
     for (const search of [...progress.keys()].sort((a, b) => a - b)) {
@@ -137,7 +137,7 @@ class IndexedMatcher implements Matcher {
   }
 
   private enter(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
-    if (asksForNothing(search)) return;
+    if (hasOnlyInvisibleTerms(search)) return;
     const asked = new Set<string>();
     const ask = (term: string, isQuery: boolean): boolean => {
       // People put phrases in quotes, as in search boxes. `word` searches for the phrase anyway, so the quotes are
@@ -155,7 +155,7 @@ class IndexedMatcher implements Matcher {
     let term = false;
     for (const each of search.terms) if (ask(each, false)) term = true;
     const free = search.mode === 'platform' || !(query || term);
-    if (search.mode === 'platform') this.trusting.add(number);
+    if (search.mode === 'platform') this.platformSearches.add(number);
     this.needs[number] = free ? { query: false, term: false } : { query, term };
     if (free) this.always.push(number);
   }
@@ -200,7 +200,7 @@ class IndexedMatcher implements Matcher {
  * True if the query or all terms have only invisible characters. Earlier releases stored such searches; they match no
  * post.
  */
-function asksForNothing({ query = '', terms }: SearchTerms): boolean {
+function hasOnlyInvisibleTerms({ query = '', terms }: SearchTerms): boolean {
   return isInvisible(query) || (terms.some(isInvisible) && terms.every((term) => foldTerm(term) === ''));
 }
 

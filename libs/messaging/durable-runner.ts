@@ -76,7 +76,7 @@ class DurableLoop implements RunningDurable {
         'messaging.batch.message_count': part.length,
       },
     };
-    this.supply.goesOn(batch);
+    this.supply.reportProgress(batch);
     try {
       return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {

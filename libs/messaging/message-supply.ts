@@ -88,7 +88,7 @@ export class MessageSupply {
   }
 
   /** Reports progress of the batch: its time limit starts again. */
-  goesOn(batch: readonly JsMsg[]): void {
+  reportProgress(batch: readonly JsMsg[]): void {
     this.underWay.set(batch, Date.now());
   }
 

@@ -53,12 +53,12 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   setInterval(() => undefined, 2 ** 30);
   try {
     const config = readConfig();
-    stopping.signal.addEventListener('abort', () => beginToEnd(config.SHUTDOWN_GRACE_MS));
+    stopping.signal.addEventListener('abort', () => startStopTimer(config.SHUTDOWN_GRACE_MS));
     const running = await startUnlessStopped(() => start(config, stopping.signal), stopping.signal);
     const failure = stopping.signal.aborted ? undefined : await endOf(stopping.signal, running);
     if (failure) {
       console.error(`Earshot stops, because it cannot continue: ${failure.message}`);
-      beginToEnd(config.SHUTDOWN_GRACE_MS);
+      startStopTimer(config.SHUTDOWN_GRACE_MS);
     }
     await running?.stop();
     await stopTracing();
@@ -88,7 +88,7 @@ async function startUnlessStopped(
 }
 
 /** Starts a timer that ends the process even if something hangs or fails. */
-function beginToEnd(graceMs: number): void {
+function startStopTimer(graceMs: number): void {
   setTimeout(() => {
     console.error('The stop took too long. Work that was still running was interrupted.');
     process.exit(1);

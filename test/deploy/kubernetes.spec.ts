@@ -48,8 +48,8 @@ const MODELS: Record<string, new (manifest: never) => { validate(): void }> = {
   ...{ PodMonitor, ScaledObject, Secret, Service, StatefulSet },
 };
 const OVERLAY = 'deploy/kubernetes/overlays/example';
-const ROOMS = ['base', 'components/autoscaling', 'components/monitoring', 'overlays/example', '../nats'];
-const files = ROOMS.flatMap((room) => {
+const FOLDERS = ['base', 'components/autoscaling', 'components/monitoring', 'overlays/example', '../nats'];
+const files = FOLDERS.flatMap((room) => {
   const { resources } = readYaml<Kustomization>('deploy/kubernetes', room, 'kustomization.yaml');
   return resources
     .filter((name) => name.endsWith('.yaml'))
@@ -99,7 +99,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('include every manifest of their folders', () => {
-    for (const room of ROOMS) {
+    for (const room of FOLDERS) {
       const there = readdirSync(join(ROOT, 'deploy/kubernetes', room)).filter((name) =>
         name.endsWith('.yaml'),
       );

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { startProgram, until, type Program } from '#testing';
 import { simulatedLlm } from '../../apps/simulator/index.js';
-import { setStage, watchKeyword, welcome, type Stage } from '../scenario.js';
+import { setStage, watchKeyword, openCustomer, type Stage } from '../scenario.js';
 import { documentedMetrics, withoutHistogramSuffix } from './documented-metrics.js';
 
 let stage: Stage;
@@ -30,7 +30,7 @@ async function publishedMetrics(): Promise<{ text: string; published: Map<string
 
 describe('/metrics of a running installation', () => {
   it('has exactly the metrics and labels of docs/operations.md', async () => {
-    const { api } = await welcome(stage, program.url);
+    const { api } = await openCustomer(stage, program.url);
     await watchKeyword(api, {
       name: 'Kettle',
       refresh_interval_seconds: 1,

@@ -10,7 +10,7 @@ import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { startReceiver, type Receiver } from '../../apps/delivery/testing/delivery-under-test.js';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
-import { startQuietServices } from './quiet-services.js';
+import { startServicesWithoutSources } from './quiet-services.js';
 
 /** The interface, the services behind it, and a receiver of webhooks. */
 export interface DeliveriesUnderTest {
@@ -51,7 +51,11 @@ export async function startDeliveries(
   more: (url: string) => NodeJS.ProcessEnv = () => ({}),
 ): Promise<DeliveriesUnderTest> {
   const service = await startInterface(more(''));
-  const others: RunningService[] = await startQuietServices(service.stores, withDelivery, more(service.url));
+  const others: RunningService[] = await startServicesWithoutSources(
+    service.stores,
+    withDelivery,
+    more(service.url),
+  );
   const receiver = await startReceiver();
   const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const database = await openDatabase(service.stores.databaseUrl, 'spec', 2);

@@ -10,7 +10,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
-import { startQuietServices } from './quiet-services.js';
+import { startServicesWithoutSources } from './quiet-services.js';
 
 /** The interface, the services behind it, and an account with a keyword to which mentions are added. */
 export class MentionsScene {
@@ -22,7 +22,7 @@ export class MentionsScene {
 
   async start(): Promise<void> {
     this.service = await startInterface();
-    this.others = await startQuietServices(this.service.stores);
+    this.others = await startServicesWithoutSources(this.service.stores);
     this.ada = await this.service.tenant();
     this.bus = await connectBus(this.service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
     this.keyword = (await this.ada.api.post('/v1/keywords', keywordBody())).body;

@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
-import { startQuietServices } from './quiet-services.js';
+import { startServicesWithoutSources } from './quiet-services.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -22,7 +22,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startInterface();
-  others = await startQuietServices(service.stores);
+  others = await startServicesWithoutSources(service.stores);
   ada = await service.tenant();
   bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(service.stores.databaseUrl, 'spec');

@@ -15,7 +15,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
-import { startQuietServices } from './quiet-services.js';
+import { startServicesWithoutSources } from './quiet-services.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -25,7 +25,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startInterface();
-  others = await startQuietServices(service.stores);
+  others = await startServicesWithoutSources(service.stores);
   tenant = await service.tenant();
   bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(service.stores.databaseUrl, 'spec');

@@ -11,7 +11,7 @@ import { pollingService } from '../../apps/polling/polling.module.js';
  * Starts analysis, delivery and polling for tests of the API. Hacker News is disabled, so that only the spec writes data.
  * @param withDelivery false if the spec runs delivery itself
  */
-export async function startQuietServices(
+export async function startServicesWithoutSources(
   stores: IsolatedStores,
   withDelivery = true,
   more: NodeJS.ProcessEnv = {},

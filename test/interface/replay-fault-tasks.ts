@@ -2,7 +2,7 @@ import { selectRows } from '#clickhouse';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
-import { startQuietServices } from './quiet-services.js';
+import { startServicesWithoutSources } from './quiet-services.js';
 import { since, type ReplaysScene } from './replays-scene.js';
 
 /**
@@ -168,7 +168,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
     it('runs with at most four other replays of its account, and sends each event once although several replicas run', async () => {
       const keyword = await scene.on.keyword(null);
       const events = await scene.on.events(keyword, 20);
-      const joined = await startQuietServices(scene.on.service.stores);
+      const joined = await startServicesWithoutSources(scene.on.service.stores);
       const body = { keyword_id: keyword.keywordId, rate_per_second: 10 };
       const replays = await Promise.all(
         [1, 2, 3, 4, 5].map((n) => replay({ ...body, url: url(`/many-${n}`) })),

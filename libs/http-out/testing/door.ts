@@ -8,21 +8,21 @@ afterEach(async () => {
 });
 
 /** An HTTP client that may reach only 127.0.0.2; closed after the test. */
-export function door(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
+export function guardedClient(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
   return http;
 }
 
 /** A server on 127.0.0.2, which plays the role of the internet. */
-export async function outside(listener: RequestListener): Promise<TestServer> {
+export async function allowedServer(listener: RequestListener): Promise<TestServer> {
   const server = await startServer('127.0.0.2', listener);
   open.push(server);
   return server;
 }
 
 /** A server on 127.0.0.1, which plays the role of a host that must not be reached. */
-export async function inside(
+export async function forbiddenServer(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
   const server = await startServer('127.0.0.1', listener);
