@@ -35,7 +35,7 @@ export async function withLock(file, tell, work) {
   }
 }
 
-/** Creating a link is atomic, so nobody reads an incomplete lock. */
+/** Creates the lock as a link; false if it exists. This is atomic, so nobody reads an incomplete lock. */
 function linked(from, to) {
   try {
     linkSync(from, to);
@@ -59,7 +59,7 @@ function holderOf(file) {
   }
 }
 
-/** The start time of a process in the system's units. Its pid alone may now belong to another process. */
+/** The start time of a process in the system's units. The pid is not enough, because another process may have got it since. */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

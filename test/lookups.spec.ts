@@ -5,8 +5,8 @@ import { pagesOf, startLookups, type LookupsUnderTest } from './lookups-under-te
 import type { Customer, Stage } from './scenario.js';
 import { accountLookupTasks } from './account-lookup-tasks.js';
 
-// Direct lookups in the upstreams, from the interface to the facts from which they are charged. X allows 30 requests
-// per minute, and only the first few at the same time.
+// Direct lookups in the upstreams: the response of the API, and the fact from which billing charges. X allows 30 requests per
+// minute, and after the first few they wait, so these tests have long time limits.
 
 const PATIENCE_MS = 90_000;
 
@@ -146,7 +146,7 @@ describe('the comments of a video', () => {
   );
 
   it(
-    'return 404 with the reason, and are charged, when the video does not exist',
+    'return 404 with the reason, and are charged, if the video does not exist or its comments are turned off',
     async () => {
       const off = publish('youtube', { title: 'A lamp, comments off', text: '', publishedAt: before(3) });
       for (const [id, reason] of [
@@ -256,8 +256,8 @@ describe('a lookup that the upstream does not answer', () => {
 });
 
 describe('a lookup of a suspended reddit user', () => {
-  // With its 403, reddit reports when its window is reset. That is not a reason to wait: a second request must ask for
-  // the state of the user.
+  // reddit's 403 contains the reset time of its rate limit. Earshot must not wait for it: it must send a second request, to
+  // find out whether the user is suspended.
   it(
     'returns 404 with this reason, and is charged',
     async () => {

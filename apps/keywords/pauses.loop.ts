@@ -74,7 +74,7 @@ export class PausesLoop implements Loop {
       const now = systemClock.now().getTime();
       const schedule = keyword.status === 'keyword' ? keyword.definition.schedule : undefined;
       const next = nextTurn(schedule, now);
-      // If the state does not change, there is no decision, so this is the only update of the row.
+      // Updated here, because without a change of state there is no decision that would update the row.
       await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
         id,
         next === undefined ? null : new Date(next),
@@ -88,7 +88,7 @@ export class PausesLoop implements Loop {
   }
 
   /**
-   * Resumes the oldest keywords first, as far as the account's free credits are sufficient, because a keyword that
+   * Resumes the oldest keywords first, as long as the account's free credits are sufficient, because a keyword that
    * cannot pay would immediately be paused again. The first keyword of every account comes before the second keyword of
    * any account, so that an account with many keywords does not delay other accounts.
    */

@@ -4,7 +4,7 @@ import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { checkout } from '#testing';
 
-/** scripts/run.mjs installs the browser there. */
+/** The path at which scripts/run.mjs installs the browser. */
 const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
@@ -24,7 +24,7 @@ const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
 
 export type Theme = 'light' | 'dark';
 
-/** Starts the browser. A test fails if a page does not do within 30 s what the test expects. */
+/** Starts the browser. */
 export const startChromium = (): Promise<Browser> =>
   // With the signal handlers of playwright, a signal would only close the browsers, and not end the process
   // of the tests.
@@ -39,7 +39,7 @@ export interface BrowserPage {
   faults: string[];
 }
 
-/** Prints a figure for people. */
+/** Prints a measured result, for the people who read the output. */
 export const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
@@ -52,21 +52,22 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     ...options,
   });
   const page = await context.newPage();
+  // A test fails if it waits longer for the page.
   page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    // The browser reports each response of 400 or more. The tests check the statuses themselves.
+    // The browser reports each response with a status of 400 or more. The tests check the statuses themselves.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });
   return { page, faults };
 }
 
-/** Half the size of `axe.source`. */
+/** The minified code of axe, which each page gets. It is half as large as `axe.source`. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The rule of axe that depends on colours, among those of `ALL_RULES`. */
+/** The only rule in `ALL_RULES` that depends on colours. */
 const COLOURS = ['color-contrast'];
 
 /**

@@ -12,14 +12,14 @@ export const EMAIL = 'ada@example.org';
 /** @returns the statuses of answers, sorted */
 export const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
-/** The interface with an owner, and gateways behind a trusted proxy: what the tests of signing in share. */
+/** The interface, its owner, and gateways behind a trusted proxy. The tests of signing in share them. */
 export class SignInScene {
   service!: InterfaceUnderTest;
   owner!: Browser;
   bus!: Bus;
-  /** A gateway behind a trusted proxy, which sends the address of the client. */
+  /** A gateway behind a trusted proxy. The proxy sends the client's address. */
   proxied!: string;
-  /** Gateways behind a trusted proxy, for the attacks. They remember attacks for two seconds. */
+  /** Two more such gateways, for the tests with many failed sign-ins. They keep the state of attacks for two seconds. */
   attacked!: string;
   alsoAttacked!: string;
 

@@ -60,7 +60,7 @@ export class AlertEvaluation {
    * @param now ms
    * @returns the turns that were evaluated; the others are claimed again later
    */
-  async of(turns: readonly AlertTurn[], now: number): Promise<EvaluatedTurn[]> {
+  async evaluateTurns(turns: readonly AlertTurn[], now: number): Promise<EvaluatedTurn[]> {
     const keywords = await keywordsOf(
       this.database,
       turns.map(({ keywordId }) => keywordId),

@@ -200,7 +200,7 @@ it('a mention that arrives during an evaluation is part of the next evaluation [
   const scene = await on.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2));
   const turns = (await claimTurns(on.database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
-  const evaluated = await on.replica().of(turns, NOW);
+  const evaluated = await on.replica().evaluateTurns(turns, NOW);
   await scene.publish(scene.mentions(1));
   await finishTurns(on.database, evaluated);
   await scene.evaluate();

@@ -68,7 +68,7 @@ export class AlertsLoop implements Loop {
     const early = turns.filter(({ keywordId }) => coveredUpTo(keywordId) === undefined);
     await postponeTurns(this.database, early);
     const ready = turns.filter((turn) => !early.includes(turn));
-    await finishTurns(this.database, await this.evaluation.of(ready, now));
+    await finishTurns(this.database, await this.evaluation.evaluateTurns(ready, now));
     return turns.length === TURNS_AT_ONCE;
   }
 

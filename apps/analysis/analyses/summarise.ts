@@ -10,11 +10,11 @@ export interface CitedSentence {
 export interface Summary {
   text: string;
   sentences: CitedSentence[];
-  /** `llm` if a language model has written a sentence of it. */
+  /** `llm` if a language model has written at least one sentence of the summary. */
   reader: 'local' | 'llm';
 }
 
-/** A sentence of a mention with the vector of its meaning. */
+/** A sentence of a mention, and the vector of its meaning. */
 export interface MeantSentence {
   mentionId: string;
   text: string;
@@ -26,18 +26,21 @@ const MOST_SENTENCES = 7;
 const SENTENCES_OF_MENTION = 8;
 const SENTENCE_CHARACTERS = { least: 15, most: 400 };
 const READ_CHARACTERS = 4_000;
-/** Two sentences say the same if the cosine of their vectors is at least this. */
+/** Two sentences have the same meaning if the cosine of their vectors is at least this. */
 const SAME = 0.7;
 const MOST_CITED = 20;
 const MOST_SAID = 6;
-/** Weight of the topic in the choice of sentences. The rest of the weight avoids repetition. */
+/**
+ * The score of a sentence is this times its similarity to the topic, minus the rest (1 - TOPICAL) times its similarity to the
+ * sentences that are already chosen.
+ */
 const TOPICAL = 0.7;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /**
- * The first sentences of a text whose length fits a summary. If no sentence fits, returns the first sentence,
- * shortened.
+ * The first sentences of a text that are neither too short nor too long for a summary. If there is none, returns the
+ * first sentence, shortened.
  */
 export function sentencesOf(text: string): string[] {
   const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
@@ -50,16 +53,16 @@ export function sentencesOf(text: string): string[] {
   return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
 }
 
-/** A sentence that was chosen for a summary, with other sentences that say the same. */
+/** A sentence that was chosen for a summary, with other sentences of the same meaning. */
 export interface Point extends CitedSentence {
-  /** The chosen sentence is the first. */
+  /** The sentences of this meaning. The chosen one is the first. */
   said: string[];
 }
 
 /**
  * Chooses the sentences that are nearest to the subject without repeating each other, each with the mentions that say
  * it.
- * @param mentions their number
+ * @param mentions number of mentions
  * @param centre vector of the subject: a topic, or the average meaning of the mentions
  */
 export function pointsOf(
@@ -92,11 +95,12 @@ export function pointsOf(
 
 /**
  * Makes a summary of sentences. Each sentence names the mentions that say it.
- * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check such a sentence
+ * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check a sentence without mentions
  */
 export function cited(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
-  if (uncited || sentences.length === 0) throw new Error('the summary cites no mention');
+  if (uncited || sentences.length === 0)
+    throw new Error('the summary is empty, or one of its sentences cites no mention');
   return {
     text: sentences.map(({ text }) => text).join(' '),
     sentences: sentences.map(({ text, mentionIds }) => ({ text, mentionIds })),

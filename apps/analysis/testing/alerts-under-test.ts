@@ -174,9 +174,9 @@ export class AlertScene {
     );
   }
 
-  /** Evaluates the keyword some minutes later, on all these replicas at the same time. */
+  /** Evaluates the keyword, this many minutes after NOW, on all these replicas at the same time. */
   async evaluate(minutesLater = 0, replicas = [this.on.replica()]): Promise<void> {
-    // Not now(), because the clock of a virtual machine can be set back a little before the claim.
+    // Not now(): if the machine's clock is set back before the claim, the turn would not be due yet.
     await this.on.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);
@@ -185,7 +185,7 @@ export class AlertScene {
     );
     await Promise.all(
       replicas.map(async (one) =>
-        finishTurns(this.on.database, await one.of(turns, NOW + minutesLater * MINUTE_MS)),
+        finishTurns(this.on.database, await one.evaluateTurns(turns, NOW + minutesLater * MINUTE_MS)),
       ),
     );
   }

@@ -52,7 +52,7 @@ const assertAll = (check: (message: Message) => void) =>
   fc.assert(fc.property(messages, check), { numRuns: 150 });
 
 describe('a rendered message', () => {
-  it('for Slack has at most 50 blocks, short plain texts, and no text that notifies anybody', () => {
+  it('for Slack has at most 50 blocks, short headers, and no text that notifies anybody', () => {
     assertAll((message) => {
       const { text, blocks = [] } = renderSlack(message);
       expect(blocks.length).toBeLessThanOrEqual(50);
@@ -75,7 +75,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('for Teams has at most 28 KB, and texts only in runs', () => {
+  it('for Teams has at most 28 KB, and contains texts only in rich text blocks', () => {
     assertAll((message) => {
       const rendered = renderTeams(message);
       expect(Buffer.byteLength(JSON.stringify(rendered))).toBeLessThanOrEqual(28 * 1024);
@@ -98,7 +98,7 @@ describe('a rendered message', () => {
     });
   });
 
-  it('as a mail has a subject in one line, and no markup from its texts', () => {
+  it('for email has a subject in one line, and no markup from its texts', () => {
     assertAll((message) => {
       const { subject, html } = renderMail(message, []);
       expect(subject).not.toMatch(/[\r\n]/);
@@ -132,18 +132,24 @@ describe('the parts of a message', () => {
     expect(renderTelegram(message, '1').text).toMatch(/and \d+ more/);
   });
 
-  it('are cut between characters, and only http links stay', () => {
+  it('are cut between whole characters', () => {
     expect(cut('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 12)).toBe('👩‍👩‍👧‍👦…');
+  });
+
+  it('link only to http and https addresses', () => {
     expect([linkable('javascript:alert(1)'), linkable('https://a.example/x y'), linkable(7)]).toEqual([
       null,
       'https://a.example/x%20y',
       null,
     ]);
+  });
+
+  it('cannot notify anybody, and have no line break in a subject', () => {
     expect(withoutPings('a@b.example <!here>')).toBe('a@\u2060b.example <\u2060!here>');
     expect(oneLine('Subject\r\nBcc: eve\u0000\u202E')).toBe('Subject Bcc: eve');
   });
 
-  it('of an event are its title, text, author and readings; an event without a title is still shown', () => {
+  it('of an event are its title (or its text), author and readings; an event without both is still shown', () => {
     const item = {
       source: 'reddit',
       author: 'ada',

@@ -39,7 +39,7 @@ async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<Fetch
 }
 
 describe('the request to YouTube', () => {
-  it('is a search for videos with the key, newest first', async () => {
+  it('contains the key, and asks for videos, newest first', async () => {
     const upstream = fakeUpstream('youtube', () => ({ body: EMPTY }));
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
     const [request] = upstream.requests;
@@ -122,7 +122,7 @@ describe('the request to YouTube', () => {
     ],
     [{ query: 'x', filters: { lang: 7 } }, 'filters.lang', 'must be a language of two letters, such as "en"'],
     [{ query: 'x', filters: { duration: 'PT1M' } }, 'filters.duration', 'must be one of short, medium, long'],
-  ])('cannot be %j', (init, path, message) => {
+  ])('is not sent for the criteria %j, which are refused at %s: %s', (init, path, message) => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 });
@@ -164,7 +164,7 @@ describe('reading YouTube', () => {
     expect(paths(upstream)).toEqual(['search']);
   });
 
-  it('fails completely if the second request fails, because a shortened description would be matched as if it were complete', async () => {
+  it('fails completely if the request for details fails, because a shortened description would be matched as if it were complete', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos') ? { status: 503 } : { body: page([searchResult(1, SPEC_NOW)]) },
     );

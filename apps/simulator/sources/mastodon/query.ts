@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a full-text search of posts whose authors allow that: words, also by their stems, `"phrases"`, `-` to
+ * Compiles a full-text search, which finds only posts whose authors allow it: words, which match by their stems, `"phrases"`, `-` to
  * exclude, and the documented operators. All parts must match; OR is an ordinary word.
  */
 export function statusTest(q: string): Test {
