@@ -103,9 +103,9 @@ describe('a summary', () => {
 
   it('is refused if one of its sentences cites no mention, or if it has no sentences [analyses.results]', () => {
     expect(() => cited([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
-      'the summary cites no mention',
+      'the summary is empty, or one of its sentences cites no mention',
     );
-    expect(() => cited([])).toThrow('the summary cites no mention');
+    expect(() => cited([])).toThrow('the summary is empty, or one of its sentences cites no mention');
     expect(cited([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
