@@ -122,7 +122,10 @@ describe('reserving credits', () => {
     const [own, taken, dead] = [hold(1), hold(2), hold(4)];
     await reserve(database, [own, taken, dead]);
     await reserve(database, [{ ...taken, holder: newId() }]);
-    await database.query(`UPDATE credit_holds SET expires_at = now() WHERE hold_id = $1`, [dead.holdId]);
+    await database.query(
+      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE hold_id = $1`,
+      [dead.holdId],
+    );
     await prolong(database, [own, taken, dead], 3_600);
     const rows: { hold_id: string }[] = await database.query(
       `SELECT hold_id FROM credit_holds WHERE account_id = $1 AND expires_at > now() + interval '30 minutes'`,

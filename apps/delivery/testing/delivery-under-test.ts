@@ -149,7 +149,8 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       });
     },
     async makeDue() {
-      await database.query('UPDATE pending_deliveries SET due_at = now()');
+      // Not now(): if the machine's clock is set back before the claim, the deliveries would not be due yet.
+      await database.query(`UPDATE pending_deliveries SET due_at = now() - interval '1 minute'`);
     },
     async attemptsOf(eventId) {
       const stored = await store.read('ATTEMPTS', 'attempts.>');

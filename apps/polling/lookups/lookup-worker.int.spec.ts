@@ -126,7 +126,7 @@ describe('a direct lookup', () => {
     // One for the question and one for each of three ids.
     expect(during).toEqual([[4]]);
     await scene.stores.database.query(
-      `UPDATE credit_holds SET expires_at = now() WHERE expires_at < 'infinity'`,
+      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
     );
     expect(await scene.stores.holds()).toEqual({ [commandId]: 4 });
   });

@@ -142,7 +142,9 @@ describe('recording checks', () => {
     await reserve(stores.database, [hold]);
     await recorder.record([checkOf(await claim(id), {})], [], true);
     // Its charge comes later, and will settle the reservation.
-    await stores.database.query(`UPDATE credit_holds SET expires_at = now() WHERE expires_at < 'infinity'`);
+    await stores.database.query(
+      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
+    );
     expect(Object.keys(await stores.holds())).toContain(holdId);
     const again = await claim(id);
     const next = checkIdOf(id, isoOf(again.watch.tick));
