@@ -81,14 +81,14 @@ export class TreatmentDto {
   @IsArray()
   @ArrayMaxSize(50)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
-  @Described('A string stands for a mute with this `value`')
+  @Described('A string is the `value` of a mute')
   @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
-  @Described('A string stands for a VIP with this `handle`')
+  @Described('A string is the `handle` of a VIP')
   @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
