@@ -158,14 +158,16 @@ function inFiles(): string[] {
     .map((path) => `nats ${path.slice(natsDirectory.length)}`);
 }
 
-/** Parts of ClickHouse that no query reads any more, but whose files still exist. */
-async function oldParts(): Promise<string[]> {
-  const parts = await selectRows<{ name: string }>(
+/** Parts of ClickHouse that no query reads any more, but whose files still exist, each with why they exist. */
+async function oldParts(): Promise<Map<string, string>> {
+  const parts = await selectRows<{ name: string; why: string }>(
     service.clickhouse,
-    `SELECT concat('clickhouse part ', table, ' ', name) AS name FROM system.parts
+    `SELECT concat('clickhouse part ', table, ' ', name) AS name,
+       concat(removal_state, ', references ', toString(refcount), ', removed ', toString(remove_time), ', now ', toString(now())) AS why
+     FROM system.parts
      WHERE database = currentDatabase() AND NOT active AND rows > 0`,
   );
-  return parts.map(({ name }) => name);
+  return new Map(parts.map(({ name, why }) => [name, why]));
 }
 
 const everywhere = async () =>
@@ -201,11 +203,12 @@ it('a purged keyword leaves no trace in any store, raw files included [keywords.
   await until('no store contains it', async () => (await everywhere()).length === 0, 60_000);
   // Only these old parts can contain the marker, because no query finds it in the active parts. Later merges
   // leave other old parts.
-  const parts = new Set(await oldParts());
+  const parts = await oldParts();
   await until(
     'no file contains it',
     async () => {
-      const files = [...inFiles(), ...(await oldParts()).filter((part) => parts.has(part))];
+      const left = [...(await oldParts())].filter(([part]) => parts.has(part));
+      const files = [...inFiles(), ...left.map(([part, why]) => `${part} (${why})`)];
       if (files.length > 0) throw new Error(files.join(', '));
       return true;
     },
