@@ -154,7 +154,10 @@ it('kill -9 of keywords during a change of rules and channels, and of delivery b
 
   await begin('delivery');
   // The claim of the dead process ends.
-  await database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [digestId]);
+  await database.query(
+    "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
+    [digestId],
+  );
   const recorded = await until('the alert and the digest are recorded as delivered', async () => {
     const found = await deliveredTo(accountId);
     return found.size > 1 && found;
@@ -209,7 +212,9 @@ it('a digest is sent again with the same id, as a webhook and as a mail, after k
     ]);
   }
   await begin('delivery');
-  await database.query(`UPDATE pending_deliveries SET due_at = now() WHERE due_at = 'infinity'`);
+  await database.query(
+    `UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE due_at = 'infinity'`,
+  );
   for (const again of Object.values(sent)) await until('the digest is sent again', () => again().length > 1);
   await until('both are recorded, and nothing waits', async () => {
     const rows: object[] = await database.query(

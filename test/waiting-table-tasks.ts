@@ -63,7 +63,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       const { database } = stage();
       const late = (which: string) =>
         database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);
-      await database.query('UPDATE waiting_readings SET claim = NULL, due_at = now()');
+      await database.query("UPDATE waiting_readings SET claim = NULL, due_at = now() - interval '1 second'");
       await late('');
       const portions = [await claimOverdue(database), await claimOverdue(database)].flat();
       expect(new Set(portions.map(({ eventId }) => eventId)).size).toBe(400);

@@ -198,7 +198,7 @@ describe('a delivery', () => {
       );
     });
     await delivery.database.query(
-      `UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1 AND target_kind = 'resend'`,
+      `UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1 AND target_kind = 'resend'`,
       [eventId],
     );
     const records = await delivery.attempts(eventId, 3);

@@ -91,9 +91,10 @@ export function channelMailTasks(scene: ChannelsScene): void {
         (await scene.on.attempts()).find((one) => one.channelId === made.id),
       );
       expect([first.statusCode, first.nextAttemptAt !== '']).toEqual([451, true]);
-      await scene.on.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [
-        first.eventId,
-      ]);
+      await scene.on.database.query(
+        "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
+        [first.eventId],
+      );
       await until('it arrives', () =>
         scene.sim.inbox.messages('smtp', 'greylist@example.org').some(({ status }) => status === 250),
       );

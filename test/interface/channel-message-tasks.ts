@@ -202,7 +202,10 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         (await scene.on.attempts()).some((one) => one.eventId === id),
       );
       await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
-      await scene.on.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [id]);
+      await scene.on.database.query(
+        "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
+        [id],
+      );
       const last = await until('it is given up', async () =>
         (await scene.on.attempts()).find((one) => one.eventId === id && one.number === 0),
       );

@@ -44,7 +44,7 @@ describe('the list of deliveries', () => {
     });
     expect(Date.parse(retrying.nextAttemptAt) - Date.now()).toBeGreaterThan(20_000);
     on.receiver.answers.clear();
-    await on.database.query('UPDATE pending_deliveries SET due_at = now()');
+    await on.database.query("UPDATE pending_deliveries SET due_at = now() - interval '1 second'");
     const [delivered] = await deliveries(`keyword=${keyword.keywordId}`, 2);
     expect(delivered).toMatchObject({ state: 'delivered', nextAttemptAt: null });
     expect(delivered.attempts.map(({ number, statusCode }: Json) => [number, statusCode])).toEqual([

@@ -40,7 +40,7 @@ export function ownSessionTasks(scene: SignInScene): void {
         return rows.length;
       };
       await scene.service.database.query(
-        `UPDATE sessions SET expires_at = now() WHERE created_at = (SELECT max(created_at) FROM sessions)`,
+        `UPDATE sessions SET expires_at = now() - interval '1 second' WHERE created_at = (SELECT max(created_at) FROM sessions)`,
       );
       expect((await ada.get('/v1/auth/session')).status).toBe(401);
       expect(await count()).toBe(1);
@@ -66,7 +66,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       await ada.get('/v1/auth/session');
       expect(await expiry()).toBe(10);
       const { cookie } = ada;
-      await scene.service.database.query(`UPDATE sessions SET expires_at = now()`);
+      await scene.service.database.query(`UPDATE sessions SET expires_at = now() - interval '1 second'`);
       expect((await browser({ cookie }).get('/v1/auth/session')).status).toBe(401);
       scene.owner = await signedIn(scene.service, EMAIL);
     });

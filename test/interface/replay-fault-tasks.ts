@@ -25,7 +25,7 @@ export function replayFaultTasks(scene: ReplaysScene): void {
         sent: 0,
       });
       scene.on.receiver.answers.clear();
-      await scene.on.database.query('UPDATE pending_deliveries SET due_at = now()');
+      await scene.on.database.query("UPDATE pending_deliveries SET due_at = now() - interval '1 second'");
       expect(await scene.on.ended(id)).toMatchObject({ status: 'done', sent: 4, failed: 0 });
       expect(through('/shaky', id).length).toBe(8);
     });

@@ -104,7 +104,7 @@ describe('the lane of the language model, which all replicas share', () => {
     await expect(lane.run(inMs(300), () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
     // The server works, so no alert reports a blocked lane.
     expect(lane.blockedForMs).toBe(0);
-    await database.query(`UPDATE llm_turns SET ends_at = now()`);
+    await database.query(`UPDATE llm_turns SET ends_at = now() - interval '1 second'`);
     expect(await lane.run(inMs(5_000), () => Promise.resolve('answer'))).toBe('answer');
   });
 

@@ -154,8 +154,8 @@ describe('the maximum cost of a check', () => {
     for (const query of ['first', 'second'])
       for (let n = 0; n < 20; n += 1) await stores.watch({ accountId, query, credits: 15 });
     await worker.stop();
-    await stores.database.query('UPDATE watch_schedule SET next_due_at = now()');
-    await stores.database.query('UPDATE upstream_searches SET next_due_at = now()');
+    await stores.database.query("UPDATE watch_schedule SET next_due_at = now() - interval '1 second'");
+    await stores.database.query("UPDATE upstream_searches SET next_due_at = now() - interval '1 second'");
     const searches = await claimDue(stores.database, 'hackernews:0', 10);
     const reserved = await Promise.all(
       searches.map((search) => reserveReads(stores.database, {}, [readOf(search)], new Date())),

@@ -91,7 +91,10 @@ export function dueWorkTasks(
       ]);
       const runner = stores().database.createQueryRunner();
       await runner.startTransaction();
-      await runner.query('UPDATE upstream_searches SET next_due_at = now() WHERE search_key = $1', [key]);
+      await runner.query(
+        "UPDATE upstream_searches SET next_due_at = now() - interval '1 second' WHERE search_key = $1",
+        [key],
+      );
       const settled = settling(key, claimed);
       await until('a transaction waits for the search', async () => {
         const rows: unknown[] = await stores().database.query('SELECT 1 FROM pg_locks WHERE NOT granted');
