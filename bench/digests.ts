@@ -41,7 +41,7 @@ const ACCEPT_MS = numberOption('accept-ms', 0);
 /** Connections to the mail server: as many as the delivery service has. */
 const CONNECTIONS = 8;
 /** The bench gives up after these times, in seconds. */
-const PATIENCE = { ours: Math.max(160, DIGESTS / 62), bare: Math.max(45, DIGESTS / 220) };
+const TIMEOUT_SECONDS = { ours: Math.max(160, DIGESTS / 62), bare: Math.max(45, DIGESTS / 220) };
 const LOOK_MS = 100;
 const MEMORY_EVERY_MS = 1000;
 const REPORT_EVERY_MS = 5000;
@@ -127,7 +127,7 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   const began = performance.now();
   analysis.resume();
   const watch = watchRun(stage, began, most);
-  await inTime(arrival, began, PATIENCE.ours, stage);
+  await inTime(arrival, began, TIMEOUT_SECONDS.ours, stage);
   const sent = secondsSince(began);
   const assembled = await watch.stop();
   say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
@@ -184,7 +184,7 @@ async function sendBare({ sink, ...stage }: Stage, bare: Peer, run: BareMails): 
   const cpu = cpuTimes();
   say(`the bare loop begins, load ${load()}`);
   const began = performance.now();
-  await inTime(Promise.all([arrival, bare.ask('send')]), began, PATIENCE.bare, { ...stage, sink });
+  await inTime(Promise.all([arrival, bare.ask('send')]), began, TIMEOUT_SECONDS.bare, { ...stage, sink });
   const seconds = secondsSince(began);
   say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
   return seconds;
@@ -211,7 +211,8 @@ async function untilRecorded({ database }: Stage, began: number): Promise<void> 
       'SELECT count(*)::int AS left FROM pending_deliveries',
     );
     if (row?.left === 0) return;
-    if (secondsSince(began) > PATIENCE.ours) throw new Error(`${row?.left} deliveries are not recorded`);
+    if (secondsSince(began) > TIMEOUT_SECONDS.ours)
+      throw new Error(`${row?.left} deliveries are not recorded`);
     await wait(LOOK_MS);
   }
 }

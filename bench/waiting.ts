@@ -31,7 +31,7 @@ const WAIT_SECONDS = numberOption('wait', 30);
 const WATCHES = 50;
 const BATCH = 200;
 const LOOK_MS = 100;
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
 await runBench(async (cleanup) => {
   const stores = await benchStores(cleanup);
@@ -121,9 +121,9 @@ function makeQuestions(deadline: number) {
 }
 
 async function untilStored(bus: Bus, stream: 'EVENTS', count: number): Promise<void> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await wait(LOOK_MS))
+  for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await wait(LOOK_MS))
     if ((await bus.jsm.streams.info(stream)).state.messages >= count) return;
-  throw new Error(`${stream} has too few messages after ${PATIENCE_MS / 1000} s`);
+  throw new Error(`${stream} has too few messages after ${TIMEOUT_MS / 1000} s`);
 }
 
 /** Appends the answers and events of the service again, under other ids. @returns seconds */

@@ -2,7 +2,7 @@ import type { SourceId } from '#contracts';
 import type { PostInput } from '../apps/simulator/index.js';
 import { pagesOf, type LookupsUnderTest } from './lookups-under-test.js';
 
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 /** Lookups of accounts of X, and of their tweets and followers. */
 export function accountLookupTasks(
@@ -36,7 +36,7 @@ export function accountLookupTasks(
           ]);
         }
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
 
     it(
@@ -50,7 +50,7 @@ export function accountLookupTasks(
         const followers = await got(`/v1/x/users/${profile.body.data.id}/followers`);
         expect([followers.status, followers.body.code]).toEqual([404, 'USER_PROTECTED']);
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
 
     it.each([
@@ -66,7 +66,7 @@ export function accountLookupTasks(
         expect([answer.status, answer.body.code]).toEqual([404, code]);
         expect(answer.facts).toMatchObject([{ operation, outcome: code, found: 0, costCredits: 3 }]);
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
 
     it(
@@ -90,7 +90,7 @@ export function accountLookupTasks(
           expect(new Set(found.map(({ id }) => id)).size).toBe(body.data.metrics[list]);
         }
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
 
     it(
@@ -109,7 +109,7 @@ export function accountLookupTasks(
         }
         expect(requestsTo('x')).toBe(before);
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
   });
 }

@@ -8,7 +8,7 @@ import { accountLookupTasks } from './account-lookup-tasks.js';
 // Direct lookups in the upstreams: the response of the API, and the fact from which billing charges. X allows 30 requests per
 // minute, and after the first few they wait, so these tests have long time limits.
 
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 let lookups: LookupsUnderTest;
 let stage: Stage;
@@ -67,7 +67,7 @@ describe('tweets by their ids', () => {
         expect(answer.facts).toEqual([fact]);
       }
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -81,7 +81,7 @@ describe('tweets by their ids', () => {
       });
       expect(answer.facts).toMatchObject([{ outcome: 'found', found: 0, costCredits: 1 }]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   const many = Array.from({ length: 101 }, (_, n) => String(n + 1));
@@ -142,7 +142,7 @@ describe('the comments of a video', () => {
       });
       expect(questions.slice(0, 2)).toEqual([{ videoId: id }, { videoId: id, cursor: expect.any(String) }]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -170,7 +170,7 @@ describe('the comments of a video', () => {
       const forged = await got(`/v1/youtube/videos/${off}/comments?cursor=forged`);
       expect([forged.status, forged.facts]).toEqual([400, []]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });
 
@@ -203,7 +203,7 @@ describe('the subreddits that a reddit user moderates', () => {
       const none = await got('/v1/reddit/users/old_lurker/moderated');
       expect(none.body).toEqual({ subreddits: [], meta: { credits_used: 3 } });
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -213,7 +213,7 @@ describe('the subreddits that a reddit user moderates', () => {
       expect([answer.status, answer.body.code]).toEqual([404, 'USER_NOT_FOUND']);
       expect(answer.facts).toMatchObject([{ outcome: 'USER_NOT_FOUND', found: 0, costCredits: 3 }]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });
 
@@ -236,7 +236,7 @@ describe('a lookup that the upstream does not answer', () => {
       expect(answer.body.error).toMatch(new RegExp(`^${source} .*nothing was charged$`));
       expect((await got(path)).status).not.toBe(503);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -251,7 +251,7 @@ describe('a lookup that the upstream does not answer', () => {
         { path: 'source', message: 'youtube is not configured; missing: SOURCE_YOUTUBE_TOKEN' },
       ]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });
 
@@ -265,6 +265,6 @@ describe('a lookup of a suspended reddit user', () => {
       expect([answer.status, answer.body.code]).toEqual([404, 'USER_SUSPENDED']);
       expect(answer.facts).toMatchObject([{ outcome: 'USER_SUSPENDED', found: 0, costCredits: 3 }]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -15,7 +15,7 @@ import type { Database } from '#postgres';
 import { AddressLinks, SecretBox } from '#secrets';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
-import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
+import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
 import { FirstDeliveries } from './attempts/first-deliveries.js';
 import { Targets } from './attempts/targets.js';
 import { TestQuota } from './attempts/test-quota.js';
@@ -144,7 +144,7 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
         ) => ({
           loops,
           async afterStop() {
-            await within(STOP_PATIENCE_MS, module.get(EventsHandler).drain());
+            await within(STOP_TIMEOUT_MS, module.get(EventsHandler).drain());
             // When the HTTP client closes, the remaining requests fail. These failures are not the fault of endpoints,
             // and are not recorded.
             recorder.close();

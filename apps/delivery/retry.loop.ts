@@ -9,7 +9,7 @@ import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { PendingClaims } from './attempts/claims.js';
 import type { AttemptResult, Delivery } from './attempts/delivery.js';
-import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
+import { EndpointQueues, STOP_TIMEOUT_MS } from './attempts/endpoint-queues.js';
 import { returnPending, savePending } from './attempts/pending-deliveries.js';
 import type { Address } from './attempts/targets.js';
 
@@ -89,7 +89,7 @@ export class RetryLoop implements Loop {
 
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
-    await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
+    await within(STOP_TIMEOUT_MS, Promise.all(this.underWay));
     await Promise.all(this.lanes.map((lane) => this.returnUnattempted(lane)));
   }
 

@@ -3,7 +3,7 @@ import { newId, Repeated, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { isScheduled, nextTurn } from './domain/schedule.js';
+import { isScheduled, nextScheduleChange } from './domain/schedule.js';
 import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from './handlers/pauses.handler.js';
 
@@ -26,7 +26,7 @@ export class PausesLoop implements Loop {
   private readonly rounds = new Repeated({
     pauseMs: LOOK_MS,
     run: async () => {
-      await this.round(() => this.turnSchedules());
+      await this.round(() => this.applyScheduleChanges());
       await this.round(() => this.resumeForCredits());
     },
     failed: (error) => this.failed(error),
@@ -59,7 +59,7 @@ export class PausesLoop implements Loop {
     this.log.error({ err: error, ...what }, 'schedules and credits of paused keywords could not be checked');
   }
 
-  private async turnSchedules(): Promise<void> {
+  private async applyScheduleChanges(): Promise<void> {
     const due: Paused[] = await this.database.query(
       `SELECT keyword_id AS id, account_id FROM keywords
        WHERE schedule_turns_at <= $1 ORDER BY schedule_turns_at LIMIT ${AT_ONCE}`,
@@ -73,7 +73,7 @@ export class PausesLoop implements Loop {
     await this.decisions.run({ accountId, commandId: newId() }, id, async (tx, keyword) => {
       const now = systemClock.now().getTime();
       const schedule = keyword.status === 'keyword' ? keyword.definition.schedule : undefined;
-      const next = nextTurn(schedule, now);
+      const next = nextScheduleChange(schedule, now);
       // Updated here, because without a change of state there is no decision that would update the row.
       await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
         id,

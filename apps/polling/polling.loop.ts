@@ -14,7 +14,7 @@ import { LaneWork, type WorkOnLane } from './lanes/lane-work.js';
 import { Lane } from './lanes/lane.js';
 
 /** How long running requests may continue when the service stops. */
-const STOP_PATIENCE_MS = 2_000;
+const STOP_TIMEOUT_MS = 2_000;
 
 const PRUNE_MS = 24 * 3_600_000;
 
@@ -70,7 +70,7 @@ export class PollingLoop implements Loop {
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving.values()]);
     // Requests that are still running after this time are cancelled; the lane's next holder repeats them.
-    await within(STOP_PATIENCE_MS, stopped);
+    await within(STOP_TIMEOUT_MS, stopped);
     await this.http.close();
     await stopped;
     await this.leases.leave();

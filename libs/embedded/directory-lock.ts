@@ -5,7 +5,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { tryLock } from './file-lock.js';
 import { identifySelf, isRunning, parseIdentity } from './process-identity.js';
 
-const STORES_PATIENCE_MS = 5_000;
+const STORES_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
 
 /** Another process uses the directory, on this host, in another container or on another host. */
@@ -57,7 +57,7 @@ export function lockDirectory(directory: string): DirectoryLock {
  * @throws DirectoryInUseError when the lock is not free within 5 seconds
  */
 export async function lockStores(directory: string): Promise<StoresLock> {
-  const deadline = Date.now() + STORES_PATIENCE_MS;
+  const deadline = Date.now() + STORES_TIMEOUT_MS;
   for (;;) {
     const fd = tryLock(join(directory, 'stores.lock'));
     if (fd !== undefined) return { fd, release: releaseOnce(fd) };

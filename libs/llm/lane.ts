@@ -51,12 +51,12 @@ export interface SharedTurns {
 /** After this number of failures in a row, the server counts as down. */
 const DOWN_AFTER = 5;
 /** A request that would wait longer for its turn is refused; its caller can ask again later. */
-const PATIENCE_MS = 2_000;
+const MIN_WAIT_LIMIT_MS = 2_000;
 /**
  * With a small budget, a request waits for up to this many other requests. An event can need three requests, and would
  * otherwise never get all of them.
  */
-const PATIENT_REQUESTS = 3;
+const WAIT_LIMIT_REQUESTS = 3;
 /**
  * The first wait while a server is down. Each further wait is twice as long. Such a server cannot ask for a shorter
  * wait.
@@ -189,8 +189,11 @@ export class LlmLane {
 
   private refuseLate(waitMs: number, endsAt: number): void {
     if (this.isClosed) throw new LlmError('network', 'the service is stopping');
-    const patienceMs = Math.max(PATIENCE_MS, (PATIENT_REQUESTS * 60_000) / this.budget.requestsPerMinute);
-    if (waitMs > patienceMs || this.nowMs + waitMs >= endsAt)
+    const waitLimitMs = Math.max(
+      MIN_WAIT_LIMIT_MS,
+      (WAIT_LIMIT_REQUESTS * 60_000) / this.budget.requestsPerMinute,
+    );
+    if (waitMs > waitLimitMs || this.nowMs + waitMs >= endsAt)
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 

@@ -7,12 +7,12 @@ import type { Bus, CommandType } from '#messaging';
 import { currentTrace, currentTraceparent, inSpan, SpanKind } from '#telemetry';
 import { decodeReply } from './reply.js';
 
-const PATIENCE_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** The data that `ClientProxy` passes from `request` to `publish`. */
 interface Command {
   input: MessageShape<DescMessage>;
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 /** Sends commands to services: the client of `NatsStrategy`. */
@@ -23,16 +23,16 @@ export class CommandClient extends ClientProxy {
 
   /**
    * Sends a command and waits for its reply.
-   * @param patienceMs how long to wait, in ms
+   * @param timeoutMs how long to wait, in ms
    * @throws Refusal from the service; `too-large` for a command that does not fit into a message; `unavailable` when no
    *   service answers in time
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
     input: MessageShape<I>,
-    patienceMs = PATIENCE_MS,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
   ): Promise<MessageShape<O>> {
-    return firstValueFrom(this.send<MessageShape<O>, Command>(type, { input, patienceMs }));
+    return firstValueFrom(this.send<MessageShape<O>, Command>(type, { input, timeoutMs }));
   }
 
   /** Does nothing: the owner of the connection opens and closes it. */
@@ -61,11 +61,11 @@ export class CommandClient extends ClientProxy {
     throw new Error('EventStore appends facts; this client sends commands, which get a reply');
   }
 
-  private async exchange(type: CommandType, { input, patienceMs }: Command): Promise<unknown> {
+  private async exchange(type: CommandType, { input, timeoutMs }: Command): Promise<unknown> {
     const data = toBinary(type.input, input);
     refuseOversize('the request', data.length);
     const message = await this.bus.nc
-      .request(type.subject, data, { timeout: patienceMs, headers: traceHeaders() })
+      .request(type.subject, data, { timeout: timeoutMs, headers: traceHeaders() })
       .catch((error: unknown) => {
         const service = type.subject.split('.')[1];
         const silent = error instanceof RequestError && error.isNoResponders();

@@ -128,11 +128,11 @@ export class AnalysisWork {
     const telling = new Set(meant.map(({ mentionId }) => mentionId));
     const centre = focus ?? mean((await this.mentions.meaning(mentions)).map(({ vector }) => vector));
     const points = pointsOf(telling.size, meant, centre);
-    const items = points.map(({ said }) => ({ text: said.join('\n') }));
+    const items = points.map(({ wordings }) => ({ text: wordings.join('\n') }));
     const written = await this.readIfUp(items, pointReading(instruction));
-    const said = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
+    const rewritten = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
     const reader = written.some((one) => one !== undefined) ? 'llm' : 'local';
-    const summary = said.length > 0 ? cited(said, reader) : NO_SUMMARY;
+    const summary = rewritten.length > 0 ? cited(rewritten, reader) : NO_SUMMARY;
     const silent = mentions.filter(({ id }) => !telling.has(id));
     return { summary, errors: silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' })) };
   }

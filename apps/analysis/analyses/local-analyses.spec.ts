@@ -87,7 +87,7 @@ describe('a summary', () => {
       sentence('d', 92),
     ];
     const points = pointsOf(4, sentences, mean([at(0), at(30), at(60), at(90)]));
-    expect(points.map(({ said }) => said.length).sort()).toEqual([1, 3]);
+    expect(points.map(({ wordings }) => wordings.length).sort()).toEqual([1, 3]);
     const found = cited(points);
     expect(found.sentences.map(({ mentionIds }) => [...mentionIds].sort())).toEqual(
       expect.arrayContaining([['a', 'b', 'c'], ['d']]),

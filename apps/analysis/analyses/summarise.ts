@@ -15,7 +15,7 @@ export interface Summary {
 }
 
 /** A sentence of a mention, and the vector of its meaning. */
-export interface MeantSentence {
+export interface SentenceWithVector {
   mentionId: string;
   text: string;
   /** A unit vector. */
@@ -29,7 +29,7 @@ const READ_CHARACTERS = 4_000;
 /** Two sentences have the same meaning if the cosine of their vectors is at least this. */
 const SAME = 0.7;
 const MOST_CITED = 20;
-const MOST_SAID = 6;
+const MOST_WORDINGS = 6;
 /**
  * The score of a sentence is this times its similarity to the topic, minus the rest (1 - TOPICAL) times its similarity to the
  * sentences that are already chosen.
@@ -56,7 +56,7 @@ export function sentencesOf(text: string): string[] {
 /** A sentence that was chosen for a summary, with other sentences of the same meaning. */
 export interface Point extends CitedSentence {
   /** The sentences of this meaning. The chosen one is the first. */
-  said: string[];
+  wordings: string[];
 }
 
 /**
@@ -67,13 +67,13 @@ export interface Point extends CitedSentence {
  */
 export function pointsOf(
   mentions: number,
-  sentences: readonly MeantSentence[],
+  sentences: readonly SentenceWithVector[],
   centre: Float32Array,
 ): Point[] {
   const wanted = Math.min(MOST_SENTENCES, 1 + Math.ceil(mentions / 3));
-  const chosen: MeantSentence[] = [];
+  const chosen: SentenceWithVector[] = [];
   const open = new Set(sentences);
-  const worth = (one: MeantSentence) => {
+  const worth = (one: SentenceWithVector) => {
     const repeated = Math.max(0, ...chosen.map((other) => cosine(one.vector, other.vector)));
     return TOPICAL * cosine(one.vector, centre) - (1 - TOPICAL) * repeated;
   };
@@ -88,7 +88,7 @@ export function pointsOf(
     return {
       text: one.text,
       mentionIds: unique([one, ...same].map(({ mentionId }) => mentionId)).slice(0, MOST_CITED),
-      said: unique([one, ...same].map(({ text }) => text)).slice(0, MOST_SAID),
+      wordings: unique([one, ...same].map(({ text }) => text)).slice(0, MOST_WORDINGS),
     };
   });
 }

@@ -12,7 +12,7 @@ const LEASE_SECONDS = 10;
  */
 const LONG_WAIT_MS = 1_000;
 /** If the next turn does not ask again within this time, it has given up, or its replica has died. */
-const NEXT_PATIENCE_MS = 2_000;
+const NEXT_GRACE_MS = 2_000;
 
 /** The lane of the language model in Postgres, which all replicas share. All times are those of the database's clock. */
 export class SharedLlmTurns implements SharedTurns {
@@ -105,7 +105,7 @@ async function beginIn(
     if (waitedMs >= LONG_WAIT_MS && !isBehind)
       await tx.query(
         'UPDATE llm_lane SET next_turn = $1, next_until = clock_timestamp() + make_interval(secs => $2)',
-        [turn, (waitMs + NEXT_PATIENCE_MS) / 1000],
+        [turn, (waitMs + NEXT_GRACE_MS) / 1000],
       );
     return { failures, waitMs, isBlocked: false };
   }

@@ -28,7 +28,7 @@ const OVERDUE_PAUSE_MS = 500;
 const MEASURE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 /** Time that running requests get at a stop. */
-const STOP_PATIENCE_MS = 2_000;
+const STOP_TIMEOUT_MS = 2_000;
 
 const DOWN: ModelResult<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
 const NO_MODEL: ModelResult<never> = { kind: 'missed', why: 'LLM_URL is not set any more' };
@@ -76,7 +76,7 @@ export class QuestionsLoop implements Loop {
 
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
-    await within(STOP_PATIENCE_MS, Promise.all(this.underWay.values()));
+    await within(STOP_TIMEOUT_MS, Promise.all(this.underWay.values()));
     // The questions of interrupted requests are given back, so that another replica asks them immediately.
     await this.questions.llm?.close();
     await Promise.all(this.underWay.values());

@@ -3,7 +3,7 @@ import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 /** A request that takes longer than this, in ms, marks its endpoint as slow: other requests do not wait for it. */
 const SLOW_MS = 250;
 /** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are repeated. */
-export const STOP_PATIENCE_MS = 2000;
+export const STOP_TIMEOUT_MS = 2000;
 const SWEEP_MS = 50;
 /** Concurrent requests to an endpoint without earlier responses; each response doubles the number, up to the cap. */
 const FIRST_ALLOWED = 4;

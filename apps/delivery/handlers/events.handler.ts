@@ -14,7 +14,7 @@ import { returnPending, savePending } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
-const BATCH_PATIENCE_MS = 1000;
+const BATCH_TIMEOUT_MS = 1000;
 /** How often a batch checks whether only slow attempts are left. */
 const LOOK_MS = 50;
 /** A running attempt ends before this time is over, so the retry lane repeats it only after a crash. */
@@ -71,11 +71,11 @@ export class EventsHandler {
 
   /** Resolves when all attempts have a result, or when only slow attempts are left. */
   private async haveTried({ settled, open }: BatchAttempts): Promise<void> {
-    const patientUntil = Date.now() + BATCH_PATIENCE_MS;
+    const waitUntil = Date.now() + BATCH_TIMEOUT_MS;
     while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open)) return;
       // Cancelled deliveries go to the retry lane.
-      if (Date.now() >= patientUntil) return this.queues.cancelWaiting(open);
+      if (Date.now() >= waitUntil) return this.queues.cancelWaiting(open);
     }
   }
 

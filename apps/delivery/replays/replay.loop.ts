@@ -4,7 +4,7 @@ import { Repeated, within } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import { arriveWith, SpanKind, type Logger } from '#telemetry';
-import { STOP_PATIENCE_MS } from '../attempts/endpoint-queues.js';
+import { STOP_TIMEOUT_MS } from '../attempts/endpoint-queues.js';
 import { addressKey, Targets } from '../attempts/targets.js';
 import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
 import { ReplayDecisions } from './replay-decisions.js';
@@ -64,7 +64,7 @@ export class ReplayLoop implements Loop {
 
   async stop(): Promise<void> {
     await this.rounds.stop();
-    await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
+    await within(STOP_TIMEOUT_MS, Promise.all(this.underWay));
   }
 
   private async begin(signal: AbortSignal): Promise<number> {

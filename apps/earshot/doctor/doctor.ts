@@ -33,13 +33,13 @@ const PENDING_AT_MOST = 10_000;
  * Checks an installation without changing it.
  * @param events number of the newest events to compare with their index
  */
-export async function checkInstallation(patient: Connections, events: number): Promise<Finding[]> {
+export async function checkInstallation(stores: Connections, events: number): Promise<Finding[]> {
   return [
-    await streamsHoldWhatTablesShow(patient),
-    await consumersKeepUp(patient),
-    await nothingIsParked(patient),
-    await masterKeyOpens(patient),
-    await eventIndexAgrees(patient, events),
+    await streamsHoldWhatTablesShow(stores),
+    await consumersKeepUp(stores),
+    await nothingIsParked(stores),
+    await masterKeyOpens(stores),
+    await eventIndexAgrees(stores, events),
   ];
 }
 

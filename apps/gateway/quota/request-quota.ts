@@ -22,7 +22,7 @@ export interface Verdict {
 
 const SWEEP_MS = 50;
 /** Maximum time that a request waits for the table. */
-const PATIENCE_MS = 2000;
+const LEASE_TIMEOUT_MS = 2000;
 /** After a failure, the table is not queried again for this time. */
 const OUTAGE_MS = 1000;
 
@@ -121,9 +121,9 @@ export class RequestQuota implements Loop {
       this.isOut = false;
     });
     try {
-      if (await within(PATIENCE_MS, leased)) return;
+      if (await within(LEASE_TIMEOUT_MS, leased)) return;
       leased.catch(() => undefined);
-      this.admitAll(window, new Error(`no answer within ${PATIENCE_MS} ms`));
+      this.admitAll(window, new Error(`no answer within ${LEASE_TIMEOUT_MS} ms`));
     } catch (error) {
       this.admitAll(window, error);
     }

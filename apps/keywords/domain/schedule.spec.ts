@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { ScheduleSchema } from '#contracts';
-import { isScheduled, nextTurn } from './schedule.js';
+import { isScheduled, nextScheduleChange } from './schedule.js';
 
 const at = (text: string) => Date.parse(text);
 const schedule = (startsAt?: string, endsAt?: string, timezone = 'Europe/Berlin') =>
@@ -25,8 +25,8 @@ it('a keyword always runs if it has no schedule, or a schedule without an end', 
 
 it('a schedule changes at its start, then at its end, then never again', () => {
   const one = schedule('2026-03-01T12:00Z', '2026-03-02T12:00Z');
-  expect(nextTurn(one, at('2026-02-01'))).toBe(at('2026-03-01T12:00Z'));
-  expect(nextTurn(one, at('2026-03-01T12:00Z'))).toBe(at('2026-03-02T12:00Z'));
-  expect(nextTurn(one, at('2026-03-02T12:00Z'))).toBeUndefined();
-  expect(nextTurn(undefined, 0)).toBeUndefined();
+  expect(nextScheduleChange(one, at('2026-02-01'))).toBe(at('2026-03-01T12:00Z'));
+  expect(nextScheduleChange(one, at('2026-03-01T12:00Z'))).toBe(at('2026-03-02T12:00Z'));
+  expect(nextScheduleChange(one, at('2026-03-02T12:00Z'))).toBeUndefined();
+  expect(nextScheduleChange(undefined, 0)).toBeUndefined();
 });

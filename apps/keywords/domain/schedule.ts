@@ -8,7 +8,7 @@ export function isScheduled(schedule: Schedule | undefined, now: number): boolea
 }
 
 /** The next start or end of the schedule, in ms; undefined if there is none. */
-export function nextTurn(schedule: Schedule | undefined, now: number): number | undefined {
+export function nextScheduleChange(schedule: Schedule | undefined, now: number): number | undefined {
   const { startsAt, endsAt } = instantsOf(schedule);
   return [startsAt, endsAt].find((instant) => instant !== undefined && instant > now);
 }

@@ -12,7 +12,7 @@ import {
 import type { Tx } from '#postgres';
 import { KEYWORDS_PROJECTION, type Projection } from '#projections';
 import { withoutReason, withReason, type PauseReason, type Pauses } from '../domain/pauses.js';
-import { nextTurn } from '../domain/schedule.js';
+import { nextScheduleChange } from '../domain/schedule.js';
 import { beginQuotes, keepQuotes } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
@@ -233,6 +233,6 @@ function turnOf(
   { schedule }: KeywordDefinition,
   { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,
 ): Date | null {
-  const turn = nextTurn(schedule, Date.parse(decidedAt) - LOOK_BACK_MS);
+  const turn = nextScheduleChange(schedule, Date.parse(decidedAt) - LOOK_BACK_MS);
   return turn === undefined ? null : new Date(turn);
 }

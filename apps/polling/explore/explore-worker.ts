@@ -21,7 +21,7 @@ import { ExploreDecisions } from './explore-decisions.js';
 import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
 
 /** A source that has not answered within this time fails, for example because its lane is blocked. */
-const PATIENCE_MS = 30 * 60_000;
+const MAX_WAIT_MS = 30 * 60_000;
 /** The reservation lasts longer than a source may take, so its credits stay reserved until the source has ended. */
 export const EXPLORE_HOLD_SECONDS = 3600;
 /** Checks are read first. An Explore that has waited this long is asked even if the lane is not idle. */
@@ -79,7 +79,7 @@ export class ExploreWorker {
     const job = await claimJob(this.database, this.lane.source);
     if (!job) return false;
     const waitedMs = systemClock.now().getTime() - job.createdAt.getTime();
-    if (waitedMs > PATIENCE_MS) await this.fail(job, 'the source did not answer within 30 minutes');
+    if (waitedMs > MAX_WAIT_MS) await this.fail(job, 'the source did not answer within 30 minutes');
     else if (this.lane.budget.blockedForMs > 0) await this.blocked(job);
     else if (!this.isIdle() && waitedMs < BEHIND_CHECKS_MS) await giveJobBack(this.database, job, NOT_YET_MS);
     else await this.ask(job);

@@ -25,7 +25,7 @@ export interface Pace {
    * Maximum time in ms that a request may wait for its turn, because a caller waits for the result. If its turn comes
    * later, the request is refused.
    */
-  patienceMs?: number;
+  maxWaitMs?: number;
   /** A separate budget of requests, if the upstream counts them separately; absent: the lane's budget. */
   bucket?: TokenBucket | undefined;
 }
@@ -49,7 +49,7 @@ interface BudgetParts {
 }
 
 /** If the upstream asks for a wait of at most this length, requests wait. If it asks for a longer wait, checks fail. */
-const PATIENCE_MS = 60_000;
+const MAX_SHORT_WAIT_MS = 60_000;
 
 /** Limits the requests of a lane: their pace, the daily quotas, and the waits that the upstream asks for. */
 export class RequestBudget {
@@ -59,7 +59,7 @@ export class RequestBudget {
   private readonly sentAt = new WeakMap<UpstreamRequest, number>();
   private blockedUntilMs: number;
   private blockedReason: string;
-  /** The end of a wait of at most `PATIENCE_MS` that the upstream asked for. */
+  /** The end of a wait of at most `MAX_SHORT_WAIT_MS` that the upstream asked for. */
   private heldUntilMs = 0;
 
   constructor(private readonly parts: BudgetParts) {
@@ -95,7 +95,7 @@ export class RequestBudget {
     );
   }
 
-  /** How long a wait of at most `PATIENCE_MS` still lasts, in ms. */
+  /** How long a wait of at most `MAX_SHORT_WAIT_MS` still lasts, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
   }
@@ -160,12 +160,12 @@ export class RequestBudget {
    * @throws LaneBlocked if the lane waits or stops, or has no budget in time; UpstreamError `quota_spent` if the daily
    * quota is used up
    */
-  private async admit({ spends }: UpstreamRequest, { patienceMs = Infinity, bucket }: Pace): Promise<void> {
+  private async admit({ spends }: UpstreamRequest, { maxWaitMs = Infinity, bucket }: Pace): Promise<void> {
     const refuse = () => this.refuseBlocked(bucket !== undefined);
     const heldForMs = () => (bucket ? 0 : this.heldForMs);
     const paced = bucket ?? this.bucket;
     refuse();
-    if (Math.max(paced.waitMs(this.nowMs), heldForMs()) > patienceMs) throw new LaneBlocked();
+    if (Math.max(paced.waitMs(this.nowMs), heldForMs()) > maxWaitMs) throw new LaneBlocked();
     if (spends)
       this.refuseSpent(
         spends.quota,
@@ -196,7 +196,7 @@ export class RequestBudget {
 
   private holdOff({ waitMs, reason, quota }: Parameters<UpstreamHttp['holdOff']>[0]): void {
     if (quota) this.quotas.exhaust(quota, new Date(this.nowMs + waitMs));
-    else if (waitMs <= PATIENCE_MS) this.heldUntilMs = Math.max(this.heldUntilMs, this.nowMs + waitMs);
+    else if (waitMs <= MAX_SHORT_WAIT_MS) this.heldUntilMs = Math.max(this.heldUntilMs, this.nowMs + waitMs);
     else this.block(waitMs, reason);
     this.parts.changed(true);
   }

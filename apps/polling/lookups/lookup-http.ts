@@ -44,7 +44,7 @@ export class LookupHttp {
   private budget(): UpstreamBudget {
     const { lookupsApart: apart } = this.lane.connector;
     const bucket = apart && new TokenBucket(apart.requestsPerMinute, apart.burst, this.clock.now().getTime());
-    const lane = this.lane.budget.limits({ patienceMs: TURN_MS, bucket });
+    const lane = this.lane.budget.limits({ maxWaitMs: TURN_MS, bucket });
     return {
       before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();

@@ -51,14 +51,14 @@ export class LookupScene {
     this.worker = new LookupWorker(strategy, bus, database, store).open(this.lane);
   }
 
-  readonly ask = (operation = 'tweets', patienceMs = 60_000, commandId = newId()) => {
+  readonly ask = (operation = 'tweets', timeoutMs = 60_000, commandId = newId()) => {
     const input = create(LookUpSchema, {
       commandId,
       accountId: this.accountId,
       source: 'x',
       operation,
       questionJson: '{"ids":["1","2","3"]}',
-      deadline: new Date(Date.now() + patienceMs).toISOString(),
+      deadline: new Date(Date.now() + timeoutMs).toISOString(),
     });
     return new CommandClient(this.stores.bus).request(lookupCommand('x'), input);
   };

@@ -7,11 +7,11 @@ const SERVERS_KEPT = 5_000;
 /** Several times the size of a page of posts. A larger response could block the process. */
 const MOST_BYTES = 2 * 1024 * 1024;
 /** The wait if a server asks Earshot to wait but does not say how long. */
-const PATIENCE_MS = 30_000;
+const RATE_LIMIT_WAIT_MS = 30_000;
 
 /** The wait that a fault asks for; 0 if it asks for none. */
 export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
-  return retryAfterMs ?? (kind === 'rate_limited' ? PATIENCE_MS : 0);
+  return retryAfterMs ?? (kind === 'rate_limited' ? RATE_LIMIT_WAIT_MS : 0);
 }
 
 /**
@@ -60,7 +60,7 @@ export class NamedServerClient {
   }
 
   private refuseWaiting(): void {
-    const waitMs = (this.patience.get(this.host) ?? 0) - performance.now();
+    const waitMs = (this.waits.get(this.host) ?? 0) - performance.now();
     if (waitMs <= 0) return;
     const reason = `it asked Earshot to wait; its next request is in ${Math.ceil(waitMs / 1000)} s`;
     throw new UpstreamError('rate_limited', reason, 0, waitMs);
@@ -73,11 +73,11 @@ export class NamedServerClient {
   private storeWait(waitMs: number): void {
     if (waitMs <= 0) return;
     const until = performance.now() + waitMs;
-    this.patience.set(this.host, Math.max(until, this.patience.get(this.host) ?? 0));
+    this.waits.set(this.host, Math.max(until, this.waits.get(this.host) ?? 0));
   }
 
   /** The end of each server's wait, by the clock of this process. */
-  private get patience() {
-    return sessionCache<number>(this.context, `${this.source}.patience`, SERVERS_KEPT);
+  private get waits() {
+    return sessionCache<number>(this.context, `${this.source}.waits`, SERVERS_KEPT);
   }
 }

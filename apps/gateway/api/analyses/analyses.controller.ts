@@ -11,7 +11,7 @@ import { CommandId } from '../../http/command-id.js';
 import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
 
 /** Longer than the time that a language model may take for 200 mentions. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Analyses mentions. Costs 1 credit for each mention with a result. */
 @Controller()
@@ -37,7 +37,7 @@ export class AnalysesController {
       schemaJson: schema ? JSON.stringify(schema) : '',
       classes: classes.map((one) => one.trim()),
     });
-    const ran = await this.commands.request(COMMANDS.runAnalysis, command, PATIENCE_MS);
+    const ran = await this.commands.request(COMMANDS.runAnalysis, command, TIMEOUT_MS);
     return {
       id: commandId,
       operation,

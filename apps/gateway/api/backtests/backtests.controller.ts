@@ -17,7 +17,7 @@ import { BacktestBodyDto, changesOf } from './backtest-body.dto.js';
 
 const DEFAULT_WINDOW_MS = 30 * 86_400_000;
 /** Longer than the largest backtest takes, including its wait for another backtest. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 interface ItemsCursor {
   at: string;
@@ -73,7 +73,7 @@ export class BacktestsController {
       definition,
       since: isoOf(since),
     });
-    const { bodyJson } = await this.commands.request(COMMANDS.runBacktest, command, PATIENCE_MS);
+    const { bodyJson } = await this.commands.request(COMMANDS.runBacktest, command, TIMEOUT_MS);
     return { id: commandId, ...(JSON.parse(bodyJson) as JsonObject) };
   }
 

@@ -45,7 +45,7 @@ import { ChannelBodyDto, ChannelChangeDto, isMasked, type ChannelConfigDto } fro
 import { configFaults, configView, storedConfig } from './channel-config.js';
 
 /** A chat service must answer within 10 s, a mail server within 14 s. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** The channels of an account. Free. */
 @Controller('v1/channels')
@@ -163,7 +163,7 @@ export class ChannelsController {
     const { channel_id: channelId } = await this.channel(accountId, pathId(given, 'channel'));
     const command = create(TestChannelSchema, { commandId, accountId, channelId });
     const tested = await this.commands
-      .request(COMMANDS.testChannel, command, PATIENCE_MS)
+      .request(COMMANDS.testChannel, command, TIMEOUT_MS)
       .catch((error: unknown) => {
         if (error instanceof Refusal && error.kind === 'too-many')
           reply.header('retry-after', 60 - Math.floor((Date.now() / 1000) % 60));

@@ -8,7 +8,7 @@ import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /** A lookup can make two requests. Each waits up to 10 s for its turn and up to 20 s for its answer. */
-const PATIENCE_MS = 65_000;
+const TIMEOUT_MS = 65_000;
 
 /** Time that the answer needs to travel back. */
 const MARGIN_MS = 2_000;
@@ -48,9 +48,9 @@ export class LookupClient {
       source,
       operation,
       questionJson: JSON.stringify(question),
-      deadline: isoOf(new Date(Date.now() + PATIENCE_MS - MARGIN_MS)),
+      deadline: isoOf(new Date(Date.now() + TIMEOUT_MS - MARGIN_MS)),
     });
-    const { bodyJson, costCredits } = await this.commands.request(lookupCommand(source), input, PATIENCE_MS);
+    const { bodyJson, costCredits } = await this.commands.request(lookupCommand(source), input, TIMEOUT_MS);
     return { body: JSON.parse(bodyJson) as JsonObject, cost: costCredits };
   }
 }

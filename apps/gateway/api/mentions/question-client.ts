@@ -10,7 +10,7 @@ import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
 /** Computing an embedding takes milliseconds in this process, and seconds with an external service. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** The result of a semantic question, and its cost in credits. */
 export interface Answered<T> {
@@ -43,7 +43,7 @@ export class QuestionClient {
     const question = await this.commands.request(
       COMMANDS.askQuestion,
       create(AskQuestionSchema, ask),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     const { questionId, holder } = question;
     const settle = (answered: boolean) =>

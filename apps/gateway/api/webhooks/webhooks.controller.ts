@@ -13,7 +13,7 @@ import { WebhookAddresses } from '../../http/webhook-address.js';
 import { WebhookTestBodyDto } from './webhook-test-body.dto.js';
 
 /** The receiver has 10 s to answer. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const USUAL_TYPE = 'hn_item.created';
 
 /** Tests webhooks. Free. */
@@ -38,7 +38,7 @@ export class WebhooksController {
     ]);
     const command = create(TestWebhookSchema, { commandId, accountId, url, type });
     const tested = await this.commands
-      .request(COMMANDS.testWebhook, command, PATIENCE_MS)
+      .request(COMMANDS.testWebhook, command, TIMEOUT_MS)
       .catch((error: unknown) => {
         if (error instanceof Refusal && error.kind === 'too-many')
           reply.header('retry-after', 60 - Math.floor((Date.now() / 1000) % 60));
