@@ -109,7 +109,7 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** Ratios of two contestants, round by round: in a round, the load of the machine is the same for both. */
+/** Ratios of two programs, round by round: in a round, the load of the machine is the same for both. */
 export function ratios(ours: readonly number[], theirs: readonly number[]): number[] {
   return ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
 }

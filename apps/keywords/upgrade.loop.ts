@@ -8,7 +8,7 @@ import { priceOf } from '#quotes';
 import type { Logger } from '#telemetry';
 import { Admission } from './planning/admission.js';
 import { PlanEnforcement } from './planning/plan-enforcement.js';
-import { keepQuotes } from './projections/quoted-periods.js';
+import { recordQuotedPeriods } from './projections/quoted-periods.js';
 
 interface UnpricedWatch {
   watch_id: string;
@@ -88,7 +88,7 @@ export class UpgradeLoop implements Loop {
     );
     const at = new Date().toISOString();
     const subjectIds = [...new Set(watches.map((watch) => watch.subject_id))];
-    await keepQuotes(
+    await recordQuotedPeriods(
       tx,
       subjectIds.map((subjectId) => ({ subjectId, at })),
     );

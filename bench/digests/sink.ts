@@ -4,8 +4,8 @@ import { SMTPServer } from 'smtp-server';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The mail server of all contestants, in a separate process. It accepts every mail, reads it to its end, and
- * counts it by its Message-ID. Its argument is the time in ms that it takes to accept a mail.
+ * The mail server of all compared programs, in a separate process. It accepts every mail, reads it to its end, and counts
+ * the mails and their different Message-IDs. Its argument is the time in ms that it takes to accept a mail.
  */
 
 /** The mails that arrived since the last call of `expect`. */
@@ -39,7 +39,7 @@ const server = new SMTPServer({
     });
   },
 });
-// A client that disconnects during a conversation is not an error of the server.
+// Errors are ignored, because a client can disconnect during a session.
 server.on('error', () => undefined);
 
 function take(raw: Buffer): void {
@@ -58,7 +58,7 @@ await once(listener, 'listening');
 
 answerQuestions({
   url: () => `smtp://127.0.0.1:${(listener.address() as AddressInfo).port}`,
-  /** Returns when mails with this many different Message-IDs have arrived since the call. */
+  /** Resets the counts. Resolves when mails with `count` different Message-IDs have arrived. */
   expect: (count: number) => {
     ids = new Set();
     mails = 0;

@@ -5,8 +5,8 @@ import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The same deliveries as jobs of a BullMQ queue, and a worker that signs and sends them like Earshot. A finished job
- * remains in Redis with the status of the response, as the record of the attempt. Failed jobs would be retried.
+ * Puts the deliveries of a round into a BullMQ queue as jobs. A worker signs and sends them like Earshot. A finished job
+ * remains in Redis with the status of the response, as the record of the attempt. A failed job is retried.
  */
 
 /** What to deliver. */
@@ -25,7 +25,7 @@ interface Job {
 }
 
 const connection = { host: '127.0.0.1', port: Number(process.argv[2]) };
-const FILL = 1000;
+const BATCH_SIZE = 1000;
 let round = 0;
 let pool: Pool | undefined;
 let queue: Queue<Job> | undefined;
@@ -41,15 +41,15 @@ answerQuestions({
       return false;
     }
   },
-  /** Fills a new queue without sending. */
+  /** Creates a queue with all jobs, and a worker that `work` starts. */
   async fill({ url, paths, concurrency, secret, events }: BullRun) {
     round += 1;
     count = events.length;
     pool ??= new Pool(url, { connections: concurrency, pipelining: 1 });
     queue = new Queue<Job>(`webhooks-${round}`, { connection });
-    for (let at = 0; at < events.length; at += FILL)
+    for (let at = 0; at < events.length; at += BATCH_SIZE)
       await queue.addBulk(
-        events.slice(at, at + FILL).map(({ id, body }, index) => ({
+        events.slice(at, at + BATCH_SIZE).map(({ id, body }, index) => ({
           name: 'webhook',
           data: { id, body, path: paths[(at + index) % paths.length] ?? '/' },
           opts: { attempts: 8, backoff: { type: 'exponential', delay: 30_000 } },

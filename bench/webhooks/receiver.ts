@@ -4,7 +4,7 @@ import { verifyDelivery } from '../../apps/simulator/receiver/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The receiver of all contestants, in a separate process. It responds with an empty 200, does not respond below
+ * The receiver of all programs, in a separate process. It responds with an empty 200, does not respond below
  * `/hang/` while hanging is on, counts new deliveries by `webhook-id`, and checks the signatures of one delivery in a
  * hundred.
  */

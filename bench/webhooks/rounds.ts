@@ -10,7 +10,7 @@ import type { BullRun } from './bullmq-worker.js';
 import type { Received } from './receiver.js';
 import { makeEvents, publish, type Scene, type SceneEvent } from './scene.js';
 
-/** Concurrent requests of every contestant, equal to the limit of the delivery service over all endpoints. */
+/** Concurrent requests of every program, equal to the limit of the delivery service over all endpoints. */
 export const CONCURRENCY = 128;
 
 /** The programs and connections of the bench. */
@@ -23,11 +23,11 @@ export interface Stage {
   forget(): Promise<void>;
 }
 
-/** The result of one contestant in a round. */
+/** The result of one program in a round. */
 export interface Round {
   /** Deliveries per second. */
   rate: number;
-  /** Processor time of the contestant's own process per delivery, in µs. */
+  /** Processor time of its own process per delivery, in µs. */
   micros: number;
   /** Processor time of every program. */
   cpu: string;

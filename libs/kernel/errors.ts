@@ -45,12 +45,12 @@ export class Refusal extends Error {
   /**
    * A refusal of an invalid request. The message contains the first fault and the number of faults; `details` contains
    * the first 50.
-   * @param spell rewrites a fault before it is added; called only for the first 50
+   * @param rewrite rewrites a fault before it is added; called only for the first 50
    */
-  static validation(faults: readonly Fault[], spell = (fault: Fault): Fault => fault): Refusal {
+  static validation(faults: readonly Fault[], rewrite = (fault: Fault): Fault => fault): Refusal {
     const details = faults
       .slice(0, MOST_FAULTS)
-      .map(spell)
+      .map(rewrite)
       .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }));
     const first = details[0];
     const text = first ? [first.path, first.message].filter(Boolean).join(': ') : 'the request is invalid';
@@ -83,8 +83,8 @@ export class Refusal extends Error {
 
 /** Maximum number of faults in `details`: enough for a person who corrects them one by one. */
 const MOST_FAULTS = 50;
-/** Maximum length of a path or message that quotes the sender's text. */
-const LONGEST_QUOTE = 500;
+/** Maximum length of a path or message in `details`, which can contain the text of the sender. */
+const MAX_FAULT_TEXT = 500;
 
 function countText(faults: number): string {
   if (faults <= 1) return '';
@@ -94,10 +94,10 @@ function countText(faults: number): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
+  return text.length <= MAX_FAULT_TEXT ? text : `${text.slice(0, MAX_FAULT_TEXT)}…`;
 }
 
-/** A NATS message may have 1 MiB including its headers, unless the server is configured otherwise. */
+/** By default, NATS accepts messages of up to 1 MiB with their headers. */
 const LARGEST_MESSAGE_BYTES = 900 * 1024;
 
 /**
@@ -107,13 +107,13 @@ const LARGEST_MESSAGE_BYTES = 900 * 1024;
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > LARGEST_MESSAGE_BYTES)
     throw Refusal.tooLarge(
-      `${what} is too large: it has ${Math.ceil(bytes / 1024)} KiB, and at most ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored${remedy ? `; ${remedy}` : ''}`,
+      `${what} is too large: it has ${Math.ceil(bytes / 1024)} KiB, and the maximum is ${LARGEST_MESSAGE_BYTES / 1024} KiB${remedy ? `; ${remedy}` : ''}`,
     );
 }
 
 /**
- * A store or server cannot be reached or cannot answer now. Libraries that use a store throw this error when the
- * request itself was not at fault. The running work is retried.
+ * A store or server cannot be reached or cannot answer now. Code that uses a store throws this error if the request
+ * itself was valid. A consumer gets its messages again; the gateway answers 503.
  */
 export class Outage extends Error {
   override readonly name = 'Outage';

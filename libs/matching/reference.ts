@@ -1,6 +1,6 @@
 /**
- * A second implementation of the rules of docs/matching.md, slow and short, on whole strings and fixed patterns. The
- * specs compare the index with it. It does not detect addresses.
+ * A second implementation of the rules of docs/matching.md. It is short and slow: it uses regular expressions on whole
+ * strings. The specs compare the results of the real implementation with it. It does not detect addresses.
  */
 
 const UNSPACED =
@@ -22,10 +22,10 @@ export function referenceFold(text: string): string {
     (point) => point === '\u200d' || !/[\p{DI}ـ]/u.test(point),
   );
   points.forEach((point, i) => {
-    const ties =
+    const joinsEmoji =
       /\p{Extended_Pictographic}\p{Emoji_Modifier}?$/u.test(plain) &&
       /\p{Extended_Pictographic}/u.test(points[i + 1] ?? '');
-    if (point !== '\u200d' || ties) plain += point;
+    if (point !== '\u200d' || joinsEmoji) plain += point;
   });
   return plain
     .normalize('NFD')
@@ -41,33 +41,33 @@ export function referenceFold(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ');
 }
 
-/** Positions of a substring in folded text; of overlapping ones the first. */
+/** Positions of a substring in folded text. If positions overlap, only the first is returned. */
 export function referenceContains(text: string, term: string): [number, number][] {
-  const places: [number, number][] = [];
+  const positions: [number, number][] = [];
   for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
     const end = at + term.length;
     if (/^(?=\p{Script=Inherited})\p{M}/u.test(text.slice(end))) continue;
-    if (places.length === 0 || at >= places.at(-1)![1]) places.push([at, end]);
+    if (positions.length === 0 || at >= positions.at(-1)![1]) positions.push([at, end]);
   }
-  return places;
+  return positions;
 }
 
-/** Positions of a term as whole words in folded text. */
+/** Positions of a term as whole words in folded text. If positions overlap, only the first is returned. */
 export function referenceWords(text: string, term: string): [number, number][] {
   const bounds = new Set([0, text.length]);
   for (const token of text.matchAll(TOKEN)) bounds.add(token.index);
-  const middle = term.replace(/(?<=[^\s\-・])[\s\-・]+(?![\s\-・\p{M}]|$)/gu, '\u0000');
-  const places: [number, number][] = [];
+  const separated = term.replace(/(?<=[^\s\-・])[\s\-・]+(?![\s\-・\p{M}]|$)/gu, '\u0000');
+  const positions: [number, number][] = [];
   for (const start of [...bounds].sort((a, b) => a - b)) {
-    const end = endAt(text, start, middle.split('\u0000'));
+    const end = endAt(text, start, separated.split('\u0000'));
     if (end === undefined || !bounds.has(end)) continue;
-    if (/^[.#@$]/.test(term) && glued(text, start)) continue;
-    if (places.length === 0 || start >= places.at(-1)![1]) places.push([start, end]);
+    if (/^[.#@$]/.test(term) && followsWordCharacter(text, start)) continue;
+    if (positions.length === 0 || start >= positions.at(-1)![1]) positions.push([start, end]);
   }
-  return places;
+  return positions;
 }
 
-function glued(text: string, start: number): boolean {
+function followsWordCharacter(text: string, start: number): boolean {
   return new RegExp(`(?:${WORD}|\\p{Script=Hangul}${TAIL})$`, 'v').test(text.slice(0, start));
 }
 

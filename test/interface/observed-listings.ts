@@ -33,7 +33,7 @@ export function observation(accountId: string, more: Partial<ListingObservationR
   };
 }
 
-/** Writes observations and counts their days, like the sink. */
+/** Writes observations and the statistics of their days, as analysis does. */
 export async function observe(
   clickhouse: ClickHouseClient,
   rows: readonly ListingObservationRow[],

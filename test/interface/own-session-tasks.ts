@@ -3,7 +3,7 @@ import { until } from '#testing';
 import { joined, PASSWORD, signedIn } from './people.js';
 import { EMAIL, type SignInScene } from './sign-in-scene.js';
 
-/** Members list and end their sessions, which also end by themselves. */
+/** A member can list and end their sessions. Sessions also expire. */
 export function ownSessionTasks(scene: SignInScene): void {
   const { browser, signIn } = scene;
 
@@ -49,7 +49,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       await until('the session is deleted', async () => (await count()) === 0);
     });
 
-    it('end 30 days after the last request, and 90 days after the sign-in', async () => {
+    it('end 30 days after the last request, and at most 90 days after the sign-in', async () => {
       const ada = await signedIn(scene.service, EMAIL);
       const expiry = async () => {
         const { data } = (await ada.get('/v1/auth/sessions')).body;

@@ -4,7 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { Refusal, type Fault } from '#kernel';
-import { leastKeyword, type Json } from '../api/keywords/testing/keyword-body-under-test.js';
+import { minimalKeyword, type Json } from '../api/keywords/testing/keyword-body-under-test.js';
 import { readBody } from '../http/body.js';
 import { ListOf, Nullable, Optional } from '../http/validators.js';
 import { schemaOf, type Dto } from './body-schemas.js';
@@ -188,7 +188,7 @@ describe('the schema of a request body', () => {
     expect(examples.length).toBeGreaterThan(10);
     for (const { name, example } of examples) {
       // A change is read together with the existing keyword.
-      const body = name === 'KeywordChange' ? { ...leastKeyword(), ...(example as object) } : example;
+      const body = name === 'KeywordChange' ? { ...minimalKeyword(), ...(example as object) } : example;
       const dto = CLASSES.get(['QueryBody', 'KeywordChange'].includes(name) ? 'KeywordBody' : name);
       if (!dto) throw new Error(`${name} has no class`);
       expect(() => readBody(dto, body, 'any')).not.toThrow();

@@ -13,7 +13,7 @@ import type { Tx } from '#postgres';
 import { KEYWORDS_PROJECTION, type Projection } from '#projections';
 import { withoutReason, withReason, type PauseReason, type Pauses } from '../domain/pauses.js';
 import { nextScheduleChange } from '../domain/schedule.js';
-import { beginQuotes, keepQuotes } from './quoted-periods.js';
+import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
@@ -48,7 +48,7 @@ export const keywordsProjection: Projection = {
     for (const decision of decisions)
       for (const event of decision.events) await applyEvent(tx, decision, event);
     const subjects = decisions.map(({ subjectId, decidedAt: at }) => ({ subjectId, at }));
-    await (decisions.every(isCreation) ? beginQuotes : keepQuotes)(tx, subjects);
+    await (decisions.every(isCreation) ? beginQuotedPeriods : recordQuotedPeriods)(tx, subjects);
   },
 };
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#postgres';
 
-/** A keyword or a watch without a keyword, and the time of the decision that changed its quotes (ISO 8601). */
+/** The id of a keyword, or of a watch without a keyword, and the time when its prices or its state changed (ISO 8601). */
 export interface QuotedSubject {
   subjectId: string;
   at: string;
@@ -8,19 +8,20 @@ export interface QuotedSubject {
 
 const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
   price_book_version, is_active, retired_at`;
-// The subjects are one JSON value: with an array, Postgres would know the length and plan each statement again.
+// The subjects are one JSON value. For an array, Postgres would estimate the number of rows from its length, and would
+// plan the statement again at each execution.
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
-    -- Makes Postgres use the index, even while its statistics say that the table is small.
+    -- OFFSET 0 makes Postgres use the index, even while its statistics say that the table is small.
     OFFSET 0) AS w`;
 
 /**
  * Records for how long each watch of a keyword, or the watch without a keyword, ran at which price. A period ends when
- * the watch is paused, ends, or gets a new price; then the next period begins.
+ * the watch is paused, ends, or gets a new interval or price. A new period begins for each active watch without one.
  * @param subjects without duplicates
  */
-export async function keepQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
+export async function recordQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
     `UPDATE quoted_periods q SET to_at = s.at
      FROM ${WATCHES_OF_SUBJECTS}
@@ -29,11 +30,11 @@ export async function keepQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Pr
          OR w.credits_per_check <> q.credits_per_check)`,
     [JSON.stringify(subjects)],
   );
-  await beginQuotes(tx, subjects);
+  await beginQuotedPeriods(tx, subjects);
 }
 
-/** Like `keepQuotes`, for subjects that were just created: none of their periods can end. */
-export async function beginQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
+/** Like `recordQuotedPeriods`, for subjects that were just created: none of their periods can end. */
+export async function beginQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
     `INSERT INTO quoted_periods (watch_id, account_id, keyword_id, source, from_at, interval_seconds,
        credits_per_check, first_scan_credits, price_book_version)

@@ -10,10 +10,10 @@ export interface ReadableItem {
   community?: string | undefined;
 }
 
-/** Longest title that a model sees. */
+/** Maximum length of a title. */
 const TITLE_CHARACTERS = 500;
 
-/** An item as the model sees it, without empty parts. @param characters the longest text; more is cut off */
+/** An item as the model sees it, without empty parts. @param characters maximum length of the text; a longer text is cut and gets `…` */
 export function asLlmItem(item: ReadableItem, characters: number): LlmItem {
   const { source, kind, author = '', community = '' } = item;
   const parts = {

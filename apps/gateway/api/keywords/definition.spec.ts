@@ -7,7 +7,7 @@ import { KeywordBodyDto } from './keyword-body.dto.js';
 import {
   faultsOfKeyword,
   fullKeyword,
-  leastKeyword,
+  minimalKeyword,
   withValue,
   type Json,
 } from './testing/keyword-body-under-test.js';
@@ -22,7 +22,7 @@ function read(body: Json): JsonObject {
 
 describe('the definition from a create body', () => {
   it('fills in every default [keywords.object]', () => {
-    expect(read(leastKeyword())).toEqual({
+    expect(read(minimalKeyword())).toEqual({
       name: 'Acme',
       refreshIntervalSeconds: 600,
       globalCriteria: { market: 'global', query: 'acme' },
@@ -61,7 +61,7 @@ describe('the definition from a create body', () => {
       endsAt: '2026-04-01T12:00',
       timezone: 'Europe/Berlin',
     };
-    expect(read({ ...leastKeyword(), schedule })['schedule']).toEqual({
+    expect(read({ ...minimalKeyword(), schedule })['schedule']).toEqual({
       ...schedule,
       startsAt: '2026-03-01T10:00:00.000Z',
     });
@@ -97,7 +97,7 @@ describe('the definition from a create body', () => {
       { a_b: { C_d: [null, 'x'] } },
     ],
   ])('%s', (_, path, value, expected) => {
-    const body = read(withValue(leastKeyword(), path, value as Json));
+    const body = read(withValue(minimalKeyword(), path, value as Json));
     expect(path.split('.').reduce((at: unknown, key) => (at as Record<string, unknown>)[key], body)).toEqual(
       expected,
     );

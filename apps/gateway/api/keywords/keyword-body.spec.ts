@@ -3,7 +3,7 @@ import {
   chars,
   faultsOfKeyword,
   fullKeyword,
-  leastKeyword,
+  minimalKeyword,
   many,
   withValue,
   type Json,
@@ -175,7 +175,7 @@ const labelled = (values: Json[]) =>
 
 describe('the validation of a keyword’s create body', () => {
   it('accepts the smallest body, and a body with every kind of part', () => {
-    expect(faultsOfKeyword(leastKeyword())).toEqual([]);
+    expect(faultsOfKeyword(minimalKeyword())).toEqual([]);
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
   });
 
@@ -236,14 +236,14 @@ describe('the validation of a keyword’s create body', () => {
 
   it('names the index of each faulty term', () => {
     const terms = ['a', 5, 'x'.repeat(61), '', ['b']];
-    expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms } })).toEqual([
+    expect(faultsOfKeyword({ ...minimalKeyword(), globalCriteria: { market: 'm', terms } })).toEqual([
       { path: 'globalCriteria.terms[1]', message: 'must be a string' },
       { path: 'globalCriteria.terms[2]', message: 'must have 1 to 60 characters' },
       { path: 'globalCriteria.terms[3]', message: 'must have 1 to 60 characters' },
       { path: 'globalCriteria.terms[4]', message: 'must be a string' },
     ]);
     const twins = ['a', ' \t', 'b', 'A'];
-    expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms: twins } })).toEqual([
+    expect(faultsOfKeyword({ ...minimalKeyword(), globalCriteria: { market: 'm', terms: twins } })).toEqual([
       { path: 'globalCriteria.terms[1]', message: 'must not be blank' },
       { path: 'globalCriteria.terms[3]', message: 'is the same term as terms[0]' },
     ]);
@@ -251,13 +251,13 @@ describe('the validation of a keyword’s create body', () => {
 
   it('checks the meaning of all keys even if the shape of the body has a fault', () => {
     const body = {
-      ...leastKeyword(),
+      ...minimalKeyword(),
       sources: undefined,
       globalCriteria: { market: 'm', terms: ['a', 'A'] },
     };
     expect(faultsOfKeyword(body).map(({ path }) => path)).toEqual(['sources', 'globalCriteria.terms[1]']);
     const missing = withValue(
-      withValue(leastKeyword(), 'sources[0].source', 'x'),
+      withValue(minimalKeyword(), 'sources[0].source', 'x'),
       'globalCriteria.query',
       undefined,
     );
@@ -275,7 +275,7 @@ describe('the validation of a keyword’s create body', () => {
     'reports the fault under the criteria that contain the key that a source does not accept: %s',
     (_, global, own, path) => {
       const body = {
-        ...leastKeyword(),
+        ...minimalKeyword(),
         globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
         sources: [
           {

@@ -4,13 +4,13 @@ import { KeywordBodyDto } from '../keyword-body.dto.js';
 import { keywordChecks } from '../keyword-faults.js';
 import { Refusal, type Fault } from '#kernel';
 
-// For specs only: valid bodies for a create, and the faults that a create finds in other bodies.
+// For specs only: valid bodies of `POST /v1/keywords`, and the faults of other bodies.
 
 /** JSON of any shape. */
 export type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 
 /** The smallest valid keyword, on a source that needs no settings. */
-export function leastKeyword(): { [key: string]: Json } {
+export function minimalKeyword(): { [key: string]: Json } {
   return {
     name: 'Acme',
     refreshIntervalSeconds: 600,
@@ -19,10 +19,10 @@ export function leastKeyword(): { [key: string]: Json } {
   };
 }
 
-/** A body that contains parts of every kind, with all their fields. */
+/** A body with mutes, VIPs, rules, channels, an AI step and a schedule. */
 export function fullKeyword(): { [key: string]: Json } {
   return {
-    ...leastKeyword(),
+    ...minimalKeyword(),
     sources: [
       {
         source: 'hackernews',
@@ -75,7 +75,7 @@ export function withValue(body: Json, path: string, value: Json): Json {
 
 const sources = createSources({});
 
-/** Every fault that the create finds. */
+/** The first 50 faults that the DTO and `keywordChecks` find in a body. */
 export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): readonly Fault[] {
   try {
     readBody(KeywordBodyDto, body, spelling, (one) => keywordChecks(one, sources));
