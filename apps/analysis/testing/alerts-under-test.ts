@@ -176,7 +176,7 @@ export class AlertScene {
 
   /** Evaluates the keyword, this many minutes after NOW, on all these replicas at the same time. */
   async evaluate(minutesLater = 0, replicas = [this.on.replica()]): Promise<void> {
-    // Not now(): if the machine's clock is set back before the claim, the turn would not be due yet.
+    // Not now(): the column rounds to milliseconds, so the turn could be due half a millisecond after the claim.
     await this.on.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);
