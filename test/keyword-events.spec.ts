@@ -105,8 +105,10 @@ describe('a search that starts over', () => {
     expect(mentions.map(({ text }: { text: string }) => text)).toEqual(['A new teal walrus']);
     await until('the event is delivered', () => deliveredTo('ochre').length > 0);
     expect(deliveredTo('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
-    const { body: activity } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
-    const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
+    const first = await until('the checks are in the activity', async () => {
+      const { body } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
+      return body.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
+    });
     expect(first).toMatchObject({ type: 'poll.completed', eventsEmitted: 0, creditsCharged: 1 });
   }, 60_000);
 });

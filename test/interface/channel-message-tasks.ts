@@ -164,10 +164,13 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         ),
       );
       expect(unsent.message).toMatch(/^not sent: the channel is disabled/);
-      const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
-      expect(body.activity).toContainEqual(
-        expect.objectContaining({ type: 'webhook.failed', channelId: gone.id, statusCode: 404 }),
-      );
+      await until('the failed attempt is in the activity', async () => {
+        const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+        return body.activity.some(
+          ({ type, channelId, statusCode }: Json) =>
+            type === 'webhook.failed' && channelId === gone.id && statusCode === 404,
+        );
+      });
       const enabled = await scene.on.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });

@@ -140,8 +140,11 @@ describe('the list of deliveries', () => {
     expect(shown.map((one: Json) => [one.eventId, one.attempts.length])).toEqual(
       [...attempts].reverse().map(({ eventId }) => [eventId, eventId === last?.eventId ? 2 : 1]),
     );
-    const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
-    const lines = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
+    const lines = await until('the four attempts are in the activity', async () => {
+      const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      const delivered = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
+      return delivered.length >= 4 && delivered;
+    });
     expect(lines.length).toBe(4);
   });
 
