@@ -1,4 +1,4 @@
-import { loggedError } from './index.js';
+import { createLogger, loggedError, type Logger } from './index.js';
 
 it('logs an error with its stack, and an expected error with only its type and message', () => {
   const isExpected = (error: unknown) => error instanceof RangeError;
@@ -10,4 +10,52 @@ it('logs an error with its stack, and an expected error with only its type and m
     message: 'wrong',
     stack: expect.stringContaining('logger.spec') as string,
   });
+});
+
+/** A logger that expects range errors, and its lines. */
+function loggerWithLines(): { log: Logger; lines: string[] } {
+  const lines: string[] = [];
+  const isExpected = (error: unknown) => error instanceof RangeError;
+  return { log: createLogger('spec', 'info', isExpected, { write: (line) => void lines.push(line) }), lines };
+}
+
+it('logs the same expected error once in 30 s, and every other error each time', () => {
+  const { log, lines } = loggerWithLines();
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+  const messages = () => lines.splice(0).map((line) => (JSON.parse(line) as { msg: string }).msg);
+  for (const lane of ['a', 'b', 'a'])
+    log.child({ lane }).error({ err: new RangeError('no store') }, 'no claim');
+  expect(messages()).toEqual(['no claim']);
+  log.error({ err: new RangeError('no store') }, 'no renewal');
+  log.error({ err: new RangeError('no room') }, 'no claim');
+  expect(messages()).toEqual(['no renewal', 'no claim']);
+  for (const _ of [1, 2]) log.error({ err: new TypeError('wrong') }, 'a defect');
+  for (const _ of [1, 2]) log.error({ n: 1 }, 'no error');
+  for (const _ of [1, 2]) log.info('only text');
+  expect(messages()).toEqual(['a defect', 'a defect', 'no error', 'no error', 'only text', 'only text']);
+  clock.mockReturnValue(1_029_999);
+  log.error({ err: new RangeError('no store') }, 'no claim');
+  expect(messages()).toEqual([]);
+  clock.mockReturnValue(1_030_000);
+  log.error({ err: new RangeError('no store') }, 'no claim');
+  expect(messages()).toEqual(['no claim']);
+  clock.mockRestore();
+});
+
+it('removes secrets from a logged object and from the objects inside it', () => {
+  const { log, lines } = loggerWithLines();
+  const secrets = {
+    apiKey: 'hidden',
+    signingSecret: 'hidden',
+    password: 'hidden',
+    authorization: 'hidden',
+    cookie: 'hidden',
+    'x-api-key': 'hidden',
+  };
+  log.info(
+    { ...secrets, id: 1, request: { ...secrets, id: 2, headers: { ...secrets, id: 3 } } },
+    'a request',
+  );
+  expect(JSON.parse(lines.join(''))).toMatchObject({ id: 1, request: { id: 2, headers: { id: 3 } } });
+  expect(lines.join('')).not.toContain('hidden');
 });
