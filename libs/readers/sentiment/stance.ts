@@ -35,7 +35,7 @@ const BALANCE = 0.5;
 export function moodReading(mood: Mood, contrast: readonly number[] = []): SentimentReading {
   const [negative, neutral, positive] = probabilities(mood);
   const score = positive - negative;
-  if (isMixed(contrast) && Math.abs(score) < BALANCE + neutral * 0)
+  if (isMixed(contrast) && Math.abs(score) < BALANCE)
     return { sentiment: 'mixed', sentimentScore: rounded(score / 2) };
   const most = Math.max(negative, neutral, positive);
   const sentiment = most === neutral ? 'neutral' : most === positive ? 'positive' : 'negative';

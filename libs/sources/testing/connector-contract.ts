@@ -32,8 +32,6 @@ export interface ContractCase {
   neverEmpty?: true;
   /** Valid JSON that is not a response of the source. */
   changedShapes: readonly (object | string)[];
-  /** The kind of fault if every request fails in this way. Default: the kind of the UpstreamError. */
-  kinds?: Partial<Record<string, string>>;
 }
 
 const STEP_MS = 60_000;
