@@ -9,7 +9,7 @@ import { CountedSeries, type BinCount } from '../apps/analysis/alerts/counted-se
 import { BIN_MS } from '../apps/analysis/alerts/windows.js';
 import { evaluationCost } from './alerts/evaluation.js';
 import { burstsIn, countsOf, daily, flat, SEARCH, type Arrivals, type Burst } from './alerts/series.js';
-import { helpWanted, median, numberOption, runBench, say, table, target } from './harness.js';
+import { helpWanted, median, numberOption, runBench, printProgress, table, target } from './harness.js';
 import { seeded } from './matching-data.js';
 
 helpWanted(`
@@ -100,7 +100,7 @@ await runBench(async (cleanup) => {
     }
     falseAlarms.push([name, ...perWeek]);
     delays.push([name, ...reported]);
-    say(name);
+    printProgress(name);
   }
   const columns = SERIES.map(({ name }) => name);
   table(['false alarms a week', ...columns], falseAlarms);

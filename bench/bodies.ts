@@ -7,7 +7,7 @@ import { request } from 'undici';
 import { newId } from '#kernel';
 import { openAccount } from '#testing';
 import { WORST_BODIES } from './bodies/worst-bodies.js';
-import { benchStores, helpWanted, numberOption, runBench, say, table, target } from './harness.js';
+import { benchStores, helpWanted, numberOption, runBench, printProgress, table, target } from './harness.js';
 import { programEnv, startProgram } from './program.js';
 
 helpWanted(`
@@ -42,7 +42,7 @@ await runBench(async (cleanup) => {
   const rows: (string | number)[][] = [];
   let worst = 0;
   for (const [name, body] of Object.entries(WORST_BODIES)) {
-    say(name);
+    printProgress(name);
     const began = processorMs(gateway.pid);
     let last = { status: 0, bytes: 0 };
     for (let n = 0; n < REPEATS; n += 1) last = await ask(body);

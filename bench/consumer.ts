@@ -19,7 +19,7 @@ import {
   quantile,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -142,7 +142,7 @@ await runBench(async (cleanup) => {
       rates[contestant].push(rate);
       batchSizes[contestant].push(batchSize);
     }
-    if (round > 0) say(`round ${round} of ${ROUNDS}`);
+    if (round > 0) printProgress(`round ${round} of ${ROUNDS}`);
   }
   table(
     [`messages a second, ${BYTES} bytes, batches of ${BATCH}`, 'median', 'lowest', 'highest', 'in a batch'],

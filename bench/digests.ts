@@ -18,7 +18,7 @@ import {
   load,
   numberOption,
   runBench,
-  say,
+  printProgress,
   table,
   type Cleanup,
 } from './harness.js';
@@ -123,14 +123,14 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   const before = residentMemory();
   const most = new Map(before);
   const cpu = cpuTimes();
-  say(`${DIGESTS} digests are due, load ${load()}`);
+  printProgress(`${DIGESTS} digests are due, load ${load()}`);
   const began = performance.now();
   analysis.resume();
   const watch = watchRun(stage, began, most);
   await inTime(arrival, began, TIMEOUT_SECONDS.ours, stage);
   const sent = secondsSince(began);
   const assembled = await watch.stop();
-  say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
+  printProgress(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
   await untilRecorded(stage, began);
   const { mails, distinct, bytes } = await sink.ask<ReceivedMails>('received');
   const { delivered, failed } = await attemptsOf(stage.bus);
@@ -158,7 +158,9 @@ function watchRun({ bus, sink }: Stage, began: number, most: Map<string, number>
       }
       if (performance.now() >= reportAt) {
         const { mails } = await sink.ask<ReceivedMails>('received');
-        say(`${secondsSince(began).toFixed(0)} s: ${stored} assembled, ${mails} mails, load ${load()}`);
+        printProgress(
+          `${secondsSince(began).toFixed(0)} s: ${stored} assembled, ${mails} mails, load ${load()}`,
+        );
         reportAt += REPORT_EVERY_MS;
       }
       await wait(LOOK_MS);
@@ -182,11 +184,11 @@ async function sendBare({ sink, ...stage }: Stage, bare: Peer, run: BareMails): 
   if (rendered !== DIGESTS) throw new Error(`the bare loop has ${rendered} of ${DIGESTS} digests`);
   const arrival = sink.ask<void>('expect', DIGESTS);
   const cpu = cpuTimes();
-  say(`the bare loop begins, load ${load()}`);
+  printProgress(`the bare loop begins, load ${load()}`);
   const began = performance.now();
   await inTime(Promise.all([arrival, bare.ask('send')]), began, TIMEOUT_SECONDS.bare, { ...stage, sink });
   const seconds = secondsSince(began);
-  say(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
+  printProgress(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
   return seconds;
 }
 

@@ -14,7 +14,7 @@ import {
   numberOption,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -78,7 +78,9 @@ await runBench(async (cleanup) => {
   for (let round = 1; round <= ROUNDS; round += 1) {
     // Alternates the order, so that a contestant does not always follow the same one.
     for (const one of round % 2 === 0 ? all.toReversed() : all) await measure(one, accounts);
-    say(`round ${round}: ${all.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}`).join(', ')}`);
+    printProgress(
+      `round ${round}: ${all.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}`).join(', ')}`,
+    );
   }
   table(
     ['', 'requests/s', 'µs of processor time'],

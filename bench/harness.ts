@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbedded, type EmbeddedStores } from '#embedded';
 
 /** Reports progress on standard error. Standard output contains only the result. */
-export function say(line: string): void {
+export function printProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -53,7 +53,7 @@ export class Cleanup {
       try {
         await step();
       } catch (error) {
-        say(`not cleaned up: ${error instanceof Error ? error.message : String(error)}`);
+        printProgress(`not cleaned up: ${error instanceof Error ? error.message : String(error)}`);
       }
   }
 }
@@ -69,7 +69,7 @@ export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promi
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
     console.log(`\n${seconds} s in all, Node ${process.version}, ${machine()}`);
   } catch (error) {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    printProgress(error instanceof Error ? (error.stack ?? error.message) : String(error));
     process.exitCode = 1;
   } finally {
     await cleanup.end();
@@ -91,7 +91,7 @@ export function temporaryDirectory(cleanup: Cleanup): string {
 /** Embedded stores for the bench, in a temporary directory. */
 export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   const dataDir = join(temporaryDirectory(cleanup), 'data');
-  const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: say } });
+  const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: printProgress } });
   cleanup.add(() => stores.stop());
   return stores;
 }

@@ -21,7 +21,7 @@ import {
   numberOption,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
 } from './harness.js';
 import { programEnv, startProgram } from './program.js';
@@ -147,7 +147,9 @@ async function hold(
       rates[which]?.push(await everyOne(REQUESTS / ROUNDS, (n) => work(n, among ?? all)));
   const [mine = [], others = []] = rates;
   const ratio = median(ratios(mine, others));
-  say(`${what}: ${median(mine).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}`);
+  printProgress(
+    `${what}: ${median(mine).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}`,
+  );
   const target = wanted === undefined ? '' : `${wanted}: ${ratio >= wanted ? 'reached' : 'missed'}`;
   return [what, median(mine).toFixed(0), baseline, median(others).toFixed(0), ratio.toFixed(2), target];
 }

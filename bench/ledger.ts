@@ -16,7 +16,7 @@ import {
   quantile,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -57,7 +57,7 @@ await runBench(async (cleanup) => {
     // The first round warms up.
     if (round === 0) continue;
     for (const contestant of ['hot', 'spread', 'locks'] as const) rates[contestant].push(once[contestant]);
-    say(`round ${round} of ${ROUNDS}`);
+    printProgress(`round ${round} of ${ROUNDS}`);
   }
   table(
     ['charges a second', 'median', 'lowest'],

@@ -13,7 +13,7 @@ import {
   numberOption,
   quantile,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -36,7 +36,7 @@ await runBench(async (cleanup) => {
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'bench');
   cleanup.add(() => clickhouse.close());
   const accountId = newId();
-  say(`writing ${OBSERVATIONS} observations`);
+  printProgress(`writing ${OBSERVATIONS} observations`);
   await write(clickhouse, accountId);
   const day = emptyDay(accountId, 'fr', DATE);
   day.scopes.search.add(HASH);
@@ -55,7 +55,7 @@ await runBench(async (cleanup) => {
     }
     counted.push(...rounds.counted);
     raw.push(...rounds.raw);
-    say(`round ${round + 1} of ${ROUNDS}`);
+    printProgress(`round ${round + 1} of ${ROUNDS}`);
   }
   table(
     [`a day of ${OBSERVATIONS.toLocaleString('en')} observations, ms`, 'p50', 'p95'],

@@ -16,7 +16,7 @@ import {
   quantile,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -85,7 +85,7 @@ async function measure(
     medians.gateway.push(median(own.gateway));
     medians.bare.push(median(own.bare));
     for (const key of ['gateway', 'bare', 'deep'] as const) times[key].push(...own[key]);
-    say(`${name}: round ${round + 1} of ${ROUNDS}`);
+    printProgress(`${name}: round ${round + 1} of ${ROUNDS}`);
   }
   table(
     [`${PAGE} of ${MENTIONS.toLocaleString('en')} mentions, ${name}, ms`, 'p50', 'p95'],
@@ -164,7 +164,7 @@ async function fill(clickhouse: ClickHouseClient, accountId: string): Promise<vo
         FROM numbers({from: UInt64}, {batch: UInt64})`,
       query_params: { accountId, mentions: MENTIONS, from, batch, keywordId: KEYWORD_ID, watchId: WATCH_ID },
     });
-    if ((from / BATCH) % 4 === 3) say(`${(from + batch).toLocaleString('en')} mentions written`);
+    if ((from / BATCH) % 4 === 3) printProgress(`${(from + batch).toLocaleString('en')} mentions written`);
   }
   const end = Date.now() + MERGES_WITHIN_MS;
   while ((await merging(clickhouse)) > 0 && Date.now() < end) await wait(250);

@@ -5,7 +5,16 @@
 import { AckPolicy } from '@nats-io/jetstream';
 import { connectBus, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { benchStores, helpWanted, median, numberOption, runBench, say, table, target } from './harness.js';
+import {
+  benchStores,
+  helpWanted,
+  median,
+  numberOption,
+  runBench,
+  printProgress,
+  table,
+  target,
+} from './harness.js';
 import { memoryBelow } from './soak/memory.js';
 
 helpWanted(`
@@ -37,7 +46,7 @@ await runBench(async (cleanup) => {
   for (let written = 0; written < MEGABYTES; written += ROUND_MEGABYTES) {
     for (const name of names) await write(bus, name);
     measured.push(memoryBelow(process.pid).get('nats-server')?.anonymous ?? Number.NaN);
-    say(`${written + ROUND_MEGABYTES} MB a stream: ${measured.at(-1)?.toFixed(0)} MiB`);
+    printProgress(`${written + ROUND_MEGABYTES} MB a stream: ${measured.at(-1)?.toFixed(0)} MiB`);
   }
   const warm = measured.slice(WARM_UP_MEGABYTES / ROUND_MEGABYTES);
   const halves = [warm.slice(0, warm.length / 2), warm.slice(warm.length / 2)] as const;

@@ -19,7 +19,7 @@ import {
   numberOption,
   quantile,
   runBench,
-  say,
+  printProgress,
   table,
   temporaryDirectory,
 } from './harness.js';
@@ -79,9 +79,11 @@ await runBench(async (cleanup) => {
   for (let round = 0; round <= ROUNDS; round += 1) {
     const label = round === 0 ? 'warming up' : `round ${round}`;
     const one = await slice(upstream, 'ours', `${round}`);
-    say(`${label}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`);
+    printProgress(
+      `${label}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`,
+    );
     const without = await slice(upstream, 'unread', `${round}`);
-    say(
+    printProgress(
       `${label}, without sentiment and intent: p99 from the poll ${shown(quantile(without.fromPoll, 0.99))} ms`,
     );
     const polling: BarePolling = {
@@ -90,7 +92,9 @@ await runBench(async (cleanup) => {
     await bare.ask('start', polling);
     const other = await slice(upstream, 'bare', `${round}`);
     await bare.ask('stop');
-    say(`${label}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`);
+    printProgress(
+      `${label}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`,
+    );
     if (round === 0) continue;
     add(ours, one);
     add(unread, without);

@@ -27,7 +27,7 @@ import {
   numberOption,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -70,7 +70,7 @@ await runBench(async (cleanup) => {
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'bench');
   cleanup.add(() => clickhouse.close());
   const plainPostgres = new pg.Pool({ connectionString: stores.databaseUrl, max: 1 });
-  plainPostgres.on('error', (error) => say(error.message));
+  plainPostgres.on('error', (error) => printProgress(error.message));
   cleanup.add(() => plainPostgres.end());
   const plainClickHouse = createClient({ url: stores.clickhouseUrl });
   cleanup.add(() => plainClickHouse.close());
@@ -131,7 +131,7 @@ async function hold({ what, rows, empty, ours, plain, content }: Contest) {
   if (contents.ours !== contents.plain)
     throw new Error(`${what}: the plain loop wrote other rows: ${contents.ours} and ${contents.plain}`);
   const ratio = median(ratios(rates.ours, rates.plain));
-  say(`${what}: ${ratio.toFixed(2)} of the plain loop; load ${load()}`);
+  printProgress(`${what}: ${ratio.toFixed(2)} of the plain loop; load ${load()}`);
   const cpuRatio = median(ratios(micros.plain, micros.ours));
   const cells = [
     what,

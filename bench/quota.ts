@@ -18,7 +18,7 @@ import {
   quantile,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -60,7 +60,7 @@ async function addedLatency(database: Database): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const plan of PACED) {
     const { requestsPerMinute } = limitsOf(plan);
-    say(`${plan}: ${requestsPerMinute} requests a minute, for ${SECONDS} s`);
+    printProgress(`${plan}: ${requestsPerMinute} requests a minute, for ${SECONDS} s`);
     const { kept, nothing, waited } = await paced(requestsPerMinute / 60, SECONDS, (accountId) =>
       quota.take(accountId, requestsPerMinute),
     );
@@ -113,7 +113,7 @@ async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAc
   const answers: Record<string, number> = {};
   await reads(pool, path, calm.apiKey, 3);
   for (let round = 0; round < ROUNDS; round += 1) {
-    say(`flood, round ${round + 1} of ${ROUNDS}`);
+    printProgress(`flood, round ${round + 1} of ${ROUNDS}`);
     alone.push(await reads(pool, path, calm.apiKey, ROUND_SECONDS));
     await peer.ask('begin', { url, path, apiKey: loud.apiKey, rate: FLOOD_RATE, connections: 16 });
     await wait(1000);

@@ -1,4 +1,4 @@
-import { helpWanted, runBench, say } from './harness.js';
+import { helpWanted, runBench, printProgress } from './harness.js';
 import { measureCost, measureMemory } from './readings/cost.js';
 import { measureGold, measureOwnRelevance, measureStance } from './readings/gold.js';
 import { BenchReader } from './readings/read.js';
@@ -16,17 +16,17 @@ Measures the local reader on labelled posts: sentiment compared with VADER and A
 
 await runBench(async (cleanup) => {
   if (process.argv.includes('--product')) return measureProduct(await BenchReader.load(), cleanup);
-  say('memory …');
+  printProgress('memory …');
   await measureMemory();
   const reader = await BenchReader.load();
-  say('cost …');
+  printProgress('cost …');
   await measureCost(reader);
-  say('relevance …');
+  printProgress('relevance …');
   await measureOwnRelevance(reader);
-  say('gold …');
+  printProgress('gold …');
   await measureGold(reader);
-  say('sentiment …');
+  printProgress('sentiment …');
   await measureSentiment(reader);
-  say('stance …');
+  printProgress('stance …');
   await measureStance(reader);
 });

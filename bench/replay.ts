@@ -20,7 +20,7 @@ import {
   numberOption,
   quantile,
   runBench,
-  say,
+  printProgress,
   table,
   target,
 } from './harness.js';
@@ -108,7 +108,7 @@ async function fill(
       query_params: { size, watches, from, batch, accountId },
     });
     if ((from / batch) % 4 === 3)
-      say(`${(from + batch).toLocaleString('en')} of ${size.toLocaleString('en')} events written`);
+      printProgress(`${(from + batch).toLocaleString('en')} of ${size.toLocaleString('en')} events written`);
   }
   const end = Date.now() + MERGES_WITHIN_MS;
   while ((await merging(clickhouse)) > 0 && Date.now() < end) await wait(250);
@@ -172,7 +172,7 @@ async function measure(
         one.bareReads.push(bare);
       }
     }
-    say(`${round === 0 ? 'warmed up' : `round ${round}`}, load ${load()}`);
+    printProgress(`${round === 0 ? 'warmed up' : `round ${round}`}, load ${load()}`);
   }
 }
 

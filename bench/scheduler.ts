@@ -17,7 +17,7 @@ import {
   load,
   numberOption,
   runBench,
-  say,
+  printProgress,
   table,
   target,
   type Cleanup,
@@ -50,12 +50,12 @@ await runBench(async (cleanup) => {
   requestsOfAll(schedule);
   requestsByWatchesPerSearch();
   await restart(cleanup, schedule);
-  say(load());
+  printProgress(load());
 });
 
 /** Zipf's law with exponent 1: the most watched search has tens of thousands of watches, most have one or a few. */
 function drawSchedule(): Schedule {
-  say(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
+  printProgress(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
   const schedule: Schedule = Array.from({ length: SEARCHES }, () => [draw(INTERVALS)]);
   const harmonic = Math.log(SEARCHES) + 0.5772;
   for (let n = SEARCHES; n < WATCHES; n += 1) {
@@ -70,7 +70,7 @@ function draw<T>(values: readonly T[]): T {
 }
 
 function requestsOfAll(schedule: Schedule): void {
-  say(`counting the requests of ${HOURS} virtual hours`);
+  printProgress(`counting the requests of ${HOURS} virtual hours`);
   const total = { ours: 0, fewest: 0, ownGrid: 0, unshared: 0 };
   schedule.forEach((intervals, n) => {
     const origin = originOf(`hackernews:${n}`, false);
@@ -123,7 +123,7 @@ function requestsByWatchesPerSearch(): void {
     shortest: draw(INTERVALS),
   }));
   const counts = [1, 10, 100, 1_000].map((perSearch) => {
-    say(`${perSearch} watches on each of ${searches.length} searches`);
+    printProgress(`${perSearch} watches on each of ${searches.length} searches`);
     return searches.reduce((sum, { origin, shortest }) => {
       const slower = INTERVALS.filter((interval) => interval >= shortest);
       const intervals = new Set([shortest, ...Array.from({ length: perSearch - 1 }, () => draw(slower))]);
@@ -148,7 +148,7 @@ async function restart(cleanup: Cleanup, schedule: Schedule): Promise<void> {
   const seconds: number[] = [];
   let residentMb = 0;
   for (const what of ['first start', 'restart']) {
-    say(`${what} of polling`);
+    printProgress(`${what} of polling`);
     const began = performance.now();
     const asked = upstream.next();
     const starting = startProgram('polling', env, cleanup);
@@ -205,7 +205,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
        FROM unnest($1::uuid[], $2::text[], $4::int[]) AS w (id, key, interval_seconds)`,
       [some.map(() => newId()), some.map(({ key }) => key), accountId, some.map(({ interval }) => interval)],
     );
-    say(`${Math.min(rows.length, from + 50_000)} watches written`);
+    printProgress(`${Math.min(rows.length, from + 50_000)} watches written`);
   }
   await database.query(
     `UPDATE upstream_searches s SET next_due_at = w.due

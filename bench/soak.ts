@@ -15,7 +15,7 @@ import {
   load as loadAverage,
   numberOption,
   runBench,
-  say,
+  printProgress,
   table,
   target,
   temporaryDirectory,
@@ -112,7 +112,7 @@ async function underLoad(
       throw new Error(`the demo has ended:\n${lastLines(demo.log)}`);
     const minute = firstMinute + (performance.now() - began) / 60_000;
     await sample(series, demo.child.pid ?? 0, demo.target.url, minute);
-    if (n % 6 === 0) say(`minute ${firstMinute + n / 6} of ${MINUTES}, load ${loadAverage()}`);
+    if (n % 6 === 0) printProgress(`minute ${firstMinute + n / 6} of ${MINUTES}, load ${loadAverage()}`);
   }
   await load.stop();
 }

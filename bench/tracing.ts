@@ -21,7 +21,7 @@ import {
   numberOption,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
   temporaryDirectory,
@@ -89,7 +89,7 @@ await runBench(async (cleanup) => {
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const isOn of round % 2 === 0 ? [true, false] : [false, true]) {
       const one = await turn(stage, isOn ? recording : {}, isOn ? SHARE : 0);
-      say(
+      printProgress(
         `round ${round}, ${isOn ? 'recording' : 'off'}: ${whole(one.rate)}/s, ${whole(one.micros)} µs each, load ${load()}`,
       );
       if (round > 0) (isOn ? on : off).push(one);

@@ -14,7 +14,15 @@ import { connectBus, subjectOf, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { envelopeBytes } from '../apps/analysis/domain/envelope-of.js';
 import { cpuText, cpuTimes } from './cpu-time.js';
-import { benchStores, helpWanted, numberOption, runBench, say, table, type Cleanup } from './harness.js';
+import {
+  benchStores,
+  helpWanted,
+  numberOption,
+  runBench,
+  printProgress,
+  table,
+  type Cleanup,
+} from './harness.js';
 import { programEnv, startProgram } from './program.js';
 
 helpWanted(`
@@ -44,7 +52,9 @@ await runBench(async (cleanup) => {
   const questions = makeQuestions(deadline);
   for (const batch of batchesOf(questions)) await store.publishAll(batch);
   if (Date.now() >= deadline) throw new Error('the events were not stored in time: use a larger --wait');
-  say(`${EVENTS} events wait; their deadline is in ${((deadline - Date.now()) / 1000).toFixed(0)} s`);
+  printProgress(
+    `${EVENTS} events wait; their deadline is in ${((deadline - Date.now()) / 1000).toFixed(0)} s`,
+  );
   await wait(deadline - Date.now());
   const before = cpuTimes();
   await untilStored(bus, 'EVENTS', EVENTS);

@@ -15,7 +15,7 @@ import {
   numberOption,
   ratios,
   runBench,
-  say,
+  printProgress,
   table,
   target,
   type Cleanup,
@@ -94,7 +94,7 @@ async function compareRates(
   const bull = await startBull(cleanup);
   const rounds = { ours: [] as Round[], bare: [] as Round[], bull: [] as Round[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    say(`${round === 0 ? 'warming up' : `round ${round}`}, load ${load()}`);
+    printProgress(`${round === 0 ? 'warming up' : `round ${round}`}, load ${load()}`);
     const ours = reported('ours', await deliverOurs(stage, delivery, makeEvents(stage.scene, EVENTS)));
     const loop = reported('bare loop', await deliverBare(stage, bare, EVENTS));
     const jobs = bull && reported('BullMQ', await deliverBull(stage, bull, EVENTS));
@@ -120,7 +120,9 @@ async function compareRates(
 }
 
 function reported(name: string, round: Round): Round {
-  say(`  ${name} ${whole(round.rate)}/s, ${whole(round.micros)} µs each; processor seconds: ${round.cpu}`);
+  printProgress(
+    `  ${name} ${whole(round.rate)}/s, ${whole(round.micros)} µs each; processor seconds: ${round.cpu}`,
+  );
   return round;
 }
 
@@ -155,12 +157,12 @@ function microsRatio(its: readonly Round[], ours: readonly Round[]): number {
 async function startBull(cleanup: Cleanup): Promise<Peer | undefined> {
   const redisPort = await startRedis(cleanup);
   if (redisPort === undefined) {
-    say('BullMQ is left out: redis-server is not installed');
+    printProgress('BullMQ is left out: redis-server is not installed');
     return undefined;
   }
   const bull = await startPeer('bullmq-worker', cleanup, [String(redisPort)]);
   if (await bull.ask<boolean>('hasClient')) return bull;
-  say('BullMQ is left out: its client is not installed (npm install --no-save ioredis)');
+  printProgress('BullMQ is left out: its client is not installed (npm install --no-save ioredis)');
   return undefined;
 }
 
@@ -176,7 +178,7 @@ async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>):
       await stage.receiver.ask('hang', hangs);
       const events = makeEvents(stage.scene, EVENTS);
       const { rate } = await deliverOurs(stage, delivery, events, { onlyHealthy: true, hangs });
-      say(
+      printProgress(
         `hanging, round ${round}: ${hangs ? 'ten hang' : 'none hangs'}: healthy ${whole(rate)}/s, load ${load()}`,
       );
       rates[hangs ? 'ten' : 'none'].push(rate);

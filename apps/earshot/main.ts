@@ -18,25 +18,25 @@ if (process.argv.includes('--help')) {
   const { startDemo } = await import('./demo.js');
   await runProgram(
     () => readInstallationSettings(process.env),
-    (_, stopping) => startDemo(process.env, say, stopping),
+    (_, stopping) => startDemo(process.env, print, stopping),
   );
 } else {
   await runProgram(
     () => readInstallationSettings(process.env),
     async (_, stopping) => {
-      const installation = await startInstallation(process.env, say, stopping);
-      say(`Earshot is running at ${installation.address}`);
+      const installation = await startInstallation(process.env, print, stopping);
+      print(`Earshot is running at ${installation.address}`);
       const code = await signUpCode(installation.env);
       if (code !== undefined) {
         // On standard output, so that programs can read it.
         process.stdout.write(`Sign-up code: ${code}\n`);
-        say(`Sign up with this code at ${installation.address}/sign-up`);
+        print(`Sign up with this code at ${installation.address}/sign-up`);
       }
       return installation;
     },
   );
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }

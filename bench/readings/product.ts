@@ -2,7 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { compile } from '#matching';
 import { ApiClient, openAccount } from '#testing';
-import { benchStores, numberOption, say, table, temporaryDirectory, type Cleanup } from '../harness.js';
+import {
+  benchStores,
+  numberOption,
+  printProgress,
+  table,
+  temporaryDirectory,
+  type Cleanup,
+} from '../harness.js';
 import { programEnv, startProgram } from '../program.js';
 import { labelled } from './data.js';
 import { MOOD, requestFor, type BenchReader } from './read.js';
@@ -69,7 +76,7 @@ export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Pro
     );
     await wait(PAUSE_MS);
   }
-  say(`${published.size} posts are published`);
+  printProgress(`${published.size} posts are published`);
 
   const matcher = compile([{ key: '', mode: 'word', terms: TERMS }]);
   const expected = rows.filter(({ text = '' }) => matcher.match({ title: '', text }).length > 0).length;

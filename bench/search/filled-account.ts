@@ -7,7 +7,7 @@ import type { Database } from '#postgres';
 import { fundAccount } from '#testing';
 import { vectorRows } from '../../apps/analysis/search/mention-vectors.js';
 import { openBenchAccount, type BenchAccount } from '../account.js';
-import { say } from '../harness.js';
+import { printProgress } from '../harness.js';
 
 const BATCH = 100_000;
 const DAYS = 29;
@@ -94,7 +94,7 @@ export async function fillAccount(
         ${rows}`,
       query_params: part,
     });
-    if (count > BATCH) say(`${(from + part.batch).toLocaleString('en')} mentions written`);
+    if (count > BATCH) printProgress(`${(from + part.batch).toLocaleString('en')} mentions written`);
   }
 }
 

@@ -22,6 +22,6 @@ export interface LlmAnswers<T> {
   /** The name of the model, as the server returns it. */
   model: string;
   promptVersion: string;
-  /** From the begin of the first request to the end of the last request. */
+  /** From the start of the first request to the end of the last request. */
   durationMs: number;
 }

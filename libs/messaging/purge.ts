@@ -23,7 +23,7 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // The age at the begin of a pass decides, not the number of deliveries: neither a repeated first pass nor a long first
+    // The age at the start of a pass decides, not the number of deliveries: neither a repeated first pass nor a long first
     // pass may count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;

@@ -40,7 +40,7 @@ export interface BrowserPage {
 }
 
 /** Prints a measured result, for the people who read the output. */
-export const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+export const print = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
   const context = await browser.newContext({

@@ -1,4 +1,4 @@
-import { say } from './chromium.js';
+import { print } from './chromium.js';
 import type { Dashboard } from './dashboard.js';
 
 const SCROLLED = 10_000;
@@ -13,7 +13,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     const protocol = await page.context().newCDPSession(page);
     await protocol.send('HeapProfiler.collectGarbage');
     const { usedSize } = await protocol.send('Runtime.getHeapUsage');
-    say(`heap after ${SCROLLED} mentions: ${(usedSize / 1e6).toFixed(1)} MB`);
+    print(`heap after ${SCROLLED} mentions: ${(usedSize / 1e6).toFixed(1)} MB`);
     expect(usedSize).toBeLessThan(MOST_HEAP_BYTES);
     expect(await page.getByRole('article').count()).toBeLessThan(60);
     await page.context().close();
@@ -31,7 +31,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
       times.push((await page.evaluate('window.first')) as number);
       await page.context().close();
     }
-    say(`first row of the feed after ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`);
+    print(`first row of the feed after ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`);
     expect(times.every((ms) => ms > 0)).toBe(true);
   }, 150_000);
 }

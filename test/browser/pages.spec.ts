@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { until } from '#testing';
-import { findingsInBothThemes, openPage, say, screenshot } from './chromium.js';
+import { findingsInBothThemes, openPage, print, screenshot } from './chromium.js';
 import { Dashboard } from './dashboard.js';
 import { figureTasks } from './feed-figures.js';
 import { ownerTasks } from './owner-tasks.js';
@@ -82,7 +82,7 @@ describe('the pages of the dashboard', () => {
 
   it('load less than 200 kB of compressed JavaScript for the first view', () => {
     for (const [path, bytes] of weights)
-      say(`${(bytes / 1000).toFixed(0).padStart(5)} kB of JavaScript, gzip  /${path}`);
+      print(`${(bytes / 1000).toFixed(0).padStart(5)} kB of JavaScript, gzip  /${path}`);
     for (const path of FIRST_VIEWS) expect(weights.get(path) ?? NaN).toBeLessThan(MOST_FIRST_VIEW_BYTES);
   });
 

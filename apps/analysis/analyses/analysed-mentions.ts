@@ -6,7 +6,7 @@ import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { EMBEDDER } from '../config.js';
 import { knownWatches } from '../readmodels/check-sink.js';
-import type { MeantMention } from './group.js';
+import type { MentionWithVector } from './group.js';
 
 /** A mention that is analysed. */
 export interface AnalysedMention {
@@ -60,7 +60,7 @@ export class AnalysedMentions {
   }
 
   /** The mentions that contain words, each with the vector of its meaning. @throws EmbeddingsUnavailable */
-  async meaning(mentions: readonly AnalysedMention[]): Promise<MeantMention[]> {
+  async withVectors(mentions: readonly AnalysedMention[]): Promise<MentionWithVector[]> {
     const vectors = await this.vectors(mentions.map(({ own }) => own));
     return mentions.flatMap(({ id, own }, n) => (vectors[n] ? [{ id, text: own, vector: vectors[n] }] : []));
   }

@@ -85,9 +85,9 @@ export class AnalysisWork {
 
   private async local(
     mentions: readonly AnalysedMention[],
-    work: (meant: Awaited<ReturnType<AnalysedMentions['meaning']>>) => Omit<AnalysisResult, 'errors'>,
+    work: (meant: Awaited<ReturnType<AnalysedMentions['withVectors']>>) => Omit<AnalysisResult, 'errors'>,
   ): Promise<AnalysisResult> {
-    const meant = await this.mentions.meaning(mentions);
+    const meant = await this.mentions.withVectors(mentions);
     const done = new Set(meant.map(({ id }) => id));
     const errors = mentions
       .filter(({ id }) => !done.has(id))
@@ -126,7 +126,7 @@ export class AnalysisWork {
     const [focus] = instruction === '' ? [] : await this.mentions.vectors([instruction]);
     const meant = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
     const telling = new Set(meant.map(({ mentionId }) => mentionId));
-    const centre = focus ?? mean((await this.mentions.meaning(mentions)).map(({ vector }) => vector));
+    const centre = focus ?? mean((await this.mentions.withVectors(mentions)).map(({ vector }) => vector));
     const points = pointsOf(telling.size, meant, centre);
     const items = points.map(({ wordings }) => ({ text: wordings.join('\n') }));
     const written = await this.readIfUp(items, pointReading(instruction));

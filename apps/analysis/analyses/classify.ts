@@ -1,4 +1,4 @@
-import { cosine, type MeantMention } from './group.js';
+import { cosine, type MentionWithVector } from './group.js';
 
 /** The class of a mention. */
 export interface ClassifiedMention {
@@ -16,7 +16,7 @@ const SHARPNESS = 12;
  * @param vectors vectors of the labels, in order
  */
 export function classify(
-  mentions: readonly MeantMention[],
+  mentions: readonly MentionWithVector[],
   classes: readonly string[],
   vectors: readonly Float32Array[],
 ): ClassifiedMention[] {

@@ -1,7 +1,7 @@
 import { searchTerms } from '../search/words.js';
 
 /** A mention with the vector of its meaning. */
-export interface MeantMention {
+export interface MentionWithVector {
   id: string;
   text: string;
   /** A unit vector. */
@@ -26,7 +26,7 @@ const WORDS_IN_LABEL = 3;
  * Puts mentions that mean the same into groups, the largest first. Mentions that are not similar to any other are in
  * the group `other`. Deterministic.
  */
-export function group(mentions: readonly MeantMention[]): MentionGroup[] {
+export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);
   const alone = clusters.filter(({ length }) => length === 1).flat();
   const named = clusters.filter(({ length }) => length > 1).map((cluster) => groupOf(cluster, mentions));
@@ -36,7 +36,7 @@ export function group(mentions: readonly MeantMention[]): MentionGroup[] {
 }
 
 /** Agglomerative clustering with average linkage. */
-function clustersOf(mentions: readonly MeantMention[]): MeantMention[][] {
+function clustersOf(mentions: readonly MentionWithVector[]): MentionWithVector[][] {
   const clusters = mentions.map((mention) => [mention]);
   const near = mentions.map((a) => mentions.map((b) => (a === b ? -1 : cosine(a.vector, b.vector))));
   for (;;) {
@@ -69,7 +69,7 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
  * Names a group after the topic that most of its mentions have, or else after the words that are in most of its
  * mentions and in few others.
  */
-function groupOf(cluster: readonly MeantMention[], all: readonly MeantMention[]): MentionGroup {
+function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWithVector[]): MentionGroup {
   const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));
   if (topic !== undefined)
     return { key: keyOf([...searchTerms(topic)]), label: topic, mentionIds: idsOf(cluster) };
@@ -96,7 +96,7 @@ function mostFrequent(values: readonly string[]): string | undefined {
   );
 }
 
-function documentCounts(mentions: readonly MeantMention[]): Map<string, number> {
+function documentCounts(mentions: readonly MentionWithVector[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { text } of mentions)
     for (const word of searchTerms(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -116,7 +116,7 @@ function withUniqueKeys(groups: readonly MentionGroup[]): MentionGroup[] {
   });
 }
 
-function idsOf(mentions: readonly MeantMention[]): string[] {
+function idsOf(mentions: readonly MentionWithVector[]): string[] {
   return mentions.map(({ id }) => id);
 }
 

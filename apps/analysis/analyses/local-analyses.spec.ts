@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { classify } from './classify.js';
-import { group, type MeantMention } from './group.js';
+import { group, type MentionWithVector } from './group.js';
 import { cited, mean, pointsOf, sentencesOf } from './summarise.js';
 
 /** A unit vector in a plane, from its angle in degrees. */
 const at = (degrees: number) =>
   Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
-const mention = (id: string, degrees: number, text = `text ${id}`): MeantMention => ({
+const mention = (id: string, degrees: number, text = `text ${id}`): MentionWithVector => ({
   id,
   text,
   vector: at(degrees),

@@ -22,7 +22,7 @@ export interface ChatResult {
 const TOO_MANY = 429;
 const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
-const USUAL_WAIT_MS = 30_000;
+const DEFAULT_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /**
@@ -79,6 +79,6 @@ export function retryAfterMsOf(
   const { retryAfterMs } = readRateHeaders(headers, new Date());
   const named =
     inBody !== undefined && inBody >= 0 ? Math.min(Math.ceil(inBody * 1000), LONGEST_WAIT_MS) : retryAfterMs;
-  if (status === TOO_MANY) return named ?? USUAL_WAIT_MS;
+  if (status === TOO_MANY) return named ?? DEFAULT_WAIT_MS;
   return status === UNAVAILABLE || (status >= 200 && status < 300) ? retryAfterMs : undefined;
 }

@@ -27,7 +27,7 @@ export function auditText(report: AuditReport): string {
   return [
     ...lines,
     '',
-    'Column quoted: a check at the begin of each watch, and every check while the watch ran. Column otherwise: readings of items, and lookups.',
+    'Column quoted: a check at the start of each watch, and every check while the watch ran. Column otherwise: readings of items, and lookups.',
     '',
     `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
     ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a stored quote`] : []),

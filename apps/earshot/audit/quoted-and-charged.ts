@@ -122,7 +122,7 @@ function watchDays(
 
 /**
  * A time range can contain more checks than fit into its length: one more for each period in it, because the times of
- * the checks depend on the search and not on the begin of the period. Returns the credits for these checks. If less
+ * the checks depend on the search and not on the start of the period. Returns the credits for these checks. If less
  * than one interval has passed since the previous period, only the corresponding part of the check is added, so that
  * many short periods do not allow many checks.
  */

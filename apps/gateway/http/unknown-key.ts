@@ -39,11 +39,11 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** The message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
-  const meant = known.length > 0 && key.length <= LONGEST_KEY ? meantBy(key, known) : undefined;
+  const meant = known.length > 0 && key.length <= LONGEST_KEY ? suggestionFor(key, known) : undefined;
   return `is not a known ${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-function meantBy(key: string, known: readonly string[]): string | undefined {
+function suggestionFor(key: string, known: readonly string[]): string | undefined {
   const nearest = closest(key, [...known]);
   if (key.length > MOST_TYPING_ERRORS && distance(key, nearest) <= MOST_TYPING_ERRORS) return nearest;
   const others = OTHER_NAMES.get(key.replaceAll('_', '').toLowerCase());

@@ -20,8 +20,8 @@ type Field = AgentStepFields[string];
 export type AgentStepOutput = Record<string, string | number | boolean | null>;
 
 /** Maximum length of a text without `maxLength`, and of any text. The answer is part of a message of limited size. */
-const USUAL_TEXT = 2_000;
-const LONGEST_TEXT = 10_000;
+const DEFAULT_MAX_LENGTH = 2_000;
+const MAX_LENGTH = 10_000;
 
 /** A user's instruction and flat schema. Null is a valid value of each field. */
 export function agentStepReading(instruction: string, fields: AgentStepFields): LlmReading<AgentStepOutput> {
@@ -76,8 +76,8 @@ function faultOf(value: unknown, field: Field): string | undefined {
   }
 }
 
-function longest({ maxLength = USUAL_TEXT }: Field): number {
-  return Math.min(maxLength, LONGEST_TEXT);
+function longest({ maxLength = DEFAULT_MAX_LENGTH }: Field): number {
+  return Math.min(maxLength, MAX_LENGTH);
 }
 
 function schemaOf(field: Field): Record<string, unknown> {

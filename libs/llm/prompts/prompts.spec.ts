@@ -49,10 +49,11 @@ describe('the reading of sentiment and intent', () => {
   });
 
   it('asks for the stance toward a subject, and for the mood if the subject is a topic', () => {
-    const told = (role: 'own' | 'competitor' | 'topic') => analysisReading({ ...subject, role }).instructions;
-    expect(told('own')).toContain('our own brand');
-    expect(told('competitor')).toContain("a competitor's brand");
-    expect(told('topic')).toContain('the mood of the text itself');
+    const instructionsFor = (role: 'own' | 'competitor' | 'topic') =>
+      analysisReading({ ...subject, role }).instructions;
+    expect(instructionsFor('own')).toContain('our own brand');
+    expect(instructionsFor('competitor')).toContain("a competitor's brand");
+    expect(instructionsFor('topic')).toContain('the mood of the text itself');
   });
 
   it('quotes the names and the prompt of the account, so that they stay one value each', () => {

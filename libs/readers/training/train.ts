@@ -55,20 +55,20 @@ async function train(folder: string): Promise<void> {
   const lines = lexiconLines();
   const lexicon = lexiconOf(lines);
   const rows = labelledRows(folder, ENGLISH_FILES);
-  say(`English: ${rows.length} posts`);
+  print(`English: ${rows.length} posts`);
   const english = trainLinear(linearExamples(rows, lexicon), { rows: ENGLISH_ROWS, ...LINEAR });
   const encoder = await SentenceEncoder.load();
   const network = trainNetwork(await networkExamples(encoder, rows, lexicon), NETWORK);
   const foreign = labelledRows(folder, { [MULTILINGUAL_FILE]: 1 });
-  say(`other languages: ${foreign.length} posts`);
+  print(`other languages: ${foreign.length} posts`);
   const multilingual = trainLinear(linearExamples(foreign), { rows: MULTILINGUAL_ROWS, ...LINEAR });
   const models: MoodModels = { lexicon, english, network, networkPart: NETWORK_PART, multilingual };
   const ordinary = ordinaryWords(rows.map(({ text }) => text));
   const gistExamples = await examplesOfGist(encoder, folder, models, ordinary);
-  say(`intents: ${gistExamples.length} posts`);
+  print(`intents: ${gistExamples.length} posts`);
   const gist = trainNetwork(gistExamples, GIST);
   const posts = observedPosts(new Set(ordinary), 'tune');
-  say(`relevance: ${posts.length} posts`);
+  print(`relevance: ${posts.length} posts`);
   const { numbers, settings } = storedNumbers({ ...models, gist, relevance: trainRelevance(posts) });
   const trainedOn = {
     english: rows.length,
@@ -95,7 +95,7 @@ async function networkExamples(
   lexicon: Lexicon,
 ): Promise<NetworkExample[]> {
   const used = rows.filter(({ file }, at) => file !== NETWORK_SKIPS || at % 2 === 0);
-  say(`sentence embeddings of ${used.length} posts, about two minutes …`);
+  print(`sentence embeddings of ${used.length} posts, about two minutes …`);
   const examples: NetworkExample[] = [];
   for (const { text, label, weight } of used) {
     const tokens = tokenise(text);
@@ -147,7 +147,7 @@ function report({ version, trainedOn, lexicon, settings }: ModelCard, bytes: num
   console.log('Measure it with npm run bench:readings.');
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -158,10 +158,10 @@ const missing = missingFiles(DATA_FOLDER, [
   GOLD_FILE,
 ]);
 if (missing.length > 0) {
-  say(
+  print(
     `The weights cannot be trained, because data files are missing. READINGS_DATA is the path of their folder (now ${DATA_FOLDER}).`,
   );
-  for (const path of missing) say(`missing: ${path}`);
+  for (const path of missing) print(`missing: ${path}`);
   process.exit(1);
 }
 await train(DATA_FOLDER);

@@ -15,12 +15,12 @@ function search(names: Engine[] = ['openai']) {
   const read = async (
     hours: number,
     since: number | undefined,
-    says: Parameters<typeof engines>[0] = {},
+    answers: Parameters<typeof engines>[0] = {},
     configured = names,
   ): Promise<Fetched> => {
     const env = Object.fromEntries(configured.map((name) => [`AI_${name.toUpperCase()}_TOKEN`, 'k']));
     const connector = createAiAnswersConnector(aiAnswersSettings(env));
-    const upstream = fakeUpstream('ai_answers', engines(says));
+    const upstream = fakeUpstream('ai_answers', engines(answers));
     const given = structuredClone(state);
     const context = fakeContext(upstream.http, {
       state: given,
@@ -41,7 +41,7 @@ function search(names: Engine[] = ['openai']) {
   };
 }
 
-const says = (text: string, cites: Said['cites'] = []) => ({ openai: { text, cites } });
+const answerOf = (text: string, cites: Said['cites'] = []) => ({ openai: { text, cites } });
 const types = ({ items }: Fetched) => items.map(({ eventType }) => eventType);
 const bodies = ({ items }: Fetched) =>
   items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });
@@ -49,22 +49,22 @@ const bodies = ({ items }: Fetched) =>
 describe('several runs of a search', () => {
   it('the first answer is reported as created, without a previous one', async () => {
     const { read } = search();
-    const first = await read(0, undefined, says('Acme.'));
+    const first = await read(0, undefined, answerOf('Acme.'));
     expect(types(first)).toEqual(['answer.created']);
     expect(bodies(first)[0]).toMatchObject({ previous: null, brand: null });
   });
 
   it('an answer with other words but the same brands is not a change, but is recorded as an observation', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme makes lamps.'));
-    const second = await read(24, 0, says('Lamps? Take those of Acme, say I.'));
+    await read(0, undefined, answerOf('Acme makes lamps.'));
+    const second = await read(24, 0, answerOf('Lamps? Take those of Acme, say I.'));
     expect([second.items, second.observations?.length, second.units]).toEqual([[], 1, 1]);
   });
 
   it('an answer that mentions other brands is a change, and contains the previous run', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme.'));
-    const second = await read(24, 0, says('Byron.'));
+    await read(0, undefined, answerOf('Acme.'));
+    const second = await read(24, 0, answerOf('Byron.'));
     expect(types(second)).toEqual(['answer.changed']);
     expect(bodies(second)[0]).toMatchObject({
       brand: null,
@@ -85,8 +85,8 @@ describe('several runs of a search', () => {
 
   it('a newly cited brand and a brand that is no longer cited are reported by name', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme.', [ACME]));
-    const second = await read(24, 0, says('Acme.', [['https://byron.example/', '']]));
+    await read(0, undefined, answerOf('Acme.', [ACME]));
+    const second = await read(24, 0, answerOf('Acme.', [['https://byron.example/', '']]));
     expect(types(second)).toEqual(['answer.changed', 'term.uncited', 'term.cited']);
     expect(bodies(second).map(({ brand }) => brand)).toEqual([null, 'Acme', 'Byron']);
     const [changed, uncited] = bodies(second);
@@ -96,38 +96,38 @@ describe('several runs of a search', () => {
 
   it('after a failed run, an engine is compared with its last answer', async () => {
     const { read } = search(['openai', 'perplexity']);
-    await read(0, undefined, says('Acme.'));
+    await read(0, undefined, answerOf('Acme.'));
     const second = await read(24, 0, { openai: { fails: { status: 500 } } });
     expect([types(second), second.units]).toEqual([[], 1]);
-    expect(types(await read(48, 24, says('Acme again.')))).toEqual([]);
-    expect(types(await read(72, 48, says('Byron.')))).toEqual(['answer.changed']);
+    expect(types(await read(48, 24, answerOf('Acme again.')))).toEqual([]);
+    expect(types(await read(72, 48, answerOf('Byron.')))).toEqual(['answer.changed']);
   });
 
   it('the first answer of an engine that is added later is reported as created', async () => {
     const { read } = search(['openai']);
-    await read(0, undefined, says('Acme.'));
-    const second = await read(24, 0, says('Acme.'), ['openai', 'gemini']);
+    await read(0, undefined, answerOf('Acme.'));
+    const second = await read(24, 0, answerOf('Acme.'), ['openai', 'gemini']);
     expect(second.items.map(({ itemId }) => itemId)).toEqual(['gemini:answer.created']);
     expect(bodies(second)[0]).toMatchObject({ engine: 'gemini', previous: null });
   });
 
   it('a new watch begins with the current answers, without past changes', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme.'));
-    await read(24, 0, says('Byron.'));
-    const joined = await read(48, undefined, says('Acme.'));
+    await read(0, undefined, answerOf('Acme.'));
+    await read(24, 0, answerOf('Byron.'));
+    const joined = await read(48, undefined, answerOf('Acme.'));
     expect(joined.items.map(({ itemId }) => itemId)).toEqual(['openai:answer.created']);
     expect(bodies(joined)[0]).toMatchObject({ previous: null, answeredAt: '2026-03-06T12:00:00.000Z' });
   });
 
   it('a watch with a longer interval gets all changes since its last read, the latest first', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme.'));
-    const told = [await read(24, 0, says('Byron.')), await read(48, 24, says('Acme.', [ACME]))];
-    const late = await read(72, 0, says('Acme, Byron.', [ACME]));
+    await read(0, undefined, answerOf('Acme.'));
+    const onTime = [await read(24, 0, answerOf('Byron.')), await read(48, 24, answerOf('Acme.', [ACME]))];
+    const late = await read(72, 0, answerOf('Acme, Byron.', [ACME]));
     expect(types(late)).toEqual(['answer.changed', 'answer.changed', 'term.cited', 'answer.changed']);
     expect(late.items.slice(1).map(({ itemId }) => itemId)).toEqual(
-      told.reverse().flatMap(({ items }) => items.map(({ itemId }) => itemId)),
+      onTime.reverse().flatMap(({ items }) => items.map(({ itemId }) => itemId)),
     );
     expect(late.gap).toBe(false);
   });
@@ -136,30 +136,30 @@ describe('several runs of a search', () => {
 describe('a run that is repeated because its state was lost', () => {
   it('reports the same change with the same ids', async () => {
     const one = search();
-    await one.read(0, undefined, says('Acme.'));
+    await one.read(0, undefined, answerOf('Acme.'));
     const before = structuredClone(one.state);
-    const first = await one.read(24, 0, says('Byron.', [ACME]));
+    const first = await one.read(24, 0, answerOf('Byron.', [ACME]));
     one.forget(before);
-    const again = await one.read(25, 0, says('Then take Byron!', [ACME]));
+    const again = await one.read(25, 0, answerOf('Then take Byron!', [ACME]));
     expect(again.items.map(({ itemId }) => itemId)).toEqual(first.items.map(({ itemId }) => itemId));
   });
 
   it('reports another change with another id', async () => {
     const one = search();
-    await one.read(0, undefined, says('Acme.'));
+    await one.read(0, undefined, answerOf('Acme.'));
     const before = structuredClone(one.state);
-    const first = await one.read(24, 0, says('Byron.'));
+    const first = await one.read(24, 0, answerOf('Byron.'));
     one.forget(before);
-    const again = await one.read(25, 0, says('Acme and Byron.'));
+    const again = await one.read(25, 0, answerOf('Acme and Byron.'));
     expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
   });
 
   it('reports a change that is reversed with a new id each time', async () => {
     const { read } = search();
-    await read(0, undefined, says('Acme.'));
+    await read(0, undefined, answerOf('Acme.'));
     const ids: string[] = [];
     for (let day = 1; day <= 4; day += 1) {
-      const { items } = await read(day * 24, (day - 1) * 24, says(day % 2 === 0 ? 'Acme.' : 'Byron.'));
+      const { items } = await read(day * 24, (day - 1) * 24, answerOf(day % 2 === 0 ? 'Acme.' : 'Byron.'));
       ids.push(...items.map(({ itemId }) => itemId));
     }
     expect([ids.length, new Set(ids).size]).toEqual([4, 4]);
@@ -169,35 +169,35 @@ describe('a run that is repeated because its state was lost', () => {
 describe('the stored state of a search of ai_answers', () => {
   it('consists only of the history', async () => {
     const one = search();
-    await one.read(0, undefined, says('Acme.'));
+    await one.read(0, undefined, answerOf('Acme.'));
     expect(Object.keys(one.state)).toEqual(['history']);
   });
 
   it('contains at most ten changes of each engine; a watch that needs more gets a gap', async () => {
     const one = search(['openai', 'perplexity']);
-    await one.read(0, undefined, says('Acme.'));
+    await one.read(0, undefined, answerOf('Acme.'));
     for (let hour = 1; hour <= 30; hour += 1)
-      await one.read(hour, hour - 1, says(hour % 2 === 0 ? 'Acme.' : 'Byron.', [ACME]));
+      await one.read(hour, hour - 1, answerOf(hour % 2 === 0 ? 'Acme.' : 'Byron.', [ACME]));
     expect(JSON.stringify(one.state).length).toBeLessThan(20_000);
-    const recent = await one.read(31, 20, says('Acme.', [ACME]));
+    const recent = await one.read(31, 20, answerOf('Acme.', [ACME]));
     expect([recent.items.length, recent.gap]).toEqual([10, false]);
-    const late = await one.read(32, 0, says('Acme.', [ACME]));
+    const late = await one.read(32, 0, answerOf('Acme.', [ACME]));
     expect([late.items.length, late.gap]).toEqual([10, true]);
   });
 
   it('contains nothing older than 31 days', async () => {
     const one = search();
-    await one.read(0, undefined, says('Acme.'));
-    await one.read(24, 0, says('Byron.'));
-    expect((await one.read(30 * 24, 0, says('Byron.'))).items.length).toBe(1);
-    const late = await one.read(33 * 24, 0, says('Byron.'));
+    await one.read(0, undefined, answerOf('Acme.'));
+    await one.read(24, 0, answerOf('Byron.'));
+    expect((await one.read(30 * 24, 0, answerOf('Byron.'))).items.length).toBe(1);
+    const late = await one.read(33 * 24, 0, answerOf('Byron.'));
     expect([late.items, late.gap]).toEqual([[], true]);
-    expect(types(await one.read(34 * 24, 33 * 24, says('Acme.')))).toEqual(['answer.changed']);
+    expect(types(await one.read(34 * 24, 33 * 24, answerOf('Acme.')))).toEqual(['answer.changed']);
   });
 
   it('begins again if it cannot be read', async () => {
     const one = search();
     one.forget({ history: { v: 0, engines: { openai: {} } } });
-    expect(types(await one.read(24, 0, says('Acme.')))).toEqual(['answer.created']);
+    expect(types(await one.read(24, 0, answerOf('Acme.')))).toEqual(['answer.created']);
   });
 });

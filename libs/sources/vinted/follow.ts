@@ -74,9 +74,9 @@ class Follower {
   }
 
   followup(): Followup {
-    for (const listing of this.seen.values()) this.see(listing);
+    for (const listing of this.seen.values()) this.record(listing);
     for (const [id, one] of this.before?.followed ?? []) {
-      if (!one.gone && !this.seen.has(id)) this.lack(id, one);
+      if (!one.gone && !this.seen.has(id)) this.recordMissing(id, one);
     }
     const gap = this.compared.some(({ scan, list, places }) => {
       if (!list || !places || scan.whole) return false;
@@ -99,9 +99,9 @@ class Follower {
     };
   }
 
-  private see(listing: Listing): void {
+  private record(listing: Listing): void {
     const known = this.followed.get(listing.id);
-    if (known && !known.unplaced && !known.gone) return this.seeAgain(known, listing);
+    if (known && !known.unplaced && !known.gone) return this.recordKnown(known, listing);
     const placed = this.compared.some(({ indexes }) => indexes.has(listing.id));
     const fresh: Followed = {
       firstSeenAt: this.now,
@@ -116,27 +116,28 @@ class Follower {
       gone: false,
       unplaced: !placed,
     };
-    if (known?.gone) return this.note({ ...fresh, listed: known.listed + 1, unplaced: false }, 'created');
-    if (this.isNew(listing)) return this.note({ ...fresh, unplaced: false }, 'created');
-    if (known) return this.seeAgain({ ...known, unplaced: !placed }, listing);
-    this.sight(fresh);
+    if (known?.gone)
+      return this.recordChange({ ...fresh, listed: known.listed + 1, unplaced: false }, 'created');
+    if (this.isNew(listing)) return this.recordChange({ ...fresh, unplaced: false }, 'created');
+    if (known) return this.recordKnown({ ...known, unplaced: !placed }, listing);
+    this.recordSighting(fresh);
   }
 
-  private seeAgain(known: Followed, listing: Listing): void {
+  private recordKnown(known: Followed, listing: Listing): void {
     const previous = known.listing.price;
     const one = { ...known, listing, lastSeenAt: this.now, missing: 0 };
     if (isPriceChange(previous, listing.price)) {
-      return this.note({ ...one, priceChanges: known.priceChanges + 1 }, 'price_changed', previous);
+      return this.recordChange({ ...one, priceChanges: known.priceChanges + 1 }, 'price_changed', previous);
     }
-    this.sight(one);
+    this.recordSighting(one);
   }
 
   /** Stores a listing that has not changed, and records its first sighting of each day. */
-  private sight(one: Followed): void {
+  private recordSighting(one: Followed): void {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
-    if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.keep(one);
+    if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.store(one);
     const sighting = { at: this.now, price: one.listing.price };
-    this.keep({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
+    this.store({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
   }
 
   /**
@@ -156,7 +157,7 @@ class Follower {
    * Handles a listing that no scan contains. It counts as missing only if the scans have passed its place in every list
    * that contained it.
    */
-  private lack(id: string, one: Followed): void {
+  private recordMissing(id: string, one: Followed): void {
     // A listing that was seen only as promoted has no place in a list, so no scan can pass it. It has not been reported
     // as new either.
     if (one.unplaced) return;
@@ -169,12 +170,12 @@ class Follower {
     const missing = one.missing + 1;
     if (missing < SCANS_WITHOUT && !this.confirmedGone.has(id)) {
       this.doubtful.push(id);
-      return this.keep({ ...one, missing });
+      return this.store({ ...one, missing });
     }
-    this.note({ ...one, missing, gone: true }, 'delisted');
+    this.recordChange({ ...one, missing, gone: true }, 'delisted');
   }
 
-  private note(one: Followed, kind: HappeningKind, previous?: Money): void {
+  private recordChange(one: Followed, kind: HappeningKind, previous?: Money): void {
     const happening: Happening = {
       kind,
       at: this.now,
@@ -182,7 +183,7 @@ class Follower {
       price: one.listing.price,
       previous,
     };
-    this.keep({ ...one, happenings: [...one.happenings, happening] });
+    this.store({ ...one, happenings: [...one.happenings, happening] });
   }
 
   private present(): string[] {
@@ -194,7 +195,7 @@ class Follower {
     return [...indexes].sort(([, a], [, b]) => (a === b ? 0 : a - b)).map(([id]) => id);
   }
 
-  private keep(one: Followed): void {
+  private store(one: Followed): void {
     this.followed.set(one.listing.id, one);
   }
 

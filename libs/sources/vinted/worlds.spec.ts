@@ -55,7 +55,7 @@ interface Read {
   there: ReadonlySet<string>;
 }
 
-async function lives({ size, steps }: { size: number; steps: readonly Step[] }): Promise<Read[]> {
+async function readsOf({ size, steps }: { size: number; steps: readonly Step[] }): Promise<Read[]> {
   const site = new Site(Array.from({ length: size }, (_, n) => `first${n}`));
   const taken: string[] = [];
   const reads: Read[] = [];
@@ -107,17 +107,17 @@ function rowsOf({ followup }: Pick<Read, 'followup'>, since?: number): string[] 
   return observed(followup, since).map((row) => JSON.stringify(row));
 }
 
-const always = (holds: (reads: Read[]) => void) =>
+const forAnyWorld = (checkReads: (reads: Read[]) => void) =>
   fc.assert(
     fc.asyncProperty(world, async (one) => {
-      holds(await lives(one));
+      checkReads(await readsOf(one));
     }),
     { numRuns: 50 },
   );
 
 describe('for any changes of listings between reads', () => {
   it('each price change between two consecutive reads that have seen the listing is reported once, with the previous price', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
         const news = newsOf(read);
@@ -137,7 +137,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('a listing is reported as gone only if it is gone and two complete scans have passed its place', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       reads.forEach((read, index) => {
         for (const { kind, id } of newsOf(read)) {
           if (kind !== 'delisted') continue;
@@ -153,7 +153,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('a listing that is gone is reported after two reads of the list to its end', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       const [last, previous] = [...reads].reverse();
       if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
       const gone = [...last.before.followed.keys()].filter(
@@ -164,7 +164,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('a new listing is reported as created once, and an old listing never', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
       const inSight = new Set(reads[0]?.scan.placed.map(({ id }) => id));
@@ -180,7 +180,7 @@ describe('for any changes of listings between reads', () => {
   it('a watch that takes part in only some of the reads gets the same items as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
-        const reads = await lives(one);
+        const reads = await readsOf(one);
         const often: string[] = [];
         const seldom: string[] = [];
         let since = reads[0]?.at ?? 0;
@@ -200,7 +200,7 @@ describe('for any changes of listings between reads', () => {
   it('a watch that takes part in only some of the reads of each day gets the same observations as a watch that takes part in all reads', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
-        const reads = await lives(one);
+        const reads = await readsOf(one);
         const often = new Set<string>();
         const seldom = new Set<string>();
         let since = reads[0]?.at ?? 0;
@@ -218,7 +218,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('the first observations of a watch are all current listings, each once, and the same the next time', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);
         expect(rows.map(({ listingId }) => listingId)).toEqual(followup.present);
@@ -240,7 +240,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('a read that is repeated because its state was lost returns the same items', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       for (const { before, scan, at: time, followup } of reads) {
         const again = follow({
           before: before && stored(before),
@@ -255,7 +255,7 @@ describe('for any changes of listings between reads', () => {
   });
 
   it('the history contains only observed listings', async () => {
-    await always((reads) => {
+    await forAnyWorld((reads) => {
       const seen = new Set<string>();
       for (const { scan, followup } of reads) {
         for (const { id } of scan.placed) seen.add(id);

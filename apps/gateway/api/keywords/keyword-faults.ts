@@ -138,7 +138,7 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
       return searchFaults(entry.source, resolved, '', sources).map((fault) => {
         // The fault belongs to the global criteria if only they contain the key. A missing key is a fault of the
         // search.
-        const isGlobal = says(body.globalCriteria, fault.path) && !says(own, fault.path);
+        const isGlobal = hasValueAt(body.globalCriteria, fault.path) && !hasValueAt(own, fault.path);
         return {
           ...fault,
           path: [isGlobal ? 'globalCriteria' : `${path}.searches[${n}].overrides`, fault.path]
@@ -151,7 +151,7 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
 }
 
 /** Returns whether the criteria have a value at a path such as `filters.feed_urls[2]`. */
-function says(criteria: CriteriaDto, path: string): boolean {
+function hasValueAt(criteria: CriteriaDto, path: string): boolean {
   let at: unknown = criteria;
   for (const key of path.match(/[^.[\]]+/g) ?? []) {
     if (typeof at !== 'object' || at === null) return false;

@@ -3,9 +3,9 @@ import { EVENT_TYPES } from '#contracts';
 import { DateTime, Described, HttpUrl, Id, Optional } from '../../http/validators.js';
 
 /** Maximum rate of a replay, in events per second. */
-export const FASTEST_REPLAY = 1000;
+export const MAX_RATE_PER_SECOND = 1000;
 /** Default rate of a replay, in events per second. */
-export const USUAL_REPLAY = 100;
+export const DEFAULT_RATE_PER_SECOND = 100;
 
 /** The body of a replay's creation. */
 @Described('Requires exactly one of `keywordId` and `watchId`.')
@@ -30,7 +30,7 @@ export class ReplayBodyDto {
   @Optional()
   @IsInt()
   @Min(1)
-  @Max(FASTEST_REPLAY)
-  @Described('Maximum number of events per second', { default: USUAL_REPLAY })
+  @Max(MAX_RATE_PER_SECOND)
+  @Described('Maximum number of events per second', { default: DEFAULT_RATE_PER_SECOND })
   ratePerSecond?: number;
 }

@@ -13,7 +13,7 @@ import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { REPLAY_STATES, ReplayReads, type ReplayPosition, type ReplayRow } from '../../reads/replay-reads.js';
-import { ReplayBodyDto, USUAL_REPLAY } from './replay-body.dto.js';
+import { ReplayBodyDto, DEFAULT_RATE_PER_SECOND } from './replay-body.dto.js';
 
 /** Replays send stored events again. Free. */
 @Controller('v1/replays')
@@ -46,7 +46,7 @@ export class ReplaysController {
           until: isoOf(until),
           url: body.url,
           types: body.types ?? [],
-          ratePerSecond: body.ratePerSecond ?? USUAL_REPLAY,
+          ratePerSecond: body.ratePerSecond ?? DEFAULT_RATE_PER_SECOND,
         }),
       ),
     );

@@ -14,7 +14,7 @@ import { WebhookTestBodyDto } from './webhook-test-body.dto.js';
 
 /** The receiver has 10 s to answer. */
 const TIMEOUT_MS = 15_000;
-const USUAL_TYPE = 'hn_item.created';
+const DEFAULT_TYPE = 'hn_item.created';
 
 /** Tests webhooks. Free. */
 @Controller('v1/webhooks')
@@ -33,7 +33,7 @@ export class WebhooksController {
     @Body() raw: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { url, type = USUAL_TYPE } = readBody(WebhookTestBodyDto, raw, 'snake', (one) => [
+    const { url, type = DEFAULT_TYPE } = readBody(WebhookTestBodyDto, raw, 'snake', (one) => [
       () => this.webhooks.faults(one.url, 'url'),
     ]);
     const command = create(TestWebhookSchema, { commandId, accountId, url, type });

@@ -12,7 +12,7 @@ const CITED = 'https://kettles.example/best#top';
 const TEXT = 'Größe 🫖 zählt. The Zephyr Kettle, see https://tests.example/kettles.';
 
 /** Makes the engine answer with this text, and cite another page in addition to the page in its text. */
-function says(engine: string, text = TEXT): void {
+function publishAnswer(engine: string, text = TEXT): void {
   client.simulator.world.publish('ai_answers', {
     text,
     title: 'On kettles',
@@ -34,7 +34,7 @@ describe('openai', () => {
   }
 
   it('answers with a search, and with citations by offsets in characters', async () => {
-    says('openai');
+    publishAnswer('openai');
     const answer = await ask('openai');
     const { model, output } = answer.json<Response>();
     expect(model).toBe('gpt-5.2-2025-12-11');
@@ -71,7 +71,7 @@ describe('openai', () => {
   });
 
   it('returns its sources on request, and neither searches nor cites without the tool', async () => {
-    says('openai');
+    publishAnswer('openai');
     const body = { ...ASKED.openai!.body, include: ['web_search_call.action.sources'] };
     const { output } = (await ask('openai', { body })).json<Response>();
     expect(output[0]?.action?.sources?.map(({ url }) => url)).toEqual([
@@ -96,7 +96,7 @@ describe('anthropic', () => {
   const textOf = ({ content }: Message) => content.map(({ text = '' }) => text).join('');
 
   it('splits its text into blocks where a citation begins', async () => {
-    says('anthropic');
+    publishAnswer('anthropic');
     const answer = await ask('anthropic');
     const message = answer.json<Message>();
     expect([message.model, message.stop_reason]).toEqual(['claude-haiku-4-5-20251001', 'end_turn']);
@@ -128,7 +128,7 @@ describe('anthropic', () => {
   it('pauses before every eighth answer, and continues when it gets its own text back', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
-      says('anthropic', `Answer ${n}.`);
+      publishAnswer('anthropic', `Answer ${n}.`);
       turns.push((await ask('anthropic')).json<Message>());
     }
     const paused = turns.filter(({ stop_reason: reason }) => reason === 'pause_turn');
@@ -148,7 +148,7 @@ describe('anthropic', () => {
 
 describe('perplexity', () => {
   it('answers with its citations and results', async () => {
-    says('perplexity');
+    publishAnswer('perplexity');
     const answer = (await ask('perplexity')).json<Record<string, unknown>>();
     expect(answer).toMatchObject({
       model: 'sonar',
@@ -177,7 +177,7 @@ describe('gemini', () => {
   }
 
   it('answers with grounding through Google, and offsets in bytes', async () => {
-    says('gemini');
+    publishAnswer('gemini');
     const { modelVersion, candidates } = (await ask('gemini')).json<Content>();
     const [candidate] = candidates;
     expect([modelVersion, candidate?.content.parts[0]?.text]).toEqual(['gemini-3.5-flash', TEXT]);
@@ -201,7 +201,7 @@ describe('gemini', () => {
   it('answers without grounding if the request has no tool, or if the answer cites nothing', async () => {
     const bare = (await ask('gemini')).json<Content>();
     expect(bare.candidates[0]?.groundingMetadata).toBeUndefined();
-    says('gemini');
+    publishAnswer('gemini');
     const { contents } = ASKED.gemini!.body;
     const plain = (await ask('gemini', { body: { contents } })).json<Content>();
     expect(plain.candidates[0]?.groundingMetadata).toBeUndefined();
@@ -213,10 +213,10 @@ describe.each(Object.keys(ASKED))('%s', (engine) => {
     const standing = await ask(engine);
     expect([standing.status, standing.text.includes('it depends on what matters')]).toEqual([200, true]);
     const others = Object.keys(ASKED).filter((other) => other !== engine);
-    for (const other of others) says(other, 'Not mine');
-    says(engine, 'The first');
+    for (const other of others) publishAnswer(other, 'Not mine');
+    publishAnswer(engine, 'The first');
     client.clock.pass(5);
-    says(engine, 'The second');
+    publishAnswer(engine, 'The second');
     const { text } = await ask(engine);
     expect(['Not mine', 'The first', 'The second'].map((said) => text.includes(said))).toEqual([
       false,
@@ -245,7 +245,7 @@ describe.each(Object.keys(ASKED))('%s', (engine) => {
 });
 
 describe('refusals of the engines', () => {
-  const told = async (engine: string, kind: '401' | '403' | '404' | '429' | '500' | '503') => {
+  const errorOf = async (engine: string, kind: '401' | '403' | '404' | '429' | '500' | '503') => {
     client.simulator.faults.add({ source: 'ai_answers', kind, times: 1 });
     const answer = await ask(engine);
     expect(answer.status).toBe(Number(kind));
@@ -253,21 +253,21 @@ describe('refusals of the engines', () => {
   };
 
   it("have the engine's own texts", async () => {
-    expect(await told('openai', '401')).toMatchObject({ code: 'invalid_api_key' });
-    expect(await told('openai', '404')).toMatchObject({ code: 'model_not_found' });
-    expect(await told('openai', '429')).toMatchObject({ code: 'rate_limit_exceeded' });
-    expect(await told('openai', '500')).toMatchObject({ type: 'server_error' });
-    expect(await told('anthropic', '401')).toMatchObject({ type: 'authentication_error' });
-    expect(await told('anthropic', '403')).toMatchObject({ type: 'permission_error' });
-    expect(await told('anthropic', '429')).toMatchObject({ type: 'rate_limit_error' });
-    expect(await told('anthropic', '503')).toMatchObject({ type: 'overloaded_error' });
-    expect(await told('perplexity', '401')).toMatchObject({ type: 'invalid_api_key', code: 401 });
-    expect(await told('perplexity', '429')).toMatchObject({ code: 429 });
-    expect(await told('gemini', '429')).toMatchObject({
+    expect(await errorOf('openai', '401')).toMatchObject({ code: 'invalid_api_key' });
+    expect(await errorOf('openai', '404')).toMatchObject({ code: 'model_not_found' });
+    expect(await errorOf('openai', '429')).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect(await errorOf('openai', '500')).toMatchObject({ type: 'server_error' });
+    expect(await errorOf('anthropic', '401')).toMatchObject({ type: 'authentication_error' });
+    expect(await errorOf('anthropic', '403')).toMatchObject({ type: 'permission_error' });
+    expect(await errorOf('anthropic', '429')).toMatchObject({ type: 'rate_limit_error' });
+    expect(await errorOf('anthropic', '503')).toMatchObject({ type: 'overloaded_error' });
+    expect(await errorOf('perplexity', '401')).toMatchObject({ type: 'invalid_api_key', code: 401 });
+    expect(await errorOf('perplexity', '429')).toMatchObject({ code: 429 });
+    expect(await errorOf('gemini', '429')).toMatchObject({
       status: 'RESOURCE_EXHAUSTED',
       details: [{}, { retryDelay: '48s' }],
     });
-    expect(await told('gemini', '503')).toMatchObject({ code: 503, status: 'UNAVAILABLE' });
+    expect(await errorOf('gemini', '503')).toMatchObject({ code: 503, status: 'UNAVAILABLE' });
   });
 
   it('affect only one engine when a fault names its path', async () => {

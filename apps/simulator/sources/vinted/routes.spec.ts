@@ -171,15 +171,15 @@ describe('the catalogue of vinted', () => {
   });
 
   it('refuses with its own texts, or with the texts of the servers in front of it', async () => {
-    const told = async (kind: '401' | '403' | '404' | '429' | '503') => {
+    const responseTo = async (kind: '401' | '403' | '404' | '429' | '503') => {
       client.simulator.faults.add({ source: 'vinted', kind, times: 1 });
       return ask('');
     };
-    expect((await told('401')).json()).toMatchObject({ code: 100 });
-    expect((await told('403')).json()).toMatchObject({ code: 106, message_code: 'access_denied' });
-    expect((await told('404')).json()).toMatchObject({ code: 104 });
+    expect((await responseTo('401')).json()).toMatchObject({ code: 100 });
+    expect((await responseTo('403')).json()).toMatchObject({ code: 106, message_code: 'access_denied' });
+    expect((await responseTo('404')).json()).toMatchObject({ code: 104 });
     for (const kind of ['429', '503'] as const) {
-      const { status, headers } = await told(kind);
+      const { status, headers } = await responseTo(kind);
       expect([status, headers['content-type']]).toEqual([Number(kind), 'text/html; charset=utf-8']);
     }
     // Faults do not affect visits.
