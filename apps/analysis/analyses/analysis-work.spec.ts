@@ -17,7 +17,7 @@ const mention = (id: string, text = `text of ${id}`): AnalysedMention => ({
 
 /** Every text has the same meaning. Mentions without text have none. */
 const mentions = {
-  meaning: async (all: readonly AnalysedMention[]) =>
+  withVectors: async (all: readonly AnalysedMention[]) =>
     all
       .filter(({ own }) => own !== '')
       .map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),
