@@ -25,11 +25,11 @@ afterEach(async () => {
 
 /** The local reader sees the same meaning in every text, so it puts every mention into the first class. */
 const mentions = {
-  meaning: async (all: readonly AnalysedMention[]) =>
+  withVectors: async (all: readonly AnalysedMention[]) =>
     all.map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),
   vectors: async (texts: readonly string[]) =>
     texts.map((_, n) => (n === 0 ? Float32Array.of(1, 0) : Float32Array.of(0, 1))),
-} as unknown as AnalysedMentions;
+} satisfies Pick<AnalysedMentions, 'withVectors' | 'vectors'> as unknown as AnalysedMentions;
 
 async function run(
   operation: 'agent' | 'classify' | 'group' | 'summarise',
