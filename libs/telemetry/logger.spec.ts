@@ -21,7 +21,7 @@ function loggerWithLines(): { log: Logger; lines: string[] } {
 
 it('logs the same expected error once in 30 s, and every other error each time', () => {
   const { log, lines } = loggerWithLines();
-  const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
   const messages = () => lines.splice(0).map((line) => (JSON.parse(line) as { msg: string }).msg);
   for (const lane of ['a', 'b', 'a'])
     log.child({ lane }).error({ err: new RangeError('no store') }, 'no claim');
