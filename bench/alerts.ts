@@ -36,7 +36,7 @@ const HISTORY_WEEKS = 6;
 const SINCE = START + HISTORY_WEEKS * 7 * DAY_MS;
 const END = SINCE + WEEKS * 7 * DAY_MS;
 const BURST = { times: 3, ms: 3 * HOUR_MS };
-const LEAST = 5;
+const MIN_THRESHOLD = 5;
 
 /** @returns the times at which the contestant raises an alarm, in ms */
 type Contestant = (counts: readonly BinCount[], perHour: number) => Promise<number[]>;
@@ -65,13 +65,13 @@ const CONTESTANTS: Readonly<Record<string, Contestant>> = {
   'spike alert, medium (2)': spike('medium'),
   'spike alert, high (1.5)': spike('high'),
   'plain threshold, twice the mean': async (counts, perHour) =>
-    alarms(counts, () => Math.max(LEAST, 2 * perHour)),
+    alarms(counts, () => Math.max(MIN_THRESHOLD, 2 * perHour)),
   'mean + 3 sigma of 7 days': async (counts) =>
     alarms(counts, (series, to) => {
       const hours = Array.from({ length: 7 * 24 }, (_, n) => hourBefore(series, to - (n + 1) * HOUR_MS));
       const mean = hours.reduce((sum, one) => sum + one, 0) / hours.length;
       const squares = hours.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-      return Math.max(LEAST, mean + 3 * Math.sqrt(squares / (hours.length - 1)));
+      return Math.max(MIN_THRESHOLD, mean + 3 * Math.sqrt(squares / (hours.length - 1)));
     }),
 };
 

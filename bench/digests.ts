@@ -88,7 +88,7 @@ await runBench(async (cleanup) => {
   console.log('');
   table(
     ['resident memory, MiB', 'before', 'at most'],
-    PROGRAMS.map((name) => [name, mib(ours.before.get(name)), mib(ours.most.get(name))]),
+    PROGRAMS.map((name) => [name, mib(ours.before.get(name)), mib(ours.peak.get(name))]),
   );
 });
 
@@ -107,7 +107,7 @@ interface Run {
   sent: number;
   /** Resident memory of each program, in MiB. */
   before: ReadonlyMap<string, number>;
-  most: ReadonlyMap<string, number>;
+  peak: ReadonlyMap<string, number>;
 }
 
 /**
@@ -121,12 +121,12 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   await makeDue(database, await fillKeywords(database, DIGESTS, ITEMS));
   const arrival = sink.ask<void>('expect', DIGESTS);
   const before = residentMemory();
-  const most = new Map(before);
+  const peak = new Map(before);
   const cpu = cpuTimes();
   printProgress(`${DIGESTS} digests are due, load ${load()}`);
   const began = performance.now();
   analysis.resume();
-  const watch = watchRun(stage, began, most);
+  const watch = watchRun(stage, began, peak);
   await inTime(arrival, began, TIMEOUT_SECONDS.ours, stage);
   const sent = secondsSince(began);
   const assembled = await watch.stop();
@@ -139,11 +139,11 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   );
   if (mails !== DIGESTS || delivered !== DIGESTS)
     throw new Error('a digest has arrived twice or is recorded twice');
-  return { assembled, sent, before, most };
+  return { assembled, sent, before, peak };
 }
 
 /** Observes when all digests are stored, and the memory, until it is stopped. */
-function watchRun({ bus, sink }: Stage, began: number, most: Map<string, number>) {
+function watchRun({ bus, sink }: Stage, began: number, peak: Map<string, number>) {
   let assembled: number | undefined;
   let isOver = false;
   const look = async () => {
@@ -153,7 +153,7 @@ function watchRun({ bus, sink }: Stage, began: number, most: Map<string, number>
       if (stored > DIGESTS) throw new Error(`${stored} digests are stored instead of ${DIGESTS}`);
       if (stored === DIGESTS) assembled ??= secondsSince(began);
       if (performance.now() >= memoryAt) {
-        for (const [name, now] of residentMemory()) most.set(name, Math.max(most.get(name) ?? 0, now));
+        for (const [name, now] of residentMemory()) peak.set(name, Math.max(peak.get(name) ?? 0, now));
         memoryAt += MEMORY_EVERY_MS;
       }
       if (performance.now() >= reportAt) {

@@ -34,7 +34,7 @@ const PUBLISHED_AT_ONCE = 100;
 /** The size of three blocks of a stream: as many as are in memory when writes are fast. */
 const WARM_UP_MEGABYTES = 24;
 /** After the warm-up, the second half may need at most this factor of the memory of the first half. */
-const MOST_GROWTH = 1.1;
+const MAX_GROWTH = 1.1;
 
 await runBench(async (cleanup) => {
   const { natsUrl } = await benchStores(cleanup);
@@ -58,7 +58,7 @@ await runBench(async (cleanup) => {
       Math.max(...half).toFixed(0),
     ]),
   );
-  target('second half / first half', median(halves[1]) / median(halves[0]), MOST_GROWTH, 'at most');
+  target('second half / first half', median(halves[1]) / median(halves[0]), MAX_GROWTH, 'at most');
 });
 
 async function readWhatIsWritten(bus: Bus, name: string): Promise<void> {

@@ -229,11 +229,11 @@ function report(installations: readonly Installation[]): void {
       ]),
     ]),
   );
-  const [least, , most] = installations;
-  if (!least || !most) return;
+  const [smallest, , largest] = installations;
+  if (!smallest || !largest) return;
   console.log('');
   const growth = (of: (one: Installation) => number[]) =>
-    quantile(of(most), 0.95) / quantile(of(least), 0.95);
+    quantile(of(largest), 0.95) / quantile(of(smallest), 0.95);
   target(
     'p95 through the gateway, largest to smallest',
     growth((one) => one.throughGateway),

@@ -51,7 +51,7 @@ const EARLIER = textOption('from');
 const SAMPLE_MS = 10_000;
 const READY_WITHIN_MS = 120_000;
 /** Memory counts as flat if the last five minutes need at most this many times the baseline. */
-const MOST_GROWTH = 1.1;
+const MAX_GROWTH = 1.1;
 const MEASURES = ['rss', 'pss', 'anonymous'] as const;
 const HEAP = 'heap of earshot';
 
@@ -264,7 +264,7 @@ function report(all: Series): void {
     ]),
   );
   for (const { name, main } of trends)
-    target(`${name}, last / baseline`, main.last / main.baseline, MOST_GROWTH, 'at most');
+    target(`${name}, last / baseline`, main.last / main.baseline, MAX_GROWTH, 'at most');
   if (PLOT)
     writeFileSync(
       PLOT,

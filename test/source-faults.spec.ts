@@ -78,7 +78,7 @@ function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
     state: {},
     stateAt: undefined,
     failures: 0,
-    shortestSeconds: 600,
+    minIntervalSeconds: 600,
     watches: [watch],
   };
 }

@@ -36,7 +36,7 @@ const PIECEMEAL_FORMATS =
 const OWN_LIMITS = /^(max_result_|result_overflow_mode)/;
 const TOO_MANY_ROWS_OR_BYTES = 396;
 /** The same as ClickHouse's http_max_uri_size, because parameters are in the address. */
-const ADDRESS_BYTES_AT_MOST = 1024 * 1024;
+const MAX_ADDRESS_BYTES = 1024 * 1024;
 const KEEP_ALIVE_MS = 10_000;
 const HEADERS_MS = 10_000;
 const DRAIN_MS = 2_000;
@@ -55,7 +55,7 @@ export class BridgeServer {
     private readonly credentials: Credentials,
   ) {
     this.server = createServer(
-      { maxHeaderSize: ADDRESS_BYTES_AT_MOST, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
+      { maxHeaderSize: MAX_ADDRESS_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
       (req, res) => {
         void this.handle(req, res);
       },

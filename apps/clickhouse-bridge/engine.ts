@@ -12,7 +12,7 @@ const STATEMENTS_AT_ONCE = Math.min(
   8,
   Math.max(1, Math.floor(Number(process.env.UV_THREADPOOL_SIZE ?? 4) / 2)),
 );
-const STATEMENTS_WAITING_AT_MOST = 2_000;
+const MAX_WAITING_STATEMENTS = 2_000;
 const DEFAULT_MAX_EXECUTION_SECONDS = '120';
 const KILL_AGAIN_AFTER_MS = 50;
 /** ClickHouse's own limit of a statement's length; a SET with long parameters needs a higher limit. */
@@ -74,7 +74,7 @@ export class Engine {
     gone: AbortSignal,
     work: (connection: EngineConnection) => Promise<T>,
   ): Promise<T> {
-    if (this.queue.size >= STATEMENTS_WAITING_AT_MOST)
+    if (this.queue.size >= MAX_WAITING_STATEMENTS)
       throw new ClickhouseException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'Too many statements are waiting');
     return this.queue.add(() => this.runExclusively(context, gone, work)) as Promise<T>;
   }

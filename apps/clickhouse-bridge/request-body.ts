@@ -7,14 +7,14 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ClickhouseException } from './clickhouse-exception.js';
 
 /** The limit for SQL, which is kept in memory. */
-const SQL_BYTES_AT_MOST = 64 * 1024 * 1024;
+const MAX_SQL_BYTES = 64 * 1024 * 1024;
 /** The limit for an insert's rows, which are written to a file. */
-export const DATA_BYTES_AT_MOST = 1024 * 1024 * 1024;
+export const MAX_DATA_BYTES = 1024 * 1024 * 1024;
 
 /** Reads a body that is SQL. Its size is counted after decompression. */
 export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  const stream = decoded(request, SQL_BYTES_AT_MOST);
+  const stream = decoded(request, MAX_SQL_BYTES);
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
@@ -55,7 +55,7 @@ export async function writeRows(file: string, inline: string, body?: IncomingMes
   });
   const rows = async function* () {
     if (inline) yield Buffer.from(inline, 'utf8');
-    if (body) for await (const chunk of decoded(body, DATA_BYTES_AT_MOST)) yield chunk as Buffer;
+    if (body) for await (const chunk of decoded(body, MAX_DATA_BYTES)) yield chunk as Buffer;
   };
   await pipeline(
     Readable.from(rows(), { objectMode: false }),

@@ -111,7 +111,7 @@ describe('the delivery service', () => {
   });
 });
 
-const LIMITS = { byMail: false, perEndpoint: 4, most: 100 };
+const LIMITS = { byMail: false, perEndpoint: 4, max: 100 };
 
 describe('waiting deliveries', () => {
   const targets = () => new Targets(delivery.database, new SecretBox('5e'.repeat(32)));
@@ -162,8 +162,8 @@ describe('waiting deliveries', () => {
     for (const url of urls) await wait(url, 2);
     await wait('channel:mail', 1, 'email');
     const part = (limits: Partial<ClaimLimits>) => claimPending(delivery.database, { ...LIMITS, ...limits });
-    const first = await part({ most: 3 });
-    const second = await part({ most: 3, after: first.at(-1) });
+    const first = await part({ max: 3 });
+    const second = await part({ max: 3, after: first.at(-1) });
     const places = (claimed: readonly ClaimedDelivery[]) =>
       claimed.map(({ endpoint }) => urls.indexOf(endpoint));
     // If a part ends in the middle of an endpoint, the next pass claims the rest of that endpoint.

@@ -17,7 +17,7 @@ const PAUSE_MS = 500;
 const PER_ENDPOINT = 32;
 /** Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt. */
 const TOGETHER_MS = 20;
-const MOST_TOGETHER = 200;
+const MAX_RECORDED_TOGETHER = 200;
 /**
  * A claimed delivery that has not started within this time is returned, so that its claim does not expire during the
  * attempt.
@@ -31,7 +31,7 @@ const AGE_EVERY_MS = 5000;
 interface Lane {
   byMail: boolean;
   /** Maximum number of deliveries in one claim. */
-  most: number;
+  max: number;
   /** Claimed deliveries. */
   queue: PQueue;
   /** The next claim begins after this endpoint; undefined: at the first one. */
@@ -49,9 +49,9 @@ export class RetryLoop implements Loop {
   readonly name = 'retries';
   private readonly underWay = new Set<Promise<void>>();
   private readonly lanes: readonly Lane[] = [
-    { byMail: false, most: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
+    { byMail: false, max: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
     // Twice the number of mails that are sent to the mail server at the same time.
-    { byMail: true, most: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
+    { byMail: true, max: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];
   private recording: Promise<void> | undefined;
@@ -96,11 +96,11 @@ export class RetryLoop implements Loop {
   /** @returns true if more deliveries may be due now */
   private async pass(lane: Lane): Promise<boolean> {
     await this.returnUnattempted(lane);
-    const { queue, byMail, most, after } = lane;
-    if (!(await within(PAUSE_MS, queue.onSizeLessThan(most / 2)))) return true;
+    const { queue, byMail, max, after } = lane;
+    if (!(await within(PAUSE_MS, queue.onSizeLessThan(max / 2)))) return true;
     const { ready, paced, moved, givenUp, next } = await this.claims.claim({
       ...{ byMail, after, perEndpoint: PER_ENDPOINT },
-      most: most - queue.size,
+      max: max - queue.size,
     });
     lane.after = next;
     // The delivery is stored under the new address before it is given up at the old one. After a crash in between, both
@@ -134,7 +134,7 @@ export class RetryLoop implements Loop {
     while (this.ended.length > 0) {
       await wait(TOGETHER_MS);
       await this.recorder
-        .record(this.ended.splice(0, MOST_TOGETHER))
+        .record(this.ended.splice(0, MAX_RECORDED_TOGETHER))
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'attempts could not be recorded; they are repeated'),
         );

@@ -34,7 +34,7 @@ export function addKeyCommands(program: Command): void {
     .option('--mcp-daily-credits <n>', 'most credits a day through MCP; default: MCP_DAILY_CREDITS', limit)
     .action(async (options: NewKeyOptions) => {
       const { account, name, scope, expiresAt = '', mcpDailyCredits } = options;
-      const most = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
+      const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
       const made = await withBus(process.env, (bus) =>
         new CommandClient(bus).request(
           COMMANDS.createKey,
@@ -44,7 +44,7 @@ export function addKeyCommands(program: Command): void {
             name,
             scope,
             expiresAt,
-            ...most,
+            ...limit,
           }),
         ),
       );
@@ -74,8 +74,8 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--key <id>', 'the id of the key', id)
     .option('--mcp-daily-credits <n>', 'most credits a day; default: MCP_DAILY_CREDITS', limit)
     .action(async ({ account, key, mcpDailyCredits }: LimitOptions) => {
-      const most = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
-      const command = { commandId: newId(), accountId: account, keyId: key, ...most };
+      const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
+      const command = { commandId: newId(), accountId: account, keyId: key, ...limit };
       await withBus(process.env, (bus) =>
         new CommandClient(bus).request(COMMANDS.limitKey, create(LimitKeySchema, command)),
       );

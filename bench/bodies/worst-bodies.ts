@@ -2,7 +2,7 @@ import { SOURCE_IDS } from '#contracts';
 import { newId } from '#kernel';
 
 /** Maximum size of a body, in bytes. */
-const LARGEST = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 const sound = {
   name: 'Acme',
@@ -13,7 +13,7 @@ const sound = {
 
 /** A list that fills a body with the element. */
 function filling(element: string): string {
-  const count = Math.floor((LARGEST - 4096) / (element.length + 1));
+  const count = Math.floor((MAX_BODY_BYTES - 4096) / (element.length + 1));
   return `[${Array<string>(count).fill(element).join(',')}]`;
 }
 
@@ -27,7 +27,7 @@ function withCriteria(key: string, json: string): string {
 }
 
 const repeated = (text: string) =>
-  JSON.stringify(text.repeat(Math.floor((LARGEST - 4096) / Buffer.byteLength(text))));
+  JSON.stringify(text.repeat(Math.floor((MAX_BODY_BYTES - 4096) / Buffer.byteLength(text))));
 
 /** A valid keyword with the maximum number of searches on every source. */
 function manySearches(searches: number, terms: number): string {
@@ -56,7 +56,7 @@ function manyRules(): string {
 
 /** As many distinct keys as fit. */
 function manyKeys(letters: number): string {
-  const count = Math.floor((LARGEST - 4096) / (letters + 5));
+  const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');
   return `{${Array.from({ length: count }, (_, n) => `"${key(n)}":1`).join(',')}}`;
 }
@@ -83,7 +83,10 @@ export const WORST_BODIES: Readonly<Record<string, string>> = {
     'schedule',
     `{"startsAt":null,"endsAt":null,"timezone":${repeated('Europe/')}}`,
   ),
-  'an address of a mebibyte': withKey('webhookUrl', `"https://example.org/${'a'.repeat(LARGEST - 8192)}"`),
+  'an address of a mebibyte': withKey(
+    'webhookUrl',
+    `"https://example.org/${'a'.repeat(MAX_BODY_BYTES - 8192)}"`,
+  ),
   'filters of a mebibyte': withCriteria('filters', `{"feed_urls":${filling('"http://e.org/"')}}`),
   'infinite numbers below a long key': withCriteria(
     'filters',

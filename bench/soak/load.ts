@@ -29,7 +29,7 @@ interface Kind {
   share: number;
   expectedStatuses: readonly number[];
   /** Maximum number of concurrent runs; further ones are skipped. */
-  most?: number;
+  max?: number;
   run(ask: Ask, target: LoadTarget): Promise<Answer>;
 }
 
@@ -50,7 +50,7 @@ const RETRY_AFTER_MS = 3_000;
 const LABELS = ['to_reply', 'starred', 'flagged'];
 
 /** Maximum number of concurrent requests. */
-const MOST_OPEN = 400;
+const MAX_CONCURRENT_REQUESTS = 400;
 
 /** The share of each kind is its number among 200 requests. */
 const KINDS: readonly Kind[] = [
@@ -98,7 +98,7 @@ const KINDS: readonly Kind[] = [
     run: (ask) => ask('POST', '/v1/keywords/estimate', keyword('Soak')),
   },
   // The number of keywords that exist at the same time is also bounded, because each is polled.
-  { name: 'create and purge', share: 6, expectedStatuses: [204], most: 8, run: createAndPurge },
+  { name: 'create and purge', share: 6, expectedStatuses: [204], max: 8, run: createAndPurge },
   { name: 'labels', share: 10, expectedStatuses: [200], run: changeLabels },
   {
     name: 'webhook test',
@@ -212,7 +212,7 @@ export class Load {
 
   private send(kind: Kind): void {
     const running = this.running.get(kind) ?? 0;
-    if (this.open.size >= MOST_OPEN || running >= (kind.most ?? Infinity)) {
+    if (this.open.size >= MAX_CONCURRENT_REQUESTS || running >= (kind.max ?? Infinity)) {
       this.leftOut += 1;
       return;
     }

@@ -10,15 +10,15 @@ export function plot(title: string, series: ReadonlyMap<string, readonly Point[]
   const points = [...series.values()].flat();
   const minutes = Math.max(1, ...points.map(({ minute }) => minute));
   const step = roundStep(Math.max(1, ...points.map(({ value }) => value)) / TICKS);
-  const most = step * Math.ceil(Math.max(1, ...points.map(({ value }) => value)) / step);
+  const max = step * Math.ceil(Math.max(1, ...points.map(({ value }) => value)) / step);
   const x = (minute: number) => EDGE.left + (minute / minutes) * (WIDTH - EDGE.left - EDGE.right);
-  const y = (value: number) => HEIGHT - EDGE.bottom - (value / most) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const y = (value: number) => HEIGHT - EDGE.bottom - (value / max) * (HEIGHT - EDGE.top - EDGE.bottom);
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     label(EDGE.left, 20, title, 'font-size="14"'),
   ];
-  for (let value = 0; value <= most; value += step)
+  for (let value = 0; value <= max; value += step)
     parts.push(
       `<path d="M${EDGE.left} ${at(y(value))}H${WIDTH - EDGE.right}" stroke="#ddd"/>`,
       label(EDGE.left - 6, y(value) + 4, `${value}`, 'text-anchor="end"'),

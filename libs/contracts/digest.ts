@@ -3,7 +3,7 @@ export const DIGEST_MODES = ['hourly', 'daily', 'daily_brief', 'weekly_report'] 
 export type DigestMode = (typeof DIGEST_MODES)[number];
 
 /** Maximum number of items of one digest; `Digest.more` counts the others. */
-export const MOST_DIGEST_ITEMS = 50;
+export const MAX_DIGEST_ITEMS = 50;
 
 /**
  * One digest of one keyword for one channel: the body of a delivery whose target has the kind `digest`. It contains no

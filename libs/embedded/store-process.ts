@@ -49,9 +49,9 @@ const READY_POLL_MS = 25;
  * With this limit, a stop takes less than ten seconds, including the services' grace period. SIGKILL damages no store.
  */
 const STOP_GRACE_MS = 3_500;
-const RESTARTS_AT_MOST = 5;
+const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
-const LOG_FILE_BYTES_AT_MOST = 5_000_000;
+const MAX_LOG_FILE_BYTES = 5_000_000;
 const PORT_ATTEMPTS = 3;
 
 /** The running stores of this process. */
@@ -164,7 +164,7 @@ export class StoreProcess {
     const now = Date.now();
     this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
     const how = signal ? `signal ${signal}` : `exit code ${code}`;
-    if (this.restarts.length > RESTARTS_AT_MOST)
+    if (this.restarts.length > MAX_RESTARTS)
       return this.giveUp(`it ended ${this.restarts.length} times (${how})`);
     this.host.log.warn(`${name} exited by itself (${how}); restarting it`);
     void this.relaunch();
@@ -262,6 +262,6 @@ function logFile(dataDir: string, name: string): string {
 function openLog(dataDir: string, name: string): number {
   const file = logFile(dataDir, name);
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-  const isTooLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_FILE_BYTES_AT_MOST;
+  const isTooLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_FILE_BYTES;
   return openSync(file, isTooLong ? 'w' : 'a', 0o600);
 }

@@ -15,10 +15,10 @@ export interface RemoteOptions {
 
 const TEXTS_IN_REQUEST = 64;
 /** About 2,000 tokens. Servers refuse texts that are too long for their model. */
-const MOST_CHARACTERS = 8_000;
+const MAX_CHARACTERS = 8_000;
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;
-const MOST_DIMENSIONS = 4096;
+const MAX_DIMENSIONS = 4096;
 /** Statuses of a wrong request. For all other statuses, the cause is the server, the token or the address. */
 const REFUSED = new Set([400, 413, 422]);
 
@@ -89,8 +89,8 @@ export class RemoteEmbedder implements Embedder {
     const length = vectors.get(0)?.length ?? 0;
     const all = Array.from({ length: count }, (_, n) => vectors.get(n));
     const isWhole = all.every((one) => one?.length === length && one.every(Number.isFinite));
-    if (!isWhole || length < 1 || length > MOST_DIMENSIONS)
-      throw this.unavailable(`did not answer with ${count} vectors of at most ${MOST_DIMENSIONS} numbers`);
+    if (!isWhole || length < 1 || length > MAX_DIMENSIONS)
+      throw this.unavailable(`did not answer with ${count} vectors of at most ${MAX_DIMENSIONS} numbers`);
     return all.map((one) => toBfloat16(toUnitLength(Float32Array.from(one!))));
   }
 
@@ -100,7 +100,7 @@ export class RemoteEmbedder implements Embedder {
 }
 
 function cut(text: string): string {
-  return text.slice(0, MOST_CHARACTERS).toWellFormed().trim();
+  return text.slice(0, MAX_CHARACTERS).toWellFormed().trim();
 }
 
 function dataOf(bytes: Uint8Array): { index: number; embedding: number[] }[] {

@@ -7,7 +7,7 @@ import { Tokenizer, type Vocabulary } from './tokenizer.js';
 /** Numbers in an embedding of the encoder, before `compress`. */
 export const SENTENCE_DIMENSIONS = 512;
 /** The encoder reads the beginning of a text up to this many tokens, about 90 English words. */
-const MOST_TOKENS = 128;
+const MAX_TOKENS = 128;
 
 /**
  * Computes the embedding of a sentence or post with the Universal Sentence Encoder lite, for English. It blocks the
@@ -48,7 +48,7 @@ export class SentenceEncoder {
   }
 
   private async encodeOne(text: string): Promise<Float32Array> {
-    const ids = this.tokenizer.encode(text).slice(0, MOST_TOKENS);
+    const ids = this.tokenizer.encode(text).slice(0, MAX_TOKENS);
     if (ids.length === 0) return new Float32Array(SENTENCE_DIMENSIONS);
     const input = new this.runtime.Tensor('int64', BigInt64Array.from(ids, BigInt), [ids.length]);
     const { embedding } = await this.session.run({ ids: input });

@@ -16,7 +16,7 @@ const UNKNOWN = 0;
 /**
  * Longer texts are cut, because the encoder reads at most 128 tokens, and few tokens have more than five characters.
  */
-const MOST_CHARACTERS = 1000;
+const MAX_CHARACTERS = 1000;
 
 /**
  * Splits a text into the most probable pieces and returns their ids, the same ids as the tokenizer of the original
@@ -75,7 +75,7 @@ function newNode(): Node {
 
 function symbolsOf(text: string): number[] {
   // Normalization can make a text eighteen times as long, so the text is cut before and after normalization.
-  const cut = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').slice(0, MOST_CHARACTERS);
+  const cut = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').slice(0, MAX_CHARACTERS);
   const words = cut.split(/\s+/u).filter(Boolean);
   return codePointsOf(words.map((word) => WORD_BEGIN + word).join(''));
 }

@@ -35,7 +35,7 @@ export class EventStore {
   constructor(private readonly bus: Bus) {}
 
   /** Maximum size of a message in bytes: the server's limit, minus the size of the headers. */
-  get mostBytes(): number {
+  get maxBytes(): number {
     return (this.bus.nc.info?.max_payload ?? DEFAULT_MAX_PAYLOAD) - HEADER_BYTES;
   }
 

@@ -61,7 +61,7 @@ export const MAIL_WAIT_MS = 2000;
  * Maximum number of mails of one account that wait for a connection: as many as a usual server takes within
  * `MAIL_WAIT_MS`.
  */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 /** The time limit of one step: connecting, the greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
 const ACCEPTED: MailOutcome = { accepted: true, statusCode: 250, isRecipientRefused: false, message: '' };
@@ -104,7 +104,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
   const turns = new MailTurns(CONNECTIONS);
   const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
   return {
-    hasRoom: (accountId) => turns.waitingOf(accountId) < MOST_WAITING,
+    hasRoom: (accountId) => turns.waitingOf(accountId) < MAX_WAITING,
     async send({ accountId, deadlineMs, images = [], ...mail }) {
       const startBy = Date.now() + MAIL_WAIT_MS;
       const options: SendMailOptions = {

@@ -12,7 +12,7 @@ export interface RateHeaders {
 // (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
 // A longer wait comes from a broken header, which would disable the source.
-const LONGEST_WAIT_MS = 24 * 3_600_000;
+const MAX_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */
 export function readRateHeaders(headers: Record<string, string>, now: Date): RateHeaders {
@@ -56,5 +56,5 @@ function numberIn(text: string | undefined): number | undefined {
 }
 
 function bounded(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms), 0), LONGEST_WAIT_MS);
+  return Math.min(Math.max(Math.ceil(ms), 0), MAX_WAIT_MS);
 }

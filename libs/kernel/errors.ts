@@ -49,7 +49,7 @@ export class Refusal extends Error {
    */
   static validation(faults: readonly Fault[], rewrite = (fault: Fault): Fault => fault): Refusal {
     const details = faults
-      .slice(0, MOST_FAULTS)
+      .slice(0, MAX_FAULTS)
       .map(rewrite)
       .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }));
     const first = details[0];
@@ -82,15 +82,15 @@ export class Refusal extends Error {
 }
 
 /** Maximum number of faults in `details`: enough for a person who corrects them one by one. */
-const MOST_FAULTS = 50;
+const MAX_FAULTS = 50;
 /** Maximum length of a path or message in `details`, which can contain the text of the sender. */
 const MAX_FAULT_TEXT = 500;
 
 function countText(faults: number): string {
   if (faults <= 1) return '';
-  return faults <= MOST_FAULTS
+  return faults <= MAX_FAULTS
     ? ` (1 of ${faults} faults; details has them all)`
-    : ` (1 of ${faults} faults; details has the first ${MOST_FAULTS})`;
+    : ` (1 of ${faults} faults; details has the first ${MAX_FAULTS})`;
 }
 
 function shortened(text: string): string {
@@ -98,16 +98,16 @@ function shortened(text: string): string {
 }
 
 /** By default, NATS accepts messages of up to 1 MiB with their headers. */
-const LARGEST_MESSAGE_BYTES = 900 * 1024;
+const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**
  * @param remedy advice for the caller
  * @throws Refusal `too-large` when the bytes do not fit into a message
  */
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
-  if (bytes > LARGEST_MESSAGE_BYTES)
+  if (bytes > MAX_MESSAGE_BYTES)
     throw Refusal.tooLarge(
-      `${what} is too large: it has ${Math.ceil(bytes / 1024)} KiB, and the maximum is ${LARGEST_MESSAGE_BYTES / 1024} KiB${remedy ? `; ${remedy}` : ''}`,
+      `${what} is too large: it has ${Math.ceil(bytes / 1024)} KiB, and the maximum is ${MAX_MESSAGE_BYTES / 1024} KiB${remedy ? `; ${remedy}` : ''}`,
     );
 }
 

@@ -24,12 +24,12 @@ afterEach(() => lane.close());
 
 it('sends as many requests at the same time as its concurrency', async () => {
   let running = 0;
-  let most = 0;
+  let max = 0;
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
   const requests = Array.from({ length: 5 }, () =>
     lane.run(later(), async () => {
-      most = Math.max(most, (running += 1));
+      max = Math.max(max, (running += 1));
       await gate;
       running -= 1;
     }),
@@ -37,7 +37,7 @@ it('sends as many requests at the same time as its concurrency', async () => {
   expect(lane.room).toBe(0);
   release();
   await Promise.all(requests);
-  expect([most, lane.room]).toEqual([2, 2]);
+  expect([max, lane.room]).toEqual([2, 2]);
 });
 
 it('has no room when the requests of the minute are used up, and refuses a request whose turn would come too late', async () => {

@@ -22,7 +22,7 @@ export interface Learned {
 /** What limits the turns of all processes. */
 export interface TurnLimits {
   /** Maximum number of requests at the same time, after this number of failures in a row. */
-  mostAtOnce: (failures: number) => number;
+  maxConcurrent: (failures: number) => number;
   requestsPerMinute: number;
   /** Maximum number of requests that are sent at once after a pause. */
   burst: number;
@@ -63,7 +63,7 @@ const WAIT_LIMIT_REQUESTS = 3;
  */
 const FIRST_WAIT_MS = 5_000;
 /** Half of the time that an event waits for the model. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /**
  * The requests to the language model: how many at the same time, how many per minute, and none while the server asked to
@@ -100,7 +100,7 @@ export class LlmLane {
 
   /** Number of requests at the same time: one while a server that is down is tested. */
   get concurrency(): number {
-    return this.mostAtOnce(this.failures);
+    return this.maxConcurrent(this.failures);
   }
 
   /** False while the server counts as down, until it is time to test it. */
@@ -176,8 +176,8 @@ export class LlmLane {
         continue;
       }
       if (!this.shared) return undefined;
-      const { mostAtOnce, burst } = this;
-      const limits = { mostAtOnce, burst, requestsPerMinute: this.budget.requestsPerMinute };
+      const { maxConcurrent, burst } = this;
+      const limits = { maxConcurrent, burst, requestsPerMinute: this.budget.requestsPerMinute };
       const begun = await this.shared.begin(turn, this.nowMs - beganAt, limits);
       this.failures = begun.failures;
       if ('hasBegun' in begun) return turn;
@@ -211,7 +211,7 @@ export class LlmLane {
     this.publish();
   }
 
-  private readonly mostAtOnce = (failures: number): number =>
+  private readonly maxConcurrent = (failures: number): number =>
     failures >= DOWN_AFTER ? 1 : this.budget.concurrency;
 
   private get burst(): number {
@@ -241,7 +241,7 @@ function lessonOf({
   return (before) => {
     const failures = before + 1;
     if (failures < DOWN_AFTER) return { failures, blockedForMs: retryAfterMs ?? 0 };
-    const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - DOWN_AFTER, 10));
+    const doubled = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - DOWN_AFTER, 10));
     // A server that is down and asks for no wait would be tested as often as the budget allows.
     return { failures, blockedForMs: Math.max(FIRST_WAIT_MS, retryAfterMs ?? doubled) };
   };

@@ -15,7 +15,7 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
 }
 
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 /** A failing server is reported at most this often, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
@@ -148,7 +148,7 @@ export class Llm {
 
 /** The wait after a temporary failure, in ms. @param tries from 1 */
 export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
-  return retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
+  return retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }
 
 /**

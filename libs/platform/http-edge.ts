@@ -15,7 +15,7 @@ export type EdgeSettings = Settings<
   | 'HTTP_REQUEST_TIMEOUT_MS'
 >;
 
-const LARGEST_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 /** Refused connections are reported once in this time, with their number. */
 const REPORT_EVERY_MS = 10_000;
 
@@ -24,7 +24,7 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
   const { HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS, TRUST_PROXY } = settings;
   const headersTimeout = Math.min(HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS);
   return {
-    bodyLimit: LARGEST_BODY_BYTES,
+    bodyLimit: MAX_BODY_BYTES,
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((address) => address.trim()),
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
     // Closes a connection without any traffic: the client has stopped reading the response.
@@ -81,15 +81,15 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-function limitConnections(server: Server, most: number, log: Logger): void {
-  server.maxConnections = most;
+function limitConnections(server: Server, max: number, log: Logger): void {
+  server.maxConnections = max;
   let refused = 0;
   server.on('drop', () => {
     refused += 1;
     if (refused > 1) return;
     setTimeout(() => {
       log.warn(
-        { refused, most },
+        { refused, max },
         'connections were refused, because the number of open connections has reached MAX_CONNECTIONS',
       );
       refused = 0;

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 /** A statement is prepared after this number of runs: a rare statement is not worth memory on every connection. */
 const PREPARED_AFTER_RUNS = 20;
 /** Each prepared statement takes about 10 to 50 kB in Postgres for every connection that runs it. */
-const MOST_PREPARED = 200;
-const MOST_COUNTED = 500;
+const MAX_PREPARED = 200;
+const MAX_COUNTED = 500;
 /** A prepared `*` fails once a migration of a newer release has added a column. */
 const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
 
@@ -14,12 +14,12 @@ const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
  */
 export class PreparedStatements {
   private readonly names = new Map<string, string>();
-  private readonly runs = new LRUCache<string, number>({ max: MOST_COUNTED });
+  private readonly runs = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   /** Counts a run. @returns the name under which the text is prepared; undefined if it is not */
   nameOf(text: string): string | undefined {
     const name = this.names.get(text);
-    if (name !== undefined || this.names.size === MOST_PREPARED) return name;
+    if (name !== undefined || this.names.size === MAX_PREPARED) return name;
     const runs = (this.runs.get(text) ?? 0) + 1;
     this.runs.set(text, runs);
     if (runs <= PREPARED_AFTER_RUNS || ALL_COLUMNS.test(text)) return undefined;

@@ -2,7 +2,7 @@ import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
 /** If a text has fewer letters, its language is not detected. */
-const LEAST_LETTERS = 12;
+const MIN_LETTERS = 12;
 /** If a text has at least this many letters, a detected language can replace the declared one. */
 const SURE_LETTERS = 60;
 /** Detection reads at most this many characters. */
@@ -52,7 +52,7 @@ export function languageOf(text: string, declared?: string): string | undefined 
   if (said !== undefined) return contradicted(words, letters, said) ?? said;
   if (few?.size === 1 && letters > 1) return only(few);
   // Texts in Chinese need fewer characters, because one character is about a word.
-  if (few?.has('zh') === true && letters >= LEAST_LETTERS / 3) return detected(words, LEAST_LETTERS) ?? 'zh';
+  if (few?.has('zh') === true && letters >= MIN_LETTERS / 3) return detected(words, MIN_LETTERS) ?? 'zh';
   return detected(words, letters);
 }
 
@@ -93,7 +93,7 @@ function only(languages: ReadonlySet<string>): string | undefined {
 }
 
 function detected(words: string, letters: number): string | undefined {
-  if (letters < LEAST_LETTERS) return undefined;
+  if (letters < MIN_LETTERS) return undefined;
   return eld.detect(words).language || undefined;
 }
 

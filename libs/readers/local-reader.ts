@@ -3,8 +3,8 @@ import PQueue from 'p-queue';
 import { Tinypool } from 'tinypool';
 import { within } from '#kernel';
 import type { LocalReader, LocalReading, ReadRequest } from './reading.js';
-import { MOST_CHARACTERS, MOST_TITLE_CHARACTERS } from './text/clean.js';
-import { MOST_NAMES } from './text/names.js';
+import { MAX_CHARACTERS, MAX_TITLE_CHARACTERS } from './text/clean.js';
+import { MAX_NAMES } from './text/names.js';
 
 /** Identifies the local reader in its readings. The version must be raised if the weights or the rules change. */
 export const LOCAL_READER = { reader: 'local', model: 'earshot-local', version: '2' } as const;
@@ -19,7 +19,7 @@ const TASK_MS = 30_000;
 /** How long a stop waits for a running task. */
 const LAST_TASK_MS = 5_000;
 const THREAD_MEMORY_MB = 256;
-const MOST_OTHER_CHARACTERS = 1_000;
+const MAX_OTHER_CHARACTERS = 1_000;
 
 /**
  * Starts a reader with its own threads, so that it does not block the calling thread. Threads start with the first
@@ -76,15 +76,15 @@ function shortened({ item, subject, analysis, embed }: ReadRequest): ReadRequest
   return {
     item: {
       ...item,
-      title: item.title.slice(0, 2 * MOST_TITLE_CHARACTERS),
-      text: item.text.slice(0, 2 * MOST_CHARACTERS),
-      url: item.url.slice(0, MOST_OTHER_CHARACTERS),
+      title: item.title.slice(0, 2 * MAX_TITLE_CHARACTERS),
+      text: item.text.slice(0, 2 * MAX_CHARACTERS),
+      url: item.url.slice(0, MAX_OTHER_CHARACTERS),
       terms: [],
     },
     subject: {
       ...subject,
-      names: subject.names.slice(0, MOST_NAMES).map((name) => name.slice(0, MOST_OTHER_CHARACTERS)),
-      ...(subject.about !== undefined && { about: subject.about.slice(0, MOST_CHARACTERS) }),
+      names: subject.names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_OTHER_CHARACTERS)),
+      ...(subject.about !== undefined && { about: subject.about.slice(0, MAX_CHARACTERS) }),
     },
     analysis,
     embed,

@@ -10,11 +10,11 @@ import { relevanceSubject, type RelevanceSubject } from './relevance/subject.js'
 import { logSoftmax, type Mood } from './sentiment/linear.js';
 import { englishMood, foreignMood } from './sentiment/mood.js';
 import { contrastScores, moodReading, stanceReading, type SentimentReading } from './sentiment/stance.js';
-import { authorsWords, lowered, MOST_TITLE_CHARACTERS, normalised, withoutNames } from './text/clean.js';
+import { authorsWords, lowered, MAX_TITLE_CHARACTERS, normalised, withoutNames } from './text/clean.js';
 import { markedText, placesOf, SUBJECT } from './text/names.js';
 import type { Weights } from './weights.js';
 
-const MOST_SUBJECTS = 200;
+const MAX_SUBJECTS = 200;
 /**
  * Added to the log-probability of `neutral` for issues and questions about software, because they describe errors
  * without an opinion.
@@ -38,7 +38,7 @@ export interface PreparedItem extends RelevanceText {
 
 /** Reads one item at a time, on the calling thread. No text makes a method throw. */
 export class Reader {
-  private readonly subjects = new LRUCache<string, RelevanceSubject>({ max: MOST_SUBJECTS });
+  private readonly subjects = new LRUCache<string, RelevanceSubject>({ max: MAX_SUBJECTS });
 
   constructor(private readonly weights: Weights) {}
 
@@ -115,7 +115,7 @@ export function prepareItem(request: ReadRequest, subject: RelevanceSubject): Pr
 }
 
 function markedTitle(title: string, names: readonly string[]): string {
-  const lower = lowered(normalised(title, MOST_TITLE_CHARACTERS));
+  const lower = lowered(normalised(title, MAX_TITLE_CHARACTERS));
   return withoutNames(markedText(lower, placesOf(lower, names)));
 }
 
@@ -127,7 +127,7 @@ function nameIn({ plain, places }: PreparedItem): string {
 
 function context(item: ReadItem): Pick<RelevanceText, 'parentTitle' | 'url' | 'community' | 'software'> {
   return {
-    parentTitle: item.titleOfParent ? lowered(normalised(item.title, MOST_TITLE_CHARACTERS)) : '',
+    parentTitle: item.titleOfParent ? lowered(normalised(item.title, MAX_TITLE_CHARACTERS)) : '',
     url: item.url.slice(0, 500).toLowerCase(),
     community: (item.community ?? '').slice(0, 100).toLowerCase(),
     software: SOFTWARE_SOURCES.has(item.source),

@@ -23,8 +23,8 @@ export interface ClauseFault {
 }
 
 /** The longest text in a clause's value, in characters, and the longest list of `in`. */
-export const MOST_VALUE_CHARACTERS = 1_000;
-export const MOST_VALUES = 100;
+export const MAX_VALUE_CHARACTERS = 1_000;
+export const MAX_VALUES = 100;
 
 const KIND_OF_AGENT_FIELD: Readonly<Record<string, FieldKind>> = {
   string: 'name',
@@ -129,7 +129,7 @@ function scalarFault(value: unknown, { kind, values }: KnownField): string | und
 
 function listFault(value: unknown, { kind, values }: KnownField): string | undefined {
   if (!isTexts(value)) return 'must be an array of strings';
-  if (value.length === 0 || value.length > MOST_VALUES) return `must have 1 to ${MOST_VALUES} values`;
+  if (value.length === 0 || value.length > MAX_VALUES) return `must have 1 to ${MAX_VALUES} values`;
   if (kind === 'number')
     return value.every((one) => one.trim() !== '' && Number.isFinite(Number(one)))
       ? undefined
@@ -153,7 +153,7 @@ function similarFault(value: unknown): string | undefined {
 /** A text without a visible character would be found everywhere or nowhere. */
 function textFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
-  if (value.length > MOST_VALUE_CHARACTERS) return `must be at most ${MOST_VALUE_CHARACTERS} characters`;
+  if (value.length > MAX_VALUE_CHARACTERS) return `must be at most ${MAX_VALUE_CHARACTERS} characters`;
   return foldTerm(value) === '' ? 'must have a visible character' : undefined;
 }
 

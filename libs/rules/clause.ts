@@ -11,7 +11,7 @@ import type { RuleSubject } from './subject.js';
 import { isText, textFields, type TextField, type TextsOf } from './texts.js';
 
 /** Longest text of a value, or of the item's value, in the outcome of a clause, in characters. */
-const MOST_SHOWN = 120;
+const MAX_SHOWN_CHARACTERS = 120;
 /** Characters of the text before a match that are shown with it. */
 const SHOWN_BEFORE = 40;
 
@@ -110,9 +110,9 @@ function shown(value: unknown): unknown {
 /** A part of the text, with an ellipsis where something is missing. */
 function cut(text: string, from: number): string {
   const start = Math.max(0, from - SHOWN_BEFORE);
-  if (start === 0 && text.length <= MOST_SHOWN) return text;
-  const part = text.slice(start, start + MOST_SHOWN).toWellFormed();
-  return `${start > 0 ? '…' : ''}${part}${start + MOST_SHOWN < text.length ? '…' : ''}`;
+  if (start === 0 && text.length <= MAX_SHOWN_CHARACTERS) return text;
+  const part = text.slice(start, start + MAX_SHOWN_CHARACTERS).toWellFormed();
+  return `${start > 0 ? '…' : ''}${part}${start + MAX_SHOWN_CHARACTERS < text.length ? '…' : ''}`;
 }
 
 function textClause(
@@ -171,9 +171,9 @@ function textClause(
 
 type Value = string | number | boolean;
 
-const MOST_FOLDED = 2_000;
+const MAX_FOLDED = 2_000;
 /** Longer texts are not names. They would fill the memory: a feed can have addresses of 64 KiB. */
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const foldTermOnce = remembering(foldTerm);
 const foldHandleOnce = remembering(foldHandle);
 
@@ -181,11 +181,11 @@ const foldHandleOnce = remembering(foldHandle);
 function remembering(fold: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
-    if (name.length > LONGEST_NAME) return fold(name);
+    if (name.length > MAX_NAME_LENGTH) return fold(name);
     let folded = known.get(name);
     if (folded !== undefined) return folded;
     folded = fold(name);
-    if (known.size >= MOST_FOLDED) known.clear();
+    if (known.size >= MAX_FOLDED) known.clear();
     known.set(name, folded);
     return folded;
   };

@@ -1,4 +1,4 @@
-export { clauseFault, MOST_VALUE_CHARACTERS, MOST_VALUES, valueShapeFault } from './clause-faults.js';
+export { clauseFault, MAX_VALUE_CHARACTERS, MAX_VALUES, valueShapeFault } from './clause-faults.js';
 export type { AgentField, ClauseFault, GivenClause } from './clause-faults.js';
 export type { Similarity } from './clause.js';
 export { OPERATORS } from './fields.js';

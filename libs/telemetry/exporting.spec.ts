@@ -6,7 +6,7 @@ import { exportingProvider, stopWithin } from './tracing.js';
 
 /** Maximum number of spans in one request to the collector, and in memory. */
 const IN_REQUEST = 512;
-const MOST_WAITING = 2048;
+const MAX_WAITING = 2048;
 
 let collector: OtlpCollector;
 let lines: { level: number; msg: string; reason?: string; lostSpans?: number }[];
@@ -65,12 +65,12 @@ describe('a collector', () => {
   it('that never answers leaves a bounded number of spans in memory', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
-    makeSpans(provider, 10 * MOST_WAITING);
+    makeSpans(provider, 10 * MAX_WAITING);
     await until('a request is under way', () => collector.requests === 1);
     collector.status = 200;
-    await until('the rest is exported', () => collector.spans.length >= MOST_WAITING, 15_000);
+    await until('the rest is exported', () => collector.spans.length >= MAX_WAITING, 15_000);
     await provider.forceFlush();
-    expect(collector.spans).toHaveLength(MOST_WAITING);
+    expect(collector.spans).toHaveLength(MAX_WAITING);
     expect(lines.map(({ msg }) => msg)).toEqual([
       expect.stringContaining('cannot be exported'),
       'spans are exported again',

@@ -25,7 +25,7 @@ export interface TracingSettings {
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
 /** The largest batch of a consumer: each of its messages may have another cause. */
-const MOST_LINKS = 2000;
+const MAX_LINKS = 2000;
 
 /** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
 export const RECORDED = createContextKey('earshot trace is recorded');
@@ -72,7 +72,7 @@ export function exportingProvider(service: string, settings: TracingSettings, lo
   return new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'earshot' }),
     sampler: samplerOf(settings),
-    spanLimits: { linkCountLimit: MOST_LINKS },
+    spanLimits: { linkCountLimit: MAX_LINKS },
     spanProcessors: [
       new BatchSpanProcessor({ exporter: new ReportingExporter(exporter, new URL(url).host, log) }),
     ],

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const SHORTEST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 500;
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 500;
 
 /**
  * Waits until `ask` returns a value that is neither undefined nor false. It asks less often the longer a question takes
@@ -24,8 +24,8 @@ export async function until<T>(
       });
     if (answer !== undefined && answer !== false) return answer;
     const now = performance.now();
-    const pause = Math.max(SHORTEST_PAUSE_MS, now - asked, (now - began) / 20);
-    await wait(Math.min(pause, LONGEST_PAUSE_MS));
+    const pause = Math.max(MIN_PAUSE_MS, now - asked, (now - began) / 20);
+    await wait(Math.min(pause, MAX_PAUSE_MS));
   }
   throw new Error(`not within ${withinMs} ms: ${what}${last instanceof Error ? ` (${last.message})` : ''}`);
 }

@@ -4,7 +4,7 @@
 import { Graph } from './onnx.mjs';
 
 const HEADS = 4;
-const MOST_TOKENS = 128;
+const MAX_TOKENS = 128;
 const EPSILON = { float: 1e-6 };
 
 const ENCODER = 'module_apply_default/Encoder_en/KonaTransformer/Encode';
@@ -67,13 +67,13 @@ class EncoderGraph extends Graph {
     const { data: timescales } = this.weight(
       `${ENCODER}/TransformerStack/Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1`,
     );
-    const table = new Float32Array(MOST_TOKENS * columns);
-    for (let position = 0; position < MOST_TOKENS; position += 1)
+    const table = new Float32Array(MAX_TOKENS * columns);
+    for (let position = 0; position < MAX_TOKENS; position += 1)
       timescales.forEach((scale, n) => {
         table[position * columns + n] = Math.sin(position * scale);
         table[position * columns + columns / 2 + n] = Math.cos(position * scale);
       });
-    this.float('positions', [MOST_TOKENS, columns], table);
+    this.float('positions', [MAX_TOKENS, columns], table);
     const length = this.node('Shape', [ids]);
     return this.node('Slice', ['positions', this.ints('from_0', [0]), length]);
   }

@@ -2,7 +2,7 @@ import { print } from './chromium.js';
 import type { Dashboard } from './dashboard.js';
 
 const SCROLLED = 10_000;
-const MOST_HEAP_BYTES = 100_000_000;
+const MAX_HEAP_BYTES = 100_000_000;
 
 /** Tests of the memory and the speed of the feed with many mentions. */
 export function figureTasks(dashboard: Dashboard, mentions: number): void {
@@ -14,7 +14,7 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
     await protocol.send('HeapProfiler.collectGarbage');
     const { usedSize } = await protocol.send('Runtime.getHeapUsage');
     print(`heap after ${SCROLLED} mentions: ${(usedSize / 1e6).toFixed(1)} MB`);
-    expect(usedSize).toBeLessThan(MOST_HEAP_BYTES);
+    expect(usedSize).toBeLessThan(MAX_HEAP_BYTES);
     expect(await page.getByRole('article').count()).toBeLessThan(60);
     await page.context().close();
   }, 150_000);

@@ -3,7 +3,7 @@ import { findingsInBothThemes, openPage } from './chromium.js';
 import type { Dashboard } from './dashboard.js';
 import { call, OWNER } from './installation.js';
 
-const LONGEST_CHECK_MS = 60_000;
+const MAX_CHECK_MS = 60_000;
 
 /** The owner sends events again, invites members, and changes the password. */
 export function ownerTasks(dashboard: Dashboard): void {
@@ -19,7 +19,7 @@ export function ownerTasks(dashboard: Dashboard): void {
       until(
         `${count} deliveries`,
         () => simulator.receiver.deliveries('pages').length === count,
-        LONGEST_CHECK_MS,
+        MAX_CHECK_MS,
       );
     const publish = () => simulator.world.publish('hackernews', { title: '', text: 'An umbra lamp, found.' });
     await until('the first check is over', async () => {

@@ -8,7 +8,7 @@ import { until } from '#testing';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 const TOKEN = 'a-token-of-the-operator';
-const MOST_CONNECTIONS = 30;
+const MAX_CONNECTIONS = 30;
 
 let service: InterfaceUnderTest;
 let open: InterfaceUnderTest;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startInterface({
     HTTP_HEADERS_TIMEOUT_MS: '300',
     HTTP_REQUEST_TIMEOUT_MS: '900',
-    MAX_CONNECTIONS: String(MOST_CONNECTIONS),
+    MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     OPERATIONS_TOKEN: TOKEN,
     TRUST_PROXY: '127.0.0.1',
   });
@@ -84,7 +84,7 @@ it('a connection is closed when its client stops reading the answer', async () =
   // More than the buffers of a connection can hold.
   const many = 'GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100);
   const stalled = await Promise.all(
-    Array.from({ length: MOST_CONNECTIONS }, async () => {
+    Array.from({ length: MAX_CONNECTIONS }, async () => {
       const { socket } = await send(many);
       return socket.pause();
     }),
@@ -94,7 +94,7 @@ it('a connection is closed when its client stops reading the answer', async () =
 });
 
 it('a connection beyond MAX_CONNECTIONS is closed, and new ones are served after other connections have ended', async () => {
-  const held = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, () => send('')));
+  const held = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, () => send('')));
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
   for (const { socket } of held) socket.destroy();

@@ -23,7 +23,7 @@ const { root, compiledRoot, compiledFile } = compiled;
 /** Files here are in memory. */
 const MEMORY = '/dev/shm';
 /** The specs had up to 0.3 GiB there at once. The rest is for their programs, which need memory too. */
-const LEAST_FREE_BYTES = 6 * 2 ** 30;
+const MIN_FREE_BYTES = 6 * 2 ** 30;
 
 /** Compiles what has changed, then starts the stores that all specs share. */
 export default async function setup() {
@@ -50,7 +50,7 @@ function writeToMemory() {
     if (owner && !existsSync(`/proc/${owner}`)) rmSync(join(MEMORY, name), { recursive: true, force: true });
   }
   const { bavail, bsize } = statfsSync(MEMORY);
-  if (Math.min(bavail * bsize, freemem()) < LEAST_FREE_BYTES) return;
+  if (Math.min(bavail * bsize, freemem()) < MIN_FREE_BYTES) return;
   const directory = mkdtempSync(join(MEMORY, `earshot-specs-${process.pid}-`));
   // If the specs run as root, the stores run as other users.
   chmodSync(directory, 0o1777);

@@ -24,7 +24,7 @@ import { MentionHistory } from './mention-history.js';
 import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
 
 /** Windows that ended longer ago than this fire no alert, because their mentions came too late. */
-const LATEST_MS = 24 * 3_600_000;
+const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
 /**
  * Maximum number of levels in memory. A level depends on earlier windows only, so it can be reused for five minutes.
  */
@@ -194,7 +194,7 @@ export class AlertEvaluation {
  * The start of the first five minutes that are evaluated, in ms: the first change, or 24 hours ago if that is later.
  */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
-  return Math.max(changedFrom, binOf(now - LATEST_MS));
+  return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));
 }
 
 interface KeywordRow {

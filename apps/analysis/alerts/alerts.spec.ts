@@ -65,13 +65,14 @@ describe('the level of a spike alert', () => {
     for (const level of ['low', 'medium', 'high'] as const)
       expect(levelOf({ kind: 'spike', level }, hours(168, 0), 24, 1)).toMatchObject({
         baseline: 0,
-        least: 5,
+        threshold: 5,
       });
   });
 
   it('is higher for a less sensitive alert [alerts.spike-levels]', () => {
-    const least = (level: SpikeLevel) => levelOf({ kind: 'spike', level }, hours(168, 100), 24, 1)?.least;
-    expect([least('high'), least('medium'), least('low')]).toEqual([116, 122, 133]);
+    const threshold = (level: SpikeLevel) =>
+      levelOf({ kind: 'spike', level }, hours(168, 100), 24, 1)?.threshold;
+    expect([threshold('high'), threshold('medium'), threshold('low')]).toEqual([116, 122, 133]);
   });
 
   it('needs 24 known hours [alerts.spike-history]', () => {

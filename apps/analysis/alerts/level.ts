@@ -3,7 +3,7 @@ import type { AlertCondition, SpikeLevel } from './alert-rules.js';
 /** The threshold of a spike at each level, in standard deviations above the baseline. */
 const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, high: 1.5 };
 /** A spike has at least this many mentions. */
-export const LEAST_OF_SPIKE = 5;
+export const MIN_SPIKE_MENTIONS = 5;
 /** Anscombe transform: the square root of a Poisson count plus 3/8 has a standard deviation of about one half for all means. */
 const ROOT_SHIFT = 3 / 8;
 const POISSON_DEVIATION = 0.5;
@@ -13,7 +13,7 @@ export interface Level {
   /** The number of mentions that is expected. */
   baseline: number;
   /** The smallest number of mentions that fires. */
-  least: number;
+  threshold: number;
   /** Indexes of the searches that are counted: those with history. */
   searches: number[];
 }
@@ -37,13 +37,13 @@ export function levelOf(
 ): Level | undefined {
   const all = Array.from({ length: searches }, (_, n) => n);
   const isRule = condition.kind !== 'spike';
-  if (isRule && windows.length === 0) return { baseline: 0, least: condition.min, searches: all };
+  if (isRule && windows.length === 0) return { baseline: 0, threshold: condition.min, searches: all };
   const known = all.filter((n) => knownOf(windows, n).length >= needed);
   if (known.length === 0) return undefined;
   if (isRule) {
     const baseline = sum(known.map((n) => mean(knownOf(windows, n))));
-    const least = Math.max(condition.min, Math.ceil(condition.multiple * baseline));
-    return { baseline, least, searches: known };
+    const threshold = Math.max(condition.min, Math.ceil(condition.multiple * baseline));
+    return { baseline, threshold, searches: known };
   }
   return { ...spikeLevel(totalsOf(windows, known), DEVIATIONS[condition.level]), searches: known };
 }
@@ -56,7 +56,7 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   // The last factor is needed because the centre is also estimated from few windows.
   const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
   const reached = (centre + width) ** 2 - ROOT_SHIFT;
-  return { baseline: mean(totals), least: Math.max(LEAST_OF_SPIKE, Math.ceil(reached)) };
+  return { baseline: mean(totals), threshold: Math.max(MIN_SPIKE_MENTIONS, Math.ceil(reached)) };
 }
 
 /** The total of each window in which at least one search is known. */

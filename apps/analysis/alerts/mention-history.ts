@@ -74,11 +74,11 @@ export class MentionHistory {
     const rows: { event_id: string }[] = await this.database.query(
       `SELECT event_id FROM counted_mentions WHERE keyword_id = $1 AND counted_at >= $2 AND counted_at < $3
          AND search_id = ANY ($4) AND (negative OR NOT $5::boolean)
-       ORDER BY counted_at DESC, event_id LIMIT ${MOST_EXAMPLES}`,
+       ORDER BY counted_at DESC, event_id LIMIT ${MAX_EXAMPLES}`,
       [keywordId, new Date(from), new Date(to), searches, condition.kind === 'sentiment_shift'],
     );
     return rows.map((row) => row.event_id);
   }
 }
 
-const MOST_EXAMPLES = 5;
+const MAX_EXAMPLES = 5;

@@ -1,7 +1,7 @@
 import type { Covered } from '../domain/coverage.js';
 import type { AlertCondition, AlertRule } from './alert-rules.js';
 import type { CountedSeries } from './counted-series.js';
-import { LEAST_OF_SPIKE, levelOf } from './level.js';
+import { MIN_SPIKE_MENTIONS, levelOf } from './level.js';
 import { baselinesOf, BIN_MS, isKnown, windowOf, type Window } from './windows.js';
 
 /** After this number of windows, other work of the process gets its turn. */
@@ -30,7 +30,7 @@ export interface WindowLevel {
   /** The number of mentions that is expected. */
   baseline: number;
   /** The smallest number that fires. */
-  least: number;
+  threshold: number;
   /** The searches that are counted: those with history. */
   searchIds: string[];
 }
@@ -98,7 +98,7 @@ export async function reachedWindows(
   const { condition } = rule;
   const negative = countsNegative(condition);
   const all = searchesOf(rule, searches).map(({ searchId }) => searchId);
-  const fewest = condition.kind === 'spike' ? LEAST_OF_SPIKE : condition.min;
+  const minCount = condition.kind === 'spike' ? MIN_SPIKE_MENTIONS : condition.min;
   const reached: ReachedWindow[] = [];
   let looked = 0;
   for (const bin of series.binsSince(since, all)) {
@@ -108,11 +108,11 @@ export async function reachedWindows(
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
     // Most windows have too few mentions for any baseline. This comparison is cheaper than computing the baseline.
-    if (series.count(window, negative, all) < fewest) continue;
+    if (series.count(window, negative, all) < minCount) continue;
     const level = await levelFor(rule, window);
     if (!level) continue;
     const observed = series.count(window, negative, level.searchIds);
-    if (observed >= level.least) reached.push({ ...level, window, to, observed });
+    if (observed >= level.threshold) reached.push({ ...level, window, to, observed });
   }
   return reached;
 }

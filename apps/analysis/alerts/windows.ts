@@ -12,10 +12,10 @@ const TRAILING_MS = 7 * DAY_MS;
 /** From this length of history on, the baseline is the same hour of earlier weeks. */
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
 /** Events are kept for about this number of weeks. */
-const MOST_WEEKS = 12;
+const MAX_WEEKS = 12;
 /** The history that a spike alert needs: hours, or weeks with the same hour. */
-const LEAST_HOURS = 24;
-const LEAST_WEEKS = 2;
+const MIN_HOURS = 24;
+const MIN_WEEKS = 2;
 
 /** A half-open period in ms. Its bounds are multiples of `BIN_MS`. */
 export interface Window {
@@ -68,9 +68,9 @@ export function baselinesOf(
   const since = (windows: Window[]) => windows.filter(({ from }) => from >= began.first);
   const trailing = since(consecutive(current));
   if (condition.kind !== 'spike') return [{ windows: trailing, needed: 1 }];
-  const hours = { windows: trailing, needed: LEAST_HOURS };
+  const hours = { windows: trailing, needed: MIN_HOURS };
   if (current.to - began.last < WEEKLY_AFTER_MS) return [hours];
-  return [{ windows: since(sameHourOfWeeks(current, timeZone)), needed: LEAST_WEEKS }, hours];
+  return [{ windows: since(sameHourOfWeeks(current, timeZone)), needed: MIN_WEEKS }, hours];
 }
 
 function consecutive({ from, to }: Window): Window[] {
@@ -84,7 +84,7 @@ function consecutive({ from, to }: Window): Window[] {
 /** Uses the wall clock: on a day with 23 or 25 hours, nine o'clock is still compared with nine o'clock. */
 function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   const end = DateTime.fromMillis(to, { zone: timeZone });
-  return Array.from({ length: MOST_WEEKS }, (_, n) => {
+  return Array.from({ length: MAX_WEEKS }, (_, n) => {
     const earlier = binOf(end.minus({ weeks: n + 1 }).toMillis());
     return { from: earlier - (to - from), to: earlier };
   });

@@ -1,6 +1,6 @@
 import type { LlmReading } from '#llm';
 
-const MOST_CHARACTERS = 400;
+const MAX_CHARACTERS = 400;
 
 /**
  * Asks a language model for one sentence that summarises several similar sentences. The mentions that it cites are chosen
@@ -15,15 +15,15 @@ ${instruction === '' ? '' : `The summary is about: ${JSON.stringify(instruction)
 "sentence" says in one plain English sentence what they say. It adds nothing that they do not say.`,
     schema: {
       type: 'object',
-      properties: { sentence: { type: 'string', maxLength: MOST_CHARACTERS } },
+      properties: { sentence: { type: 'string', maxLength: MAX_CHARACTERS } },
       required: ['sentence'],
       additionalProperties: false,
     },
     check(answer) {
       const { sentence } = (answer ?? {}) as { sentence?: unknown };
       const text = typeof sentence === 'string' ? sentence.replace(/\s+/g, ' ').trim() : '';
-      if (text === '' || text.length > MOST_CHARACTERS)
-        return { fault: `"sentence" must be a text of 1 to ${MOST_CHARACTERS} characters` };
+      if (text === '' || text.length > MAX_CHARACTERS)
+        return { fault: `"sentence" must be a text of 1 to ${MAX_CHARACTERS} characters` };
       return { value: text };
     },
   };

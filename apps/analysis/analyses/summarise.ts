@@ -22,14 +22,14 @@ export interface SentenceWithVector {
   vector: Float32Array;
 }
 
-const MOST_SENTENCES = 7;
+const MAX_SENTENCES = 7;
 const SENTENCES_OF_MENTION = 8;
-const SENTENCE_CHARACTERS = { least: 15, most: 400 };
+const SENTENCE_CHARACTERS = { min: 15, max: 400 };
 const READ_CHARACTERS = 4_000;
 /** Two sentences have the same meaning if the cosine of their vectors is at least this. */
 const SAME = 0.7;
-const MOST_CITED = 20;
-const MOST_WORDINGS = 6;
+const MAX_CITED = 20;
+const MAX_WORDINGS = 6;
 /**
  * The score of a sentence is this times its similarity to the topic, minus the rest (1 - TOPICAL) times its similarity to the
  * sentences that are already chosen.
@@ -47,9 +47,9 @@ export function sentencesOf(text: string): string[] {
     .map(({ segment }) => segment.replace(/\s+/g, ' ').trim())
     .filter((one) => /\p{L}/u.test(one));
   const fitting = all.filter(
-    ({ length }) => length >= SENTENCE_CHARACTERS.least && length <= SENTENCE_CHARACTERS.most,
+    ({ length }) => length >= SENTENCE_CHARACTERS.min && length <= SENTENCE_CHARACTERS.max,
   );
-  const whole = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.most));
+  const whole = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.max));
   return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
 }
 
@@ -70,7 +70,7 @@ export function pointsOf(
   sentences: readonly SentenceWithVector[],
   centre: Float32Array,
 ): Point[] {
-  const wanted = Math.min(MOST_SENTENCES, 1 + Math.ceil(mentions / 3));
+  const wanted = Math.min(MAX_SENTENCES, 1 + Math.ceil(mentions / 3));
   const chosen: SentenceWithVector[] = [];
   const open = new Set(sentences);
   const worth = (one: SentenceWithVector) => {
@@ -87,8 +87,8 @@ export function pointsOf(
     const unique = (values: string[]) => [...new Set(values)];
     return {
       text: one.text,
-      mentionIds: unique([one, ...same].map(({ mentionId }) => mentionId)).slice(0, MOST_CITED),
-      wordings: unique([one, ...same].map(({ text }) => text)).slice(0, MOST_WORDINGS),
+      mentionIds: unique([one, ...same].map(({ mentionId }) => mentionId)).slice(0, MAX_CITED),
+      wordings: unique([one, ...same].map(({ text }) => text)).slice(0, MAX_WORDINGS),
     };
   });
 }

@@ -1,6 +1,6 @@
 import type { LlmReading } from '#llm';
 
-const MOST_CHARACTERS = 60;
+const MAX_CHARACTERS = 60;
 
 /**
  * Asks a language model for the topic of each mention. Mentions with nearly the same topic become one group.
@@ -14,15 +14,15 @@ ${instruction === '' ? 'Group them by what they are about.' : `How to group them
 "topic" names the item's group in two to five plain English words. Items of one group have the same topic, word for word.`,
     schema: {
       type: 'object',
-      properties: { topic: { type: 'string', maxLength: MOST_CHARACTERS } },
+      properties: { topic: { type: 'string', maxLength: MAX_CHARACTERS } },
       required: ['topic'],
       additionalProperties: false,
     },
     check(answer) {
       const { topic } = (answer ?? {}) as { topic?: unknown };
       const text = typeof topic === 'string' ? topic.replace(/\s+/g, ' ').trim() : '';
-      if (!/[\p{L}\p{N}]/u.test(text) || text.length > MOST_CHARACTERS)
-        return { fault: `"topic" must be a text of 1 to ${MOST_CHARACTERS} characters with a word` };
+      if (!/[\p{L}\p{N}]/u.test(text) || text.length > MAX_CHARACTERS)
+        return { fault: `"topic" must be a text of 1 to ${MAX_CHARACTERS} characters with a word` };
       return { value: text };
     },
   };

@@ -3,9 +3,9 @@ import { BacktestPageSchema } from '#contracts';
 import { testedView, type TestedItem } from './tested-item.js';
 
 /** Maximum size of a reply, which must fit into one message. */
-const MOST_REPLY_BYTES = 700_000;
+const MAX_REPLY_BYTES = 700_000;
 /** After this time a page ends with the items found so far. */
-const MOST_SEARCH_MS = 1_500;
+const MAX_SEARCH_MS = 1_500;
 
 /**
  * Collects a page of items.
@@ -13,14 +13,14 @@ const MOST_SEARCH_MS = 1_500;
  * @param onlyFired true: only items for which a tested rule fires, or for which a rule fired when the mention was stored
  */
 export async function backtestPage(found: AsyncIterable<TestedItem>, limit: number, onlyFired: boolean) {
-  const deadline = Date.now() + MOST_SEARCH_MS;
+  const deadline = Date.now() + MAX_SEARCH_MS;
   const views: string[] = [];
   let bytes = 0;
   let last: TestedItem['row'] | undefined;
   for await (const item of found) {
     const view = onlyFired && !changesSomething(item) ? '' : JSON.stringify(testedView(item));
     bytes += Buffer.byteLength(view);
-    const isFull = views.length === limit || (views.length > 0 && bytes > MOST_REPLY_BYTES);
+    const isFull = views.length === limit || (views.length > 0 && bytes > MAX_REPLY_BYTES);
     if (last && (isFull || Date.now() > deadline)) return pageOf(views, last);
     if (view !== '') views.push(view);
     last = item.row;

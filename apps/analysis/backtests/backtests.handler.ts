@@ -21,11 +21,11 @@ import { TestedAlerts } from './tested-alerts.js';
 
 const DAY_MS = 86_400_000;
 /** How far back a backtest may begin. */
-const MOST_DAYS = 90;
+const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
-const MOST_ITEMS = 200_000;
+const MAX_ITEMS = 200_000;
 /** The maximum if each mention's title or text must be embedded, which takes two milliseconds. */
-const MOST_EMBEDDED_ITEMS = 5_000;
+const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
@@ -34,7 +34,7 @@ const KEPT_HOURS = 24;
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 
 interface Row {
   definition: JsonValue;
@@ -74,7 +74,7 @@ export class BacktestsHandler {
         'TOO_MANY_REQUESTS',
         'another backtest of this account is running; wait for it',
       );
-    if (this.busy.size >= MOST_WAITING) throw Refusal.unavailable('too many backtests are running');
+    if (this.busy.size >= MAX_WAITING) throw Refusal.unavailable('too many backtests are running');
     this.busy.add(accountId);
     try {
       return await this.backtest(command);
@@ -87,7 +87,7 @@ export class BacktestsHandler {
     const { accountId, keywordId, commandId } = command;
     const definition = withRuleIds(command.definition!, commandId);
     const now = systemClock.now();
-    const since = new Date(Math.max(Date.parse(command.since), now.getTime() - MOST_DAYS * DAY_MS));
+    const since = new Date(Math.max(Date.parse(command.since), now.getTime() - MAX_DAYS * DAY_MS));
     const window = await this.limited({ accountId, keywordId, since, until: now }, definition);
     await this.store(commandId, window, definition);
     const { summary, alerts } = await this.queue.add(
@@ -153,10 +153,7 @@ export class BacktestsHandler {
 
   /** Limits the window to the number of mentions that a backtest tests: if there are more, the window begins later. */
   private async limited(window: TestedWindow, definition: KeywordDefinition): Promise<TestedWindow> {
-    const at = await this.mentions.timeOfNewest(
-      window,
-      embeds(definition) ? MOST_EMBEDDED_ITEMS : MOST_ITEMS,
-    );
+    const at = await this.mentions.timeOfNewest(window, embeds(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS);
     return at === undefined
       ? window
       : { ...window, since: new Date(Date.parse(`${at.replace(' ', 'T')}Z`) + 1) };

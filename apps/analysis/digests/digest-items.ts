@@ -1,9 +1,9 @@
-import { MOST_DIGEST_ITEMS } from '#contracts';
+import { MAX_DIGEST_ITEMS } from '#contracts';
 import type { Database } from '#postgres';
 import type { WaitingItem } from '../domain/digest-content.js';
 
 /** A fact names at most this many mentions, so that it fits into a message. */
-const MOST_IDS = 10_000;
+const MAX_IDS = 10_000;
 
 /** The items of a keyword with a sequence greater than `afterSeq`, up to `cutSeq`. */
 export interface ItemRange {
@@ -48,7 +48,7 @@ export async function haveItems(database: Database, ranges: readonly ItemRange[]
 export async function digestItems(database: Database, ranges: readonly ItemRange[]): Promise<DigestItems[]> {
   const params = paramsOf(ranges);
   const totals: { n: number; total: number; ids: string[] }[] = await database.query(
-    `SELECT r.n, count(*)::int AS total, (array_agg(event_id ORDER BY seq))[1:${MOST_IDS}] AS ids FROM ${VISIBLE} GROUP BY r.n`,
+    `SELECT r.n, count(*)::int AS total, (array_agg(event_id ORDER BY seq))[1:${MAX_IDS}] AS ids FROM ${VISIBLE} GROUP BY r.n`,
     params,
   );
   const found = new Map(
@@ -65,7 +65,7 @@ const SHOWN = `SELECT n, item, labels FROM (
     SELECT r.n, item, labels,
       row_number() OVER (PARTITION BY r.n ORDER BY (labels ? 'to_reply' OR item->'item'->'vip' = 'true') DESC, seq DESC) AS place
     FROM ${VISIBLE}) AS placed
-  WHERE place <= ${MOST_DIGEST_ITEMS} ORDER BY n, place`;
+  WHERE place <= ${MAX_DIGEST_ITEMS} ORDER BY n, place`;
 
 function paramsOf(ranges: readonly ItemRange[]): unknown[] {
   return [

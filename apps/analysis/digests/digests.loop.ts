@@ -73,10 +73,10 @@ export class DigestsLoop implements Loop {
   }
 
   private async claimed(
-    { modes, turns: most, together, atOnce }: (typeof CLAIMS)[number],
+    { modes, turns: max, together, atOnce }: (typeof CLAIMS)[number],
     now: number,
   ): Promise<boolean> {
-    const turns = await claimDueTurns(this.database, modes, most, now);
+    const turns = await claimDueTurns(this.database, modes, max, now);
     if (turns.length === 0) return false;
     const cutOf = await this.progress.upTo(now);
     const cuts = turns.map((turn) => ({ turn, appliedSeq: cutOf(workOf(turn)) }));
@@ -104,7 +104,7 @@ export class DigestsLoop implements Loop {
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
-    return turns.length === most;
+    return turns.length === max;
   }
 
   /** @returns the turns to store. A failed turn is left out: it is claimed again when its claim has ended */

@@ -9,8 +9,8 @@ import { PUBLIC_URL } from '../config.js';
 import { digestIdOf, type DigestTurn, type DuePeriod } from '../domain/digest-turn.js';
 
 const DAYS = 7;
-const MOST_NAMED = 10;
-const MOST_ALERTS = 20;
+const MAX_NAMED = 10;
+const MAX_ALERTS = 20;
 const SENTIMENT = `if(corrected_sentiment != '', corrected_sentiment, sentiment)`;
 /** Mentions that are counted: found before the end of the week by a regular check, neither dropped nor hidden. */
 const COUNTED = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
@@ -110,7 +110,7 @@ export class WeeklyFigures {
       params,
       `SELECT assumeNotNull(author) AS handle, source, toUInt32(count()) AS count, max(vip) AS is_vip FROM mentions FINAL
        WHERE ${IN_WEEK} AND author IS NOT NULL
-       GROUP BY handle, source ORDER BY count DESC, handle, source LIMIT ${MOST_NAMED}`,
+       GROUP BY handle, source ORDER BY count DESC, handle, source LIMIT ${MAX_NAMED}`,
     );
     return rows.map(({ handle, source, count, is_vip }) => ({ author: handle, source, count, vip: is_vip }));
   }
@@ -121,7 +121,7 @@ export class WeeklyFigures {
       `SELECT story_id, argMin(if(title != '', title, substringUTF8(text, 1, 120)), occurred_at) AS name,
          argMin(url, occurred_at) AS link, toUInt32(count()) AS count
        FROM mentions FINAL WHERE ${IN_WEEK} AND story_id != ''
-       GROUP BY story_id ORDER BY count DESC, story_id LIMIT ${MOST_NAMED}`,
+       GROUP BY story_id ORDER BY count DESC, story_id LIMIT ${MAX_NAMED}`,
     );
     return rows.map(({ story_id: storyId, name: title, link, count }) => ({
       storyId,
@@ -138,7 +138,7 @@ export class WeeklyFigures {
       `SELECT occurred_at AS at, any(e.envelope) AS envelope FROM events AS e
        WHERE watch_id = {keywordId: UUID} AND account_id = {accountId: UUID} AND type = 'keyword.alert_fired'
          AND occurred_at >= {since: DateTime64(3, 'UTC')} AND occurred_at < {until: DateTime64(3, 'UTC')}
-       GROUP BY occurred_at, event_id ORDER BY at LIMIT ${MOST_ALERTS}`,
+       GROUP BY occurred_at, event_id ORDER BY at LIMIT ${MAX_ALERTS}`,
     );
     return rows.map(({ at, envelope }) => {
       const { rule, observed, baseline } = (JSON.parse(envelope) as { data: AlertData }).data;

@@ -9,7 +9,7 @@ export interface BrandText {
 }
 
 const CHARACTERS_READ = 20_000;
-const MOST_BRANDS = 20;
+const MAX_BRANDS = 20;
 
 /** A name: one to three words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. */
 const NAME = String.raw`(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}`;
@@ -57,7 +57,7 @@ export function coBrandsOf({ title, text, names, listed }: BrandText): string[] 
       }
     }
   for (const [, entry] of whole.matchAll(ENTRY)) if (entry !== undefined) add(entry);
-  return [...found.values()].slice(0, MOST_BRANDS);
+  return [...found.values()].slice(0, MAX_BRANDS);
 }
 
 /** `The Globex` is Globex: a common word at the beginning of a sentence is not part of the name. */

@@ -4,7 +4,7 @@ import type { Check, Event, Item } from '#contracts';
  * An item without a date appeared at some time in the period of its check. If the period is longer than this, the time
  * is too uncertain.
  */
-const LONGEST_UNDATED_MS = 2 * 3_600_000;
+const MAX_UNDATED_MS = 2 * 3_600_000;
 /** No baseline uses older history. */
 export const COUNTED_DAYS = 90;
 const COUNTED_MS = COUNTED_DAYS * 24 * 3_600_000;
@@ -21,7 +21,7 @@ export function countedAtOf(
 ): string {
   if (publishedAt) return Date.parse(publishedAt) < Date.parse(finishedAt) ? publishedAt : finishedAt;
   const isRecent =
-    windowFrom !== '' && Date.parse(windowTo) - Date.parse(windowFrom) <= LONGEST_UNDATED_MS && !gap;
+    windowFrom !== '' && Date.parse(windowTo) - Date.parse(windowFrom) <= MAX_UNDATED_MS && !gap;
   return isRecent ? finishedAt : '';
 }
 

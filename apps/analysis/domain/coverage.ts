@@ -27,9 +27,9 @@ export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | un
   return { from: period.gap ? oldestOf(whole(), from, to) : Math.min(from, to), to };
 }
 
-function oldestOf({ source, rememberedItemIds, items }: Check, least: number, latest: number): number {
+function oldestOf({ source, rememberedItemIds, items }: Check, min: number, latest: number): number {
   // `items` does not contain remembered items, for example items over the limit of one check.
   if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
   const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
-  return dates.reduce((first, date) => (date >= least && date < first ? date : first), latest);
+  return dates.reduce((first, date) => (date >= min && date < first ? date : first), latest);
 }

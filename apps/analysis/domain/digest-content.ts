@@ -100,11 +100,11 @@ function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 }
 
 /** Shortens a text; never cuts inside a character. */
-function cut(text: string, most: number): string {
-  return text.length <= most
+function cut(text: string, max: number): string {
+  return text.length <= max
     ? text
     : `${text
-        .slice(0, most - 1)
+        .slice(0, max - 1)
         .toWellFormed()
         .replace(/\uFFFD$/, '')}…`;
 }

@@ -17,14 +17,14 @@ export function nextDue(mode: DigestMode, timeZone: string, after: number): numb
   const known = KNOWN.get(key);
   if (known !== undefined) return known;
   const due = computeDue(mode, timeZone, after);
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
   KNOWN.set(key, due);
   return due;
 }
 
 /** Thousands of keywords have the same zone, and are due at the same time. */
 const KNOWN = new Map<string, number>();
-const MOST_KNOWN = 2_000;
+const MAX_KNOWN = 2_000;
 
 function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   const local = DateTime.fromMillis(after, { zone: timeZone });
@@ -39,15 +39,15 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
 
 /** The last time at or before an instant at which a digest of the mode was due. */
 export function lastDue(mode: DigestMode, timeZone: string, at: number): number {
-  // `LONGEST_MS` is a little more than the longest time between two digests.
-  let due = nextDue(mode, timeZone, at - LONGEST_MS[mode]);
+  // `MAX_PERIOD_MS` is a little more than the longest time between two digests.
+  let due = nextDue(mode, timeZone, at - MAX_PERIOD_MS[mode]);
   for (let next = due; next <= at; next = nextDue(mode, timeZone, next)) due = next;
   return due;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const LONGEST_MS: Readonly<Record<DigestMode, number>> = {
+const MAX_PERIOD_MS: Readonly<Record<DigestMode, number>> = {
   hourly: 3 * HOUR_MS,
   daily: 3 * DAY_MS,
   daily_brief: 3 * DAY_MS,

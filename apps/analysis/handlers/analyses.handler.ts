@@ -12,7 +12,7 @@ import { WorkCharges } from '../search/work-charges.js';
 /** The reservation lasts longer than an analysis takes. */
 const HOLD_SECONDS = 300;
 /** Maximum size of the outputs in a reply, which must fit into one message. */
-const MOST_REPLY_BYTES = 700_000;
+const MAX_REPLY_BYTES = 700_000;
 
 /** Analyses mentions for `POST /v1/analyses`. Each analysed mention is charged. */
 @Controller()
@@ -27,8 +27,8 @@ export class AnalysesHandler {
   async run(command: RunAnalysis) {
     const { commandId, accountId, mentionIds, operation } = command;
     const mentions = await this.mentions.read(accountId, mentionIds);
-    const most = creditsPerAnalysedItem() * mentionIds.length;
-    const holder = await this.charges.reserve(accountId, commandId, most, HOLD_SECONDS);
+    const max = creditsPerAnalysedItem() * mentionIds.length;
+    const holder = await this.charges.reserve(accountId, commandId, max, HOLD_SECONDS);
     const result = await this.work.run(command, mentions).catch(async (error: unknown) => {
       await this.charges.release(commandId, holder);
       if (error instanceof EmbeddingsUnavailable)
@@ -57,7 +57,7 @@ function withinReply(result: AnalysisResult): AnalysisResult {
   if (!result.outputs) return result;
   let bytes = 0;
   const outputs = result.outputs.filter(
-    (one) => (bytes += Buffer.byteLength(JSON.stringify(one))) < MOST_REPLY_BYTES,
+    (one) => (bytes += Buffer.byteLength(JSON.stringify(one))) < MAX_REPLY_BYTES,
   );
   const left = result.outputs
     .slice(outputs.length)

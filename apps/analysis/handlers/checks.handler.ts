@@ -123,7 +123,7 @@ export class ChecksHandler {
     const result = askedOrFinal(draft, wanted, this.llm !== undefined);
     if ('final' in result) return result;
     const question = questionOf(draft, result.asked, cause);
-    if (question.data.length <= this.store.mostBytes) return { question };
+    if (question.data.length <= this.store.maxBytes) return { question };
     // If the question is too large for a message, the event is built as if there were no language model.
     return { final: withoutModel(draft, wanted.agentStep) };
   }

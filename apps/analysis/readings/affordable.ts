@@ -17,7 +17,7 @@ interface Row {
  * The maximum cost of the readings of an item, in credits: sentiment and intent, the bucket, the agent step, co-brands.
  * Language, relevance and story are free.
  */
-export function mostCredits({ item, settings: { analysis, definition, agentStep } }: Readable): number {
+export function maxCredits({ item, settings: { analysis, definition, agentStep } }: Readable): number {
   return (
     (analysis ? creditsPerReading('analysis') : 0) +
     (definition?.aiEnabled && definition.aiPreset ? creditsPerReading('bucket') : 0) +
@@ -48,10 +48,10 @@ export async function affordable(
   return new Set(
     items.flatMap((item) => {
       const { accountId } = item.check;
-      const left = (free.get(accountId) ?? 0) - mostCredits(item);
+      const left = (free.get(accountId) ?? 0) - maxCredits(item);
       if (left < 0) return [];
       free.set(accountId, left);
-      spending.add(accountId, mostCredits(item));
+      spending.add(accountId, maxCredits(item));
       return [item.eventId];
     }),
   );
@@ -67,7 +67,7 @@ export async function reserved(database: Database, items: readonly Readable[]): 
     items.map((item) => ({
       holdId: item.eventId,
       accountId: item.check.accountId,
-      credits: mostCredits(item),
+      credits: maxCredits(item),
       lifetimeSeconds: RESERVED_SECONDS,
       holder: item.eventId,
     })),

@@ -15,7 +15,7 @@ import { subjectOf as subjectIn } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { dropOf } from '../domain/event-of.js';
-import { affordable, mostCredits, reserved } from './affordable.js';
+import { affordable, maxCredits, reserved } from './affordable.js';
 import { coBrandsOf } from '../domain/co-brands.js';
 import { CO_BRANDS, coBrandCredits } from '../domain/reading-charges.js';
 import { ItemBuckets } from './item-buckets.js';
@@ -75,7 +75,7 @@ export class ItemReadings {
     const durationMs = Math.round((performance.now() - began) / items.length);
     const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
-    const priced = kept.filter(({ item }) => mostCredits(item) > 0);
+    const priced = kept.filter(({ item }) => maxCredits(item) > 0);
     const paid = await this.paid(priced.map(({ item }) => item));
     for (const { item, reading } of priced)
       if (!paid.has(item.eventId)) reading.unreadReason = 'insufficient_credits';

@@ -48,14 +48,14 @@ describe('the lane of the language model, which all replicas share', () => {
 
   it('has one limit of requests at the same time', async () => {
     const lanes = await replicas();
-    let [running, most] = [0, 0];
+    let [running, max] = [0, 0];
     const request = async () => {
-      most = Math.max(most, (running += 1));
+      max = Math.max(max, (running += 1));
       await wait(50);
       running -= 1;
     };
     await Promise.all(Array.from({ length: 8 }, (_, n) => lanes[n % 2]!.run(inMs(10_000), request)));
-    expect(most).toBe(2);
+    expect(max).toBe(2);
   });
 
   it('has one limit of requests per minute', async () => {
@@ -109,7 +109,7 @@ describe('the lane of the language model, which all replicas share', () => {
   });
 
   describe('when it has no room', () => {
-    const limits = { mostAtOnce: () => 1, requestsPerMinute: 60_000, burst: 100 };
+    const limits = { maxConcurrent: () => 1, requestsPerMinute: 60_000, burst: 100 };
     const [held, patient, later] = [newId(), newId(), newId()];
     let shared: SharedLlmTurns;
     const begins = async (turn: string, waitedMs: number) =>

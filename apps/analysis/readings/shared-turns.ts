@@ -83,7 +83,7 @@ async function beginIn(
   tx: Tx,
   turn: string,
   waitedMs: number,
-  { mostAtOnce, requestsPerMinute, burst }: TurnLimits,
+  { maxConcurrent, requestsPerMinute, burst }: TurnLimits,
 ): ReturnType<SharedTurns['begin']> {
   // If the clock was set back, no tokens are taken away.
   const rows: LaneRow[] = await tx.query(
@@ -99,7 +99,7 @@ async function beginIn(
   await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
   const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
   const kept = isBehind ? 1 : 0;
-  const isBusy = busy!.n + kept >= mostAtOnce(failures);
+  const isBusy = busy!.n + kept >= maxConcurrent(failures);
   const waitMs = isBusy ? BUSY_MS : Math.ceil(((1 + kept - tokens) * 60_000) / requestsPerMinute);
   if (waitMs > 0) {
     if (waitedMs >= LONG_WAIT_MS && !isBehind)

@@ -3,9 +3,9 @@ import normalizeUrl from 'normalize-url';
 import type { Item } from '#contracts';
 
 /** Texts with fewer words are too common to tell a story. */
-const FEWEST_WORDS = 5;
+const MIN_WORDS = 5;
 /** Longer texts are compared by their beginning. */
-const MOST_WORDS = 400;
+const MAX_WORDS = 400;
 /** Words of one shingle. */
 const SHINGLE_WORDS = 3;
 /**
@@ -57,7 +57,7 @@ export function canonicalUrl(url: string): string | undefined {
 
 function textKeys(text: string): string[] {
   const words = wordsOf(text);
-  if (words.length < FEWEST_WORDS) return [];
+  if (words.length < MIN_WORDS) return [];
   const shingles = Array.from({ length: words.length - SHINGLE_WORDS + 1 }, (_, at) =>
     words.slice(at, at + SHINGLE_WORDS).join(' '),
   );
@@ -75,7 +75,7 @@ function wordsOf(text: string): string[] {
     .toLowerCase()
     .replace(/https?:\/\/\S+/g, ' ')
     .replace(/(^|\s)[@#]\w+/g, ' ');
-  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MOST_WORDS);
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MAX_WORDS);
 }
 
 /**

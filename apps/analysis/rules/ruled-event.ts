@@ -5,7 +5,7 @@ import { ruleSubjectOf, type ItemRules, type RuleResult, type Similarity } from 
 /**
  * An event with a larger envelope stores its rules without clauses, because it might not fit into a message with them.
  */
-const MOST_ENVELOPE_BYTES = 256 * 1024;
+const MAX_ENVELOPE_BYTES = 256 * 1024;
 
 /**
  * The final event with the outcome of its keyword's rules. Its bytes and charges do not change, because rules run after
@@ -15,7 +15,7 @@ export function ruledEvent(event: Event, rules: ItemRules, similarity: Similarit
   if (event.dropped || !event.matched?.item) return event;
   const outcome = rules.outcomeOf(ruleSubjectOf(event), similarity);
   const { labels, stoppedBy, webhook, notifyChannelIds, notifyKeywordChannels } = outcome;
-  const withClauses = event.envelope.length <= MOST_ENVELOPE_BYTES;
+  const withClauses = event.envelope.length <= MAX_ENVELOPE_BYTES;
   return {
     ...event,
     rules: outcome.rules.map((rule) => recordOf(rule, withClauses)),

@@ -6,7 +6,7 @@ import type { ItemRules, Similarity, TextField } from '#rules';
 import { LOCAL_MODEL, READER } from '../readings/local-reader.js';
 
 /** Memory of the texts of rules and their vectors, in bytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 const VECTOR_BYTES = 1024;
 
 const NOTHING = new Uint8Array();
@@ -26,7 +26,7 @@ export interface ComparedItem {
 @Injectable()
 export class Similarities {
   private readonly ofRules = new LRUCache<string, Float32Array>({
-    maxSize: MOST_BYTES,
+    maxSize: MAX_BYTES,
     sizeCalculation: (_, text) => VECTOR_BYTES + 2 * text.length,
   });
 

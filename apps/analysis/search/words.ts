@@ -1,7 +1,7 @@
 /** Maximum number of words by which the search finds a text. */
-const MOST_WORDS = 256;
+const MAX_WORDS = 256;
 /** A longer text is cut before it is split into words. */
-const MOST_CHARACTERS = 16_384;
+const MAX_CHARACTERS = 16_384;
 
 /** Scripts without spaces between words: each pair of characters counts as a word. */
 const UNSPACED =
@@ -28,10 +28,10 @@ export function searchWords(text: string): number[] {
 /** The words of a text, each once: in lower case, in the singular, without words that say nothing. */
 export function searchTerms(text: string): Set<string> {
   const found = new Set<string>();
-  const folded = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
+  const folded = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
   for (const [match] of folded.matchAll(WORDS))
     for (const word of partsOf(match.replaceAll('’', "'").replace(/'s?$/, ''))) {
-      if (found.size >= MOST_WORDS) return found;
+      if (found.size >= MAX_WORDS) return found;
       if (!EMPTY_WORDS.has(word)) found.add(word);
     }
   return found;

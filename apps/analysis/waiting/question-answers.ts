@@ -78,7 +78,7 @@ export class QuestionAnswers {
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };
     let final = await finished(answers);
-    if (final.data.length > this.store.mostBytes) final = await finished(sameForAll(asked, TOO_LARGE));
+    if (final.data.length > this.store.maxBytes) final = await finished(sameForAll(asked, TOO_LARGE));
     return {
       ...{ claimed, ...final, cause, expectedSeq: seq },
       subject: subjectOf('READINGS', accountId, watchId, eventId),

@@ -202,14 +202,14 @@ function settingsChanged(state: OpenAccountState, settings: AccountSettings): Ac
   return [event({ case: 'accountChanged', value })];
 }
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
 function settingFaults({ signatureVersion, name, timezone }: AccountSettings): Fault[] {
   const faults: Fault[] = [];
   if (signatureVersion !== undefined && !isSignatureVersion(signatureVersion))
     faults.push({ path: 'signature_version', message: `must be one of ${SIGNATURE_VERSIONS.join(', ')}` });
-  if (name !== undefined && name.length > LONGEST_NAME)
-    faults.push({ path: 'name', message: `must be at most ${LONGEST_NAME} characters` });
+  if (name !== undefined && name.length > MAX_NAME_LENGTH)
+    faults.push({ path: 'name', message: `must be at most ${MAX_NAME_LENGTH} characters` });
   if (timezone !== undefined && !isTimeZone(timezone))
     faults.push({ path: 'timezone', message: 'must be an IANA time zone, for example Europe/Berlin' });
   return faults;

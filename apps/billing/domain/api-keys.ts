@@ -52,17 +52,17 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
 }
 
 /** Maximum number of active keys of one account. */
-const MOST_KEYS = 200;
-const LONGEST_KEY_NAME = 80;
+const MAX_KEYS = 200;
+const MAX_KEY_NAME_LENGTH = 80;
 /** The credits of the largest plan in a month. */
-const MOST_DAILY_CREDITS = 1_000_000_000;
+const MAX_DAILY_CREDITS = 1_000_000_000;
 
 /** @throws Refusal if the keys do not allow the command */
 export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[] {
   switch (command.kind) {
     case 'create-key': {
-      if ([...keys.values()].filter(({ status }) => status === 'active').length >= MOST_KEYS)
-        throw Refusal.conflict(`the account has ${MOST_KEYS} active keys; revoke one first`);
+      if ([...keys.values()].filter(({ status }) => status === 'active').length >= MAX_KEYS)
+        throw Refusal.conflict(`the account has ${MAX_KEYS} active keys; revoke one first`);
       return [createKey({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })];
     }
     case 'rename-key': {
@@ -153,15 +153,15 @@ export function createKey(key: NewKey): AccountEvent {
 }
 
 function checkLimit(mcpDailyCredits: number | undefined): void {
-  if (mcpDailyCredits !== undefined && !(mcpDailyCredits >= 0 && mcpDailyCredits <= MOST_DAILY_CREDITS))
+  if (mcpDailyCredits !== undefined && !(mcpDailyCredits >= 0 && mcpDailyCredits <= MAX_DAILY_CREDITS))
     throw Refusal.validation([
-      { path: 'mcp_daily_credits', message: `must be 0 to ${MOST_DAILY_CREDITS}, or null` },
+      { path: 'mcp_daily_credits', message: `must be 0 to ${MAX_DAILY_CREDITS}, or null` },
     ]);
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || name.length > LONGEST_KEY_NAME)
-    throw Refusal.validation([{ path: 'name', message: `must have 1 to ${LONGEST_KEY_NAME} characters` }]);
+  if (name.trim() === '' || name.length > MAX_KEY_NAME_LENGTH)
+    throw Refusal.validation([{ path: 'name', message: `must have 1 to ${MAX_KEY_NAME_LENGTH} characters` }]);
 }
 
 function keyRevoked(keyId: string): AccountEvent {

@@ -59,8 +59,8 @@ export interface Moment {
 }
 
 /** Maximum number of credits in one pack. */
-const MOST_CREDITS = 1_000_000_000_000;
-const LONGEST_NOTE = 200;
+const MAX_CREDITS = 1_000_000_000_000;
+const MAX_NOTE_LENGTH = 200;
 
 /**
  * The id of the command's movement: the same cause always has the same id. Undefined for `turn`, whose movements depend
@@ -222,14 +222,14 @@ function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPac
   const { credits, expiresAt, note } = pack;
   const end = Date.parse(expiresAt);
   const faults = [];
-  if (!Number.isSafeInteger(credits) || credits < 1 || credits > MOST_CREDITS)
-    faults.push({ path: 'amount', message: `must be a whole number from 1 to ${MOST_CREDITS}` });
+  if (!Number.isSafeInteger(credits) || credits < 1 || credits > MAX_CREDITS)
+    faults.push({ path: 'amount', message: `must be a whole number from 1 to ${MAX_CREDITS}` });
   else if (!Number.isSafeInteger(creditsOf(ledger) + credits))
     faults.push({ path: 'amount', message: 'is more than the account can hold' });
   if (expiresAt !== '' && !(end > Date.parse(now) && end <= LAST_INSTANT))
     faults.push({ path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' });
-  if (note.length > LONGEST_NOTE)
-    faults.push({ path: 'note', message: `must have at most ${LONGEST_NOTE} characters` });
+  if (note.length > MAX_NOTE_LENGTH)
+    faults.push({ path: 'note', message: `must have at most ${MAX_NOTE_LENGTH} characters` });
   if (faults.length > 0) throw Refusal.validation(faults);
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }

@@ -81,7 +81,7 @@ export function isMemberCommand(command: { kind: string }): command is MemberCom
 }
 
 /** Maximum number of members and open invitations of one account. */
-const MOST_MEMBERS = 200;
+const MAX_MEMBERS = 200;
 
 /** @throws Refusal if the members do not allow the command */
 export function decideMembers(command: MemberCommand, state: MembersState): AccountEvent[] {
@@ -189,9 +189,9 @@ function invited(
     ([, invitation]) => invitation.status === 'open' && invitation.expiresAt > now,
   );
   const earlier = open.filter(([, invitation]) => isSameAddress(invitation.email, email));
-  if (members.size + open.length - earlier.length >= MOST_MEMBERS)
+  if (members.size + open.length - earlier.length >= MAX_MEMBERS)
     throw Refusal.conflict(
-      `the account already has ${MOST_MEMBERS} members and open invitations, which is the maximum`,
+      `the account already has ${MAX_MEMBERS} members and open invitations, which is the maximum`,
     );
   return [
     ...earlier.map(([id]) => invitationRevoked(id)),

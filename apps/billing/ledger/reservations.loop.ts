@@ -10,7 +10,7 @@ const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
 const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
 /** A reservation is marked as done at most this time before its fact is stored, or at any time after it is stored. */
-const LATEST_MS = 60_000;
+const MAX_DONE_BEFORE_FACT_MS = 60_000;
 
 /** The positions of the streams at an instant. */
 interface Mark {
@@ -53,7 +53,7 @@ export class ReservationsLoop implements Loop {
       const { at, lastSeq } = this.mark;
       const passed = await Promise.all([...lastSeq].map(([stream, seq]) => this.hasCharged(stream, seq)));
       if (passed.includes(false)) return;
-      await dropNeverCharged(this.database, new Date(at.getTime() - LATEST_MS));
+      await dropNeverCharged(this.database, new Date(at.getTime() - MAX_DONE_BEFORE_FACT_MS));
     }
     const at = await nowOf(this.database);
     const lastSeq = new Map<ChargedStream, number>();

@@ -19,7 +19,7 @@ const TYPES = [
   { value: 'boolean', label: 'yes or no' },
   { value: 'enum', label: 'one of' },
 ];
-const MOST_FIELDS = 12;
+const MAX_FIELDS = 12;
 
 /** The parts of the surrounding form that the fields need. */
 interface Form {
@@ -46,7 +46,7 @@ export function AnswerFields({
       {fields.map((field, index) => (
         <FieldRow key={index} {...{ form, field, index }} path={path} />
       ))}
-      {fields.length < MOST_FIELDS && (
+      {fields.length < MAX_FIELDS && (
         <div>
           <Button
             size="xs"

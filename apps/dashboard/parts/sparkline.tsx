@@ -8,10 +8,10 @@ export function Sparkline({
   width?: number;
   height?: number;
 }) {
-  const most = Math.max(1, ...counts);
+  const max = Math.max(1, ...counts);
   const step = width / Math.max(1, counts.length - 1);
   const points = counts
-    .map((n, index) => `${index * step},${height - 2 - (n / most) * (height - 4)}`)
+    .map((n, index) => `${index * step},${height - 2 - (n / max) * (height - 4)}`)
     .join(' ');
   return (
     <svg width={width} height={height} aria-hidden style={{ display: 'block', overflow: 'visible' }}>

@@ -24,7 +24,7 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
  * Maximum number of attempts in one message. It limits the size of messages with long addresses, and of readers'
  * batches.
  */
-const MOST_IN_MESSAGE = 50;
+const MAX_PER_MESSAGE = 50;
 
 /** The attempts of one message. */
 interface Group {
@@ -49,7 +49,7 @@ export function attemptMessages<D extends Addressed>(
     const { accountId, watchId, endpoint } = one.delivery;
     const subject = subjectOf('ATTEMPTS', accountId, watchId);
     let group = open.get(subject);
-    if (!group || group.ids.length === MOST_IN_MESSAGE) {
+    if (!group || group.ids.length === MAX_PER_MESSAGE) {
       group = { subject, ids: [], written: [], causes: [] };
       open.set(subject, group);
       groups.push(group);

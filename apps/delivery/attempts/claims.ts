@@ -56,7 +56,7 @@ export class PendingClaims {
       claimed.filter((one) => !isToChannel(one)),
     );
     await this.resolveChannels(claims, claimed.filter(isToChannel));
-    return { ...claims, next: claimed.length < limits.most ? undefined : claimed.at(-1) };
+    return { ...claims, next: claimed.length < limits.max ? undefined : claimed.at(-1) };
   }
 
   private async resolveChannels(claims: Claims, claimed: readonly ClaimedDelivery[]): Promise<void> {

@@ -34,8 +34,8 @@ export function hmacSha256(
   bytes: Uint8Array,
   encoding: 'hex' | 'base64',
 ): string {
-  const most = BLOCK + 3 * text.length + bytes.length;
-  const message = most > scratch.length ? Buffer.allocUnsafe(most) : scratch;
+  const max = BLOCK + 3 * text.length + bytes.length;
+  const message = max > scratch.length ? Buffer.allocUnsafe(max) : scratch;
   message.set(key.inner);
   const start = BLOCK + message.write(text, BLOCK);
   message.set(bytes, start);

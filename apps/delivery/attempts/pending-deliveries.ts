@@ -125,7 +125,7 @@ export interface ClaimLimits {
   /** Maximum number of deliveries of each endpoint. */
   perEndpoint: number;
   /** Maximum number of deliveries. */
-  most: number;
+  max: number;
   /** The claim begins after this endpoint; undefined: at the first one. */
   after?: Address | undefined;
 }
@@ -138,7 +138,7 @@ export interface ClaimLimits {
  */
 export async function claimPending(
   database: Database,
-  { byMail, perEndpoint, most, after }: ClaimLimits,
+  { byMail, perEndpoint, max, after }: ClaimLimits,
   except: readonly string[] = [],
 ): Promise<ClaimedDelivery[]> {
   const [rows]: [(Row & { body: Buffer; attempts: number; n: number })[]] = await database.query(
@@ -158,7 +158,7 @@ export async function claimPending(
      k AS MATERIALIZED (SELECT d.*, row_number() OVER () AS n FROM d)
      UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
      FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts, k.n`,
-    [perEndpoint, CLAIM_SECONDS, except, byMail, most, after?.accountId ?? FIRST, after?.endpoint ?? ''],
+    [perEndpoint, CLAIM_SECONDS, except, byMail, max, after?.accountId ?? FIRST, after?.endpoint ?? ''],
   );
   return rows
     .sort((a, b) => a.n - b.n)

@@ -23,7 +23,7 @@ const TOO_MANY = 429;
 const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
 const DEFAULT_WAIT_MS = 30_000;
-const LONGEST_WAIT_MS = 24 * 3_600_000;
+const MAX_WAIT_MS = 24 * 3_600_000;
 
 /**
  * Reads the result of a delivery from the response of a chat service.
@@ -78,7 +78,7 @@ export function retryAfterMsOf(
 ): number | undefined {
   const { retryAfterMs } = readRateHeaders(headers, new Date());
   const named =
-    inBody !== undefined && inBody >= 0 ? Math.min(Math.ceil(inBody * 1000), LONGEST_WAIT_MS) : retryAfterMs;
+    inBody !== undefined && inBody >= 0 ? Math.min(Math.ceil(inBody * 1000), MAX_WAIT_MS) : retryAfterMs;
   if (status === TOO_MANY) return named ?? DEFAULT_WAIT_MS;
   return status === UNAVAILABLE || (status >= 200 && status < 300) ? retryAfterMs : undefined;
 }

@@ -3,9 +3,9 @@ import type { Digest, DigestItem, DigestMode, DigestSummary, WeeklyReport } from
 import { sourceName } from './event-message.js';
 import { cut, linkable, oneLine, type Chart, type Entry, type Message, type Section } from './message.js';
 
-const LONGEST_TITLE = 150;
-const LONGEST_TEXT = 200;
-const LONGEST_LINE = 300;
+const MAX_TITLE_LENGTH = 150;
+const MAX_TEXT_LENGTH = 200;
+const MAX_LINE_LENGTH = 300;
 
 const NAMES: Readonly<Record<DigestMode, string>> = {
   hourly: 'hourly digest',
@@ -85,9 +85,9 @@ function entryOf(item: DigestItem, isSame = false): Entry {
     (item.intent ?? '').replaceAll('_', ' '),
   ];
   return {
-    title: `${isSame ? '↳ ' : ''}${cut(title, LONGEST_TITLE)}`,
+    title: `${isSame ? '↳ ' : ''}${cut(title, MAX_TITLE_LENGTH)}`,
     url: linkable(item.url),
-    text: item.title && !isSame ? cut(oneLine(item.excerpt), LONGEST_TEXT) : '',
+    text: item.title && !isSame ? cut(oneLine(item.excerpt), MAX_TEXT_LENGTH) : '',
     meta: lineOf(meta.filter(Boolean).join(' · ')),
   };
 }
@@ -121,7 +121,7 @@ function reportSections({ volume, sentiment, sources, authors, stories, alerts }
           sectionOf(
             'Top stories',
             stories.map(({ title, url, count }) => ({
-              title: cut(oneLine(title), LONGEST_TITLE),
+              title: cut(oneLine(title), MAX_TITLE_LENGTH),
               url: linkable(url),
               text: '',
               meta: `${count} mentions`,
@@ -163,7 +163,7 @@ function sectionOf(heading: string, entries: Entry[]): Section {
 }
 
 function lineOf(text: string): string {
-  return cut(oneLine(text), LONGEST_LINE);
+  return cut(oneLine(text), MAX_LINE_LENGTH);
 }
 
 function periodText({ period, timezone }: Digest): string {

@@ -1,8 +1,8 @@
 import { BODY_KEYS, type SourceId } from '#contracts';
 import { cut, linkable, oneLine, plain, type Entry, type Message } from './message.js';
 
-const LONGEST_TITLE = 300;
-const LONGEST_TEXT = 1000;
+const MAX_TITLE_LENGTH = 300;
+const MAX_TEXT_LENGTH = 1000;
 
 /** Names of the sources for people. */
 export const SOURCE_NAMES: Readonly<Record<SourceId, string>> = {
@@ -64,22 +64,24 @@ function entryOf(event: Json, body: Json, source: string): Entry {
     textOf(analysis['intent']).replaceAll('_', ' '),
   ];
   return {
-    title: cut(oneLine(title || text || `New on ${source}`), LONGEST_TITLE),
+    title: cut(oneLine(title || text || `New on ${source}`), MAX_TITLE_LENGTH),
     url: linkable(firstText(body, ['url', 'hnUrl', 'permalink'])),
     text: title
-      ? cut(plain(text), LONGEST_TEXT)
-      : text.length > LONGEST_TITLE
-        ? cut(plain(text), LONGEST_TEXT)
+      ? cut(plain(text), MAX_TEXT_LENGTH)
+      : text.length > MAX_TITLE_LENGTH
+        ? cut(plain(text), MAX_TEXT_LENGTH)
         : '',
-    meta: cut(oneLine(meta.filter(Boolean).join(' · ')), LONGEST_TITLE),
+    meta: cut(oneLine(meta.filter(Boolean).join(' · ')), MAX_TITLE_LENGTH),
   };
 }
 
 function keywordMessage(type: string, data: Json, name: string): Message {
   const { head, lines, url } = keywordText(type, data);
   return {
-    title: cut(`${name}: ${oneLine(head)}`, LONGEST_TITLE),
-    sections: [{ heading: '', lines: lines.map((line) => cut(oneLine(line), LONGEST_TITLE)), entries: [] }],
+    title: cut(`${name}: ${oneLine(head)}`, MAX_TITLE_LENGTH),
+    sections: [
+      { heading: '', lines: lines.map((line) => cut(oneLine(line), MAX_TITLE_LENGTH)), entries: [] },
+    ],
     more: 0,
     link: url ? { label: 'Open the report', url } : null,
     footer: `Earshot · ${name}`,

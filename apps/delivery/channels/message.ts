@@ -40,7 +40,7 @@ export interface Link {
 /** U+2060: invisible and without width. It breaks a name or a command, so that the services do not recognise it. */
 const WORD_JOINER = '\u2060';
 const ELLIPSIS = '…';
-const LONGEST_URL = 2000;
+const MAX_URL_LENGTH = 2000;
 
 /**
  * An untrusted text as plain text: without control characters and without characters that change the direction of the
@@ -65,10 +65,10 @@ export function oneLine(text: string): string {
 }
 
 /** Cuts a text to a number of UTF-16 units, never inside a character. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
   // Only the character at the cut is examined: a loop over all characters takes longer than rendering the message.
-  const end = GRAPHEMES.segment(text.slice(0, most * 2)).containing(most - ELLIPSIS.length)?.index;
+  const end = GRAPHEMES.segment(text.slice(0, max * 2)).containing(max - ELLIPSIS.length)?.index;
   return `${text.slice(0, end).trimEnd()}${ELLIPSIS}`;
 }
 
@@ -86,9 +86,9 @@ export function withoutPings(text: string): string {
 
 /** The address if it can be a link in a message: http or https, and not too long. */
 export function linkable(url: unknown): string | null {
-  if (typeof url !== 'string' || url.length > LONGEST_URL || !URL.canParse(url)) return null;
+  if (typeof url !== 'string' || url.length > MAX_URL_LENGTH || !URL.canParse(url)) return null;
   const parsed = new URL(url);
-  if (!/^https?:$/.test(parsed.protocol) || parsed.href.length > LONGEST_URL) return null;
+  if (!/^https?:$/.test(parsed.protocol) || parsed.href.length > MAX_URL_LENGTH) return null;
   return parsed.href;
 }
 

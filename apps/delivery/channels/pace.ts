@@ -24,13 +24,13 @@ interface EndpointState {
  * Longest pause in memory. After this time, the pause in `webhook_endpoints` applies. A new address of the channel
  * deletes that row.
  */
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /**
  * Maximum number of destinations in memory. Above it, the least recently used destinations are removed; a destination
  * that was removed too early answers 429.
  */
-const MOST_REMEMBERED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 /**
  * Keeps deliveries of this replica within the rate of their destination, and immediately pauses a destination that asks
@@ -38,7 +38,7 @@ const MOST_REMEMBERED = 20_000;
  * in `pending_deliveries`.
  */
 export class ChannelPace {
-  private readonly states = new LRUCache<string, EndpointState>({ max: MOST_REMEMBERED });
+  private readonly states = new LRUCache<string, EndpointState>({ max: MAX_REMEMBERED });
 
   /** Whether a message may be sent to the endpoint now; true uses up one message of its rate. */
   take(endpoint: string, kind: ChannelKind, now: number): boolean {
@@ -49,12 +49,12 @@ export class ChannelPace {
   }
 
   /**
-   * Sends nothing to the endpoint for this time, at most `LONGEST_PAUSE_MS`. By then all replicas read the pause from
+   * Sends nothing to the endpoint for this time, at most `MAX_PAUSE_MS`. By then all replicas read the pause from
    * the table.
    */
   pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
     const state = this.stateOf(endpoint, kind, now);
-    state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, LONGEST_PAUSE_MS));
+    state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, MAX_PAUSE_MS));
   }
 
   /** Whether the endpoint has just asked this replica for a pause. */

@@ -4,7 +4,7 @@ import {
   configVersion,
   decide,
   evolve,
-  MOST_CHANNELS,
+  MAX_CHANNELS,
   NO_CHANNEL,
   type ChannelCommand,
   type ChannelState,
@@ -129,7 +129,7 @@ describe('a channel', () => {
   it('that is deleted or does not exist is not found, and an account has a maximum number of channels', () => {
     expect(() => run(mail, { kind: 'delete' }, { kind: 'enable' })).toThrow('channel not found');
     expect(() => run({ kind: 'change', name: 'x', config: undefined })).toThrow('channel not found');
-    expect(() => run({ ...mail, existing: MOST_CHANNELS })).toThrow('at most 100 channels');
+    expect(() => run({ ...mail, existing: MAX_CHANNELS })).toThrow('at most 100 channels');
     expect(() => run(mail, verify('eve@example.org'))).toThrow('address not found');
     expect(run(mail, { kind: 'delete' }, disableWith(mail.config)).events).toEqual([]);
     // The events before the deletion are erased.

@@ -50,7 +50,7 @@ export type ChannelCommand =
   | { kind: 'reseal'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
 /** Maximum number of channels of one account. */
-export const MOST_CHANNELS = 100;
+export const MAX_CHANNELS = 100;
 export const NO_CHANNEL: ChannelState = { status: 'none' };
 
 /**
@@ -141,8 +141,8 @@ function created(
   state: ChannelState,
 ): ChannelEvent[] {
   if (state.status !== 'none') throw Refusal.conflict('the channel already exists');
-  if (existing >= MOST_CHANNELS)
-    throw Refusal.conflict(`an account has at most ${MOST_CHANNELS} channels; delete one first`);
+  if (existing >= MAX_CHANNELS)
+    throw Refusal.conflict(`an account has at most ${MAX_CHANNELS} channels; delete one first`);
   return [event({ case: 'created', value: config ? { kind, name, config } : { kind, name } })];
 }
 

@@ -12,7 +12,7 @@ import { EventIndex } from '../replays/event-index.js';
 import { presentWebhook, requireEnabled } from './webhook-urls.js';
 
 /** Maximum number of waiting resends of one account: each can go to another address, and is retried for 48 hours. */
-const MOST_RESENDS_WAITING = 200;
+const MAX_WAITING_RESENDS = 200;
 
 /** Sends single events again, and enables endpoints. */
 @Controller()
@@ -82,12 +82,12 @@ export class DeliveriesHandler {
 async function limitResends(tx: Tx, accountId: string): Promise<void> {
   const rows: unknown[] = await tx.query(
     `SELECT 1 FROM pending_deliveries WHERE account_id = $1 AND target_kind = 'resend' LIMIT $2`,
-    [accountId, MOST_RESENDS_WAITING],
+    [accountId, MAX_WAITING_RESENDS],
   );
-  if (rows.length >= MOST_RESENDS_WAITING)
+  if (rows.length >= MAX_WAITING_RESENDS)
     throw new Refusal(
       'too-many',
       'TOO_MANY_REQUESTS',
-      `${MOST_RESENDS_WAITING} resends of this account are waiting; use a replay to send many events`,
+      `${MAX_WAITING_RESENDS} resends of this account are waiting; use a replay to send many events`,
     );
 }

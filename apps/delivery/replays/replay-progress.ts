@@ -54,13 +54,13 @@ interface Row {
 }
 
 /** Claims replays that are due, the longest due first. */
-export async function claimReplays(database: Database, most: number): Promise<ClaimedReplay[]> {
+export async function claimReplays(database: Database, max: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
      WHERE replay_id IN (SELECT replay_id FROM replays WHERE status IN ('queued', 'running') AND due_at <= now()
        ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
      RETURNING *`,
-    [most, newId(), CLAIM_SECONDS],
+    [max, newId(), CLAIM_SECONDS],
   );
   return rows.map((row) => ({
     replayId: row.replay_id,

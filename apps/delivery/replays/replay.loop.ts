@@ -30,7 +30,7 @@ const RETRIES_LOOK_MS = 1000;
 /**
  * If this many events of a replay wait for a retry, the replay pauses, because the bytes of waiting events are stored.
  */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /** Runs replays, turn by turn. After a crash, a replay continues from the end of its last turn. */
 @Injectable()
@@ -96,7 +96,7 @@ export class ReplayLoop implements Loop {
     if (!endpoint || endpoint.disabledReason !== undefined)
       return decisions.end(replay, 'failed', `the endpoint is disabled: ${endpoint?.disabledReason ?? ''}`);
     const waiting = (await countsOf(this.database.manager, replay.replayId))?.waiting ?? 0;
-    if (waiting >= MOST_WAITING) return this.pause(replay, RETRIES_LOOK_MS);
+    if (waiting >= MAX_WAITING) return this.pause(replay, RETRIES_LOOK_MS);
     const events = await this.nextOf(replay);
     if (events.length === 0)
       return waiting > 0 ? this.pause(replay, RETRIES_LOOK_MS) : decisions.end(replay, 'done', '');

@@ -17,8 +17,8 @@ let scratch = Buffer.allocUnsafe(16 * 1024);
  * delivery.
  */
 export function writeAttempt(attempt: WrittenAttempt): Buffer {
-  const most = BESIDE_TEXTS + 3 * textLength(attempt);
-  if (most > scratch.length) scratch = Buffer.allocUnsafe(most);
+  const max = BESIDE_TEXTS + 3 * textLength(attempt);
+  if (max > scratch.length) scratch = Buffer.allocUnsafe(max);
   let at = text(0x0a, attempt.attemptId, 0);
   at = text(0x12, attempt.accountId, at);
   at = text(0x1a, attempt.watchId, at);
@@ -43,8 +43,8 @@ export function writeAttempt(attempt: WrittenAttempt): Buffer {
 
 /** The bytes of an `Attempt` that contains a group. @param attempts each as written by `writeAttempt` */
 export function groupAttempts(attempts: readonly Buffer[]): Buffer {
-  const most = attempts.reduce((sum, { length }) => sum + length + GROUPED_HEAD, 0);
-  const group = Buffer.allocUnsafe(most);
+  const max = attempts.reduce((sum, { length }) => sum + length + GROUPED_HEAD, 0);
+  const group = Buffer.allocUnsafe(max);
   let at = 0;
   for (const attempt of attempts) {
     group[at] = 0x9a;

@@ -11,7 +11,7 @@ const START_GROUP = 3;
 const END_GROUP = 4;
 const BITS_32 = 5;
 /** The same as in the generated reader. */
-const MOST_NESTED_GROUPS = 100;
+const MAX_NESTED_GROUPS = 100;
 const NOTHING = new Uint8Array();
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -125,7 +125,7 @@ class Fields {
   }
 
   private skipGroup(start: number, depth: number): void {
-    if (depth >= MOST_NESTED_GROUPS) throw new Error('groups are nested too deeply');
+    if (depth >= MAX_NESTED_GROUPS) throw new Error('groups are nested too deeply');
     const end = ((start >>> 3) << 3) | END_GROUP;
     for (let tag = this.tag(); tag >>> 0 !== end >>> 0; tag = this.tag()) this.skip(tag, depth + 1);
   }

@@ -23,7 +23,7 @@ export interface FoldedLedger {
 }
 
 /** Billing renews ledgers within seconds. If a renewal is missing after this time, it is a fault and not a delay. */
-const LATEST_TURN_MS = 86_400_000;
+const MAX_RENEWAL_DELAY_MS = 86_400_000;
 
 /** Goes through a ledger movement by movement, and computes each movement again from the previous state. */
 export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
@@ -63,7 +63,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
 }
 
 function lateTurn(state: LedgerState, now: number): string[] {
-  if (state.status === 'none' || turnsAt(state) > isoOf(now - LATEST_TURN_MS)) return [];
+  if (state.status === 'none' || turnsAt(state) > isoOf(now - MAX_RENEWAL_DELAY_MS)) return [];
   return [
     `the ledger should have been renewed at ${turnsAt(state)}: the end of the period, or of a pack, was skipped`,
   ];

@@ -76,9 +76,9 @@ export function quoteFaults(input: AuditInput): string[] {
     const name = `watch ${watchId} on ${quotes[0]?.source}`;
     for (const [date, day] of days) {
       const begin = Date.parse(date);
-      const most =
+      const max =
         day.quoted + extraChecks(quotes, begin, begin + DAY_MS, input.now) + scansBefore(quotes, begin);
-      if (day.charged > most) faults.push(excess(`${name} on ${date}`, day));
+      if (day.charged > max) faults.push(excess(`${name} on ${date}`, day));
     }
     const sum = (key: keyof WatchDay) => [...days.values()].reduce((total, day) => total + day[key], 0);
     const whole = { charged: sum('charged'), quoted: sum('quoted') };

@@ -27,7 +27,7 @@ export interface Connections {
 }
 
 /** A consumer with more pending messages than this is behind. */
-const PENDING_AT_MOST = 10_000;
+const MAX_PENDING = 10_000;
 
 /**
  * Checks an installation without changing it.
@@ -58,7 +58,7 @@ async function streamsHoldWhatTablesShow({ bus, database }: Connections): Promis
 async function consumersKeepUp({ bus }: Connections): Promise<Finding> {
   const late = (await streamInfos(bus)).flatMap(({ consumers }) =>
     consumers
-      .filter(({ pending }) => pending > PENDING_AT_MOST)
+      .filter(({ pending }) => pending > MAX_PENDING)
       .map(({ name, pending }) => `${name}: ${pending}`),
   );
   return {

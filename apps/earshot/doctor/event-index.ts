@@ -22,7 +22,7 @@ interface Row {
   envelope: string;
 }
 
-const NAMED_AT_MOST = 10;
+const MAX_NAMED = 10;
 
 /**
  * Compares the newest messages of EVENTS with the index, up to the position of its consumer.
@@ -72,7 +72,7 @@ function compare(batch: readonly StoredMsg[], rows: readonly Row[], report: Inde
 }
 
 function note(list: string[], id: string): void {
-  if (list.length < NAMED_AT_MOST) list.push(id);
+  if (list.length < MAX_NAMED) list.push(id);
 }
 
 function indexed(clickhouse: ClickHouseClient, from: number, to: number): Promise<Row[]> {

@@ -20,7 +20,7 @@ const READ_ONLY = new Set([
   ...['id', 'state', 'pausedReason', 'createdAt', 'updatedAt', 'version', 'monthlyCredits', 'watches'],
   ...['resetSearches', 'warnings'],
 ]);
-const LARGEST_FILE = 5_000_000;
+const MAX_FILE_BYTES = 5_000_000;
 const HEADING =
   ' Keywords of Earshot. Check with `keywords plan FILE`, change the installation with `keywords apply FILE`.';
 
@@ -29,7 +29,7 @@ const HEADING =
  * @throws Error that names the line or the keyword
  */
 export function readKeywordFile(text: string): FileKeyword[] {
-  if (text.length > LARGEST_FILE) throw new Error('the file is larger than 5 MB');
+  if (text.length > MAX_FILE_BYTES) throw new Error('the file is larger than 5 MB');
   const document = parseDocument(text);
   const [fault] = document.errors;
   if (fault) throw new Error(`the file is not valid YAML: ${fault.message}`);

@@ -3,7 +3,7 @@ import type { Change, Step } from './keyword-plan.js';
 /** A step with the credits per month before and after it. */
 export type PricedStep = Step & { before: number; after: number; token?: string };
 
-const LONGEST_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 
 /** The plan for people, with the credits per month. */
 export function planText(steps: readonly PricedStep[]): string {
@@ -45,7 +45,7 @@ function changeText({ key, before, after }: Change): string {
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
 function sum(values: readonly number[]): number {

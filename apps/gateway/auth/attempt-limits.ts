@@ -28,7 +28,7 @@ const WINDOW_MINUTES = 15;
  */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;
-const MOST_WAITING = 500;
+const MAX_WAITING = 500;
 
 /** An attempt that has begun. It counts as failed until it has succeeded. */
 export interface Attempt {
@@ -37,7 +37,7 @@ export interface Attempt {
 
 interface Limit {
   subject: Buffer;
-  most: number;
+  max: number;
 }
 
 interface Count {
@@ -72,8 +72,8 @@ export class AttemptLimits {
     const { address: ofAddress, network: ofNetwork } = LIMITS[kind];
     const network = networkOf(request.ip);
     const limits = [
-      { subject: subjectOf(kind, 'address', address.toLowerCase()), most: ofAddress },
-      { subject: subjectOf(kind, 'network', network), most: ofNetwork },
+      { subject: subjectOf(kind, 'address', address.toLowerCase()), max: ofAddress },
+      { subject: subjectOf(kind, 'network', network), max: ofNetwork },
     ];
     const id = newId();
     const seconds = await this.secondsToWait(id, limits);
@@ -97,7 +97,7 @@ export class AttemptLimits {
     const names = limits.map(({ subject }) => subject.toString('base64'));
     const known = this.knownSeconds(names);
     if (known !== undefined) return known;
-    if (this.queue.size >= MOST_WAITING)
+    if (this.queue.size >= MAX_WAITING)
       throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
     const seconds = await this.queue.add(() => this.knownSeconds(names) ?? this.takenSeconds(id, limits));
     return seconds || undefined;
@@ -140,7 +140,7 @@ async function take(
     [subjects],
   );
   const full = counts.filter(({ subject, count }) =>
-    limits.some((limit) => limit.subject.equals(subject) && count >= limit.most),
+    limits.some((limit) => limit.subject.equals(subject) && count >= limit.max),
   );
   if (full.length > 0)
     return {

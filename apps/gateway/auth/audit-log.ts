@@ -9,9 +9,9 @@ import { callerOf } from './caller.js';
 import { changesNothing } from './permissions.js';
 
 const KEPT_DAYS = 365;
-const LONGEST_PATH = 500;
-const MOST_KEYS = 50;
-const LONGEST_KEY = 100;
+const MAX_PATH_LENGTH = 500;
+const MAX_KEYS = 50;
+const MAX_KEY_LENGTH = 100;
 
 const MCP = '/mcp';
 /** The names of MCP tools begin with a verb. */
@@ -78,7 +78,7 @@ export class AuditLog {
         by.id,
         request.method,
         (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}'),
-        storable(request.url + toolOf(request)).slice(0, LONGEST_PATH),
+        storable(request.url + toolOf(request)).slice(0, MAX_PATH_LENGTH),
         keysOf(request.body),
         status,
         String(reply.getHeader('x-request-id') ?? ''),
@@ -121,8 +121,8 @@ function toolOf({ routeOptions, body }: FastifyRequest): string {
 function keysOf(body: unknown): string[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return [];
   return Object.keys(body)
-    .slice(0, MOST_KEYS)
-    .map((key) => storable(key).slice(0, LONGEST_KEY));
+    .slice(0, MAX_KEYS)
+    .map((key) => storable(key).slice(0, MAX_KEY_LENGTH));
 }
 
 /** Postgres stores neither U+0000 nor lone surrogates. */

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel';
 import type { Logger } from '#telemetry';
-import { FailedKeyAttempts, MOST_BAD_KEYS } from './failed-key-attempts.js';
+import { FailedKeyAttempts, MAX_BAD_KEYS } from './failed-key-attempts.js';
 
 const FAULT = 'the API key is not valid';
 
@@ -25,7 +25,7 @@ describe('requests without a valid API key', () => {
 
   it('are refused after sixty requests until the minute ends, and this is logged once', () => {
     const { keys, log, at } = badKeys();
-    for (let n = 1; n < MOST_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
+    for (let n = 1; n < MAX_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
     keys.note('192.0.2.7', FAULT);
     keys.note('192.0.2.7', FAULT);
@@ -38,7 +38,7 @@ describe('requests without a valid API key', () => {
 
   it('are counted together for an IPv6 /64, and for both spellings of an IPv4 address', () => {
     const { keys } = badKeys();
-    for (let n = 0; n < MOST_BAD_KEYS; n += 1) {
+    for (let n = 0; n < MAX_BAD_KEYS; n += 1) {
       keys.note(`2001:db8::${n.toString(16)}`, FAULT);
       keys.note(n % 2 ? '192.0.2.7' : '::ffff:192.0.2.7', FAULT);
     }

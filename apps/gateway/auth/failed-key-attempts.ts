@@ -9,10 +9,10 @@ import type { Logger } from '#telemetry';
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
 /** Number of requests without a valid key that a network address may send in one minute. */
-export const MOST_BAD_KEYS = 60;
+export const MAX_BAD_KEYS = 60;
 
 const MINUTE_MS = 60_000;
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 /** An IPv6 network of this length belongs to one subscriber, who can use all of its addresses. */
 const SUBSCRIBER_BITS = 64;
 
@@ -22,7 +22,7 @@ const SUBSCRIBER_BITS = 64;
  */
 @Injectable()
 export class FailedKeyAttempts {
-  private readonly counts = new LRUCache<string, { minute: number; count: number }>({ max: MOST_ADDRESSES });
+  private readonly counts = new LRUCache<string, { minute: number; count: number }>({ max: MAX_ADDRESSES });
 
   constructor(
     @Inject(LOG) private readonly log: Logger,
@@ -33,7 +33,7 @@ export class FailedKeyAttempts {
   retryAfterSeconds(address: string): number | undefined {
     const now = this.clock.now().getTime();
     const known = this.counts.get(networkOf(address));
-    if (!known || known.minute !== minuteOf(now) || known.count < MOST_BAD_KEYS) return undefined;
+    if (!known || known.minute !== minuteOf(now) || known.count < MAX_BAD_KEYS) return undefined;
     return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000);
   }
 
@@ -45,7 +45,7 @@ export class FailedKeyAttempts {
     const count = known?.minute === minute ? known.count + 1 : 1;
     this.counts.set(network, { minute, count });
     this.log.info({ address, fault }, 'a request without a valid API key was refused');
-    if (count === MOST_BAD_KEYS)
+    if (count === MAX_BAD_KEYS)
       this.log.warn({ network }, 'too many requests without a valid API key; refused until the minute ends');
   }
 }

@@ -6,7 +6,7 @@ import { canonical } from './passwords.js';
 export const PASSWORD_LENGTH = { min: 10, max: 200 };
 
 /** Longer texts are refused before any work on them. */
-const LONGEST_TEXT = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 const COMMON: ReadonlySet<string> = new Set(
   dictionary['passwords-common'].map(String).filter((password) => password.length >= PASSWORD_LENGTH.min),
@@ -17,7 +17,7 @@ export function NewPassword(): PropertyDecorator {
   return Check((value, owner) => newPasswordFault(value, owner['email']), {
     type: 'string',
     minLength: 1,
-    maxLength: LONGEST_TEXT,
+    maxLength: MAX_TEXT_LENGTH,
     format: 'password',
   });
 }
@@ -27,9 +27,11 @@ export function PresentPassword(): PropertyDecorator {
   return Check(
     (value) => {
       if (typeof value !== 'string') return 'must be a string';
-      return value.length > LONGEST_TEXT ? `must have at most ${PASSWORD_LENGTH.max} characters` : undefined;
+      return value.length > MAX_TEXT_LENGTH
+        ? `must have at most ${PASSWORD_LENGTH.max} characters`
+        : undefined;
     },
-    { type: 'string', maxLength: LONGEST_TEXT, format: 'password' },
+    { type: 'string', maxLength: MAX_TEXT_LENGTH, format: 'password' },
   );
 }
 
@@ -40,7 +42,7 @@ export function PresentPassword(): PropertyDecorator {
 export function newPasswordFault(value: unknown, email?: unknown): string | undefined {
   const { min, max } = PASSWORD_LENGTH;
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length > LONGEST_TEXT) return `must have at most ${max} characters`;
+  if (value.length > MAX_TEXT_LENGTH) return `must have at most ${max} characters`;
   const text = canonical(value);
   const length = [...text].length;
   if (length < min) return `must have at least ${min} characters`;

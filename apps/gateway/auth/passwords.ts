@@ -10,7 +10,7 @@ const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Each hash uses a whole core, and other requests need the cores too. */
 const CONCURRENT = 2;
 /** The maximum number of waiting passwords. With more of them, the wait would take seconds. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** Hashes and compares passwords, a few at a time. */
 @Injectable()
@@ -39,7 +39,7 @@ export class Passwords {
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.queue.size >= MOST_WAITING)
+    if (this.queue.size >= MAX_WAITING)
       throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
     metrics.passwordHashes.add(1);
     return this.queue.add(work) as Promise<T>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Refusal } from '#kernel';
-import { MOST_ELEMENTS, MOST_LEVELS, MOST_VALUES, refuseOversizeJson } from './counted-json.js';
+import { MAX_ELEMENTS, MAX_LEVELS, MAX_VALUES, refuseOversizeJson } from './counted-json.js';
 
 function faultOf(text: string): { path: string; message: string } | undefined {
   try {
@@ -27,23 +27,23 @@ function measureOf(value: unknown): { levels: number; widest: number } {
 
 describe('counting JSON text', () => {
   it('accepts 32 levels and refuses 33 [requests.nesting]', () => {
-    expect(faultOf(lists(MOST_LEVELS))).toBeUndefined();
-    expect(faultOf(lists(MOST_LEVELS + 1))).toEqual({ path: '', message: 'is nested deeper than 32 levels' });
+    expect(faultOf(lists(MAX_LEVELS))).toBeUndefined();
+    expect(faultOf(lists(MAX_LEVELS + 1))).toEqual({ path: '', message: 'is nested deeper than 32 levels' });
     expect(faultOf('['.repeat(500_000))?.message).toBe('is nested deeper than 32 levels');
   });
 
   it('accepts a list of 1000 elements, and names a longer list by its path', () => {
     const body = (count: number) =>
       `{"a":[{"b":1},{"list \\"of\\" \\\\":{"inner" : ${zeros(count)}}}],"c":{}}`;
-    expect(faultOf(body(MOST_ELEMENTS))).toBeUndefined();
-    expect(faultOf(body(MOST_ELEMENTS + 1))).toEqual({
+    expect(faultOf(body(MAX_ELEMENTS))).toBeUndefined();
+    expect(faultOf(body(MAX_ELEMENTS + 1))).toEqual({
       path: 'a[1].list "of" \\.inner',
       message: 'has more than 1000 elements, the maximum of a list',
     });
   });
 
   it('refuses an object of more than 1000 keys', () => {
-    const keys = Array.from({ length: MOST_ELEMENTS + 1 }, (_, n) => `"k${n}":1`);
+    const keys = Array.from({ length: MAX_ELEMENTS + 1 }, (_, n) => `"k${n}":1`);
     expect(faultOf(`{"filters":{${keys.join()}}}`)).toEqual({
       path: 'filters',
       message: 'has more than 1000 keys, the maximum of an object',
@@ -51,10 +51,10 @@ describe('counting JSON text', () => {
   });
 
   it('refuses more than 8000 values, however they are distributed', () => {
-    const eight = `[${Array<string>(8).fill(zeros(MOST_ELEMENTS)).join()}]`;
+    const eight = `[${Array<string>(8).fill(zeros(MAX_ELEMENTS)).join()}]`;
     expect(faultOf(eight)).toEqual({
       path: '',
-      message: `has more than ${MOST_VALUES} values, the maximum of one request`,
+      message: `has more than ${MAX_VALUES} values, the maximum of one request`,
     });
   });
 
@@ -76,7 +76,7 @@ describe('counting JSON text', () => {
         let body: unknown = value;
         for (let level = 0; level < depth; level += 1) body = level % 2 ? { ',[': body } : [body];
         const { levels, widest } = measureOf(body);
-        const isOver = levels > MOST_LEVELS || widest > MOST_ELEMENTS;
+        const isOver = levels > MAX_LEVELS || widest > MAX_ELEMENTS;
         expect(faultOf(JSON.stringify(body, null, pretty ? 2 : 0)) !== undefined).toBe(isOver);
       }),
     );

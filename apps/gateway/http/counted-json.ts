@@ -1,11 +1,11 @@
 import { Refusal } from '#kernel';
 
 /** Maximum number of nested levels in a body. The body itself is level 1. */
-export const MOST_LEVELS = 32;
+export const MAX_LEVELS = 32;
 /** Maximum number of elements of a list, and of keys of an object. Far more than any key of the interface needs. */
-export const MOST_ELEMENTS = 1000;
+export const MAX_ELEMENTS = 1000;
 /** Maximum number of values in a body, including those inside lists and objects. */
-export const MOST_VALUES = 8000;
+export const MAX_VALUES = 8000;
 
 /** A list or an object that the scan has entered and not left. */
 interface Open {
@@ -50,7 +50,7 @@ export function refuseOversizeJson(text: string): void {
       case OBJECT: {
         const isList = text.charCodeAt(index) === LIST;
         at = { isList, width: 1, keyFrom: 0, keyTo: -1 };
-        if (open.push(at) > MOST_LEVELS) throw refusal('', `is nested deeper than ${MOST_LEVELS} levels`);
+        if (open.push(at) > MAX_LEVELS) throw refusal('', `is nested deeper than ${MAX_LEVELS} levels`);
         values += 1;
         break;
       }
@@ -61,11 +61,11 @@ export function refuseOversizeJson(text: string): void {
         break;
       case COMMA:
         values += 1;
-        if (at && (at.width += 1) > MOST_ELEMENTS) throw tooWide(text, open, at);
+        if (at && (at.width += 1) > MAX_ELEMENTS) throw tooWide(text, open, at);
         break;
     }
-    if (values > MOST_VALUES)
-      throw refusal('', `has more than ${MOST_VALUES} values, the maximum of one request`);
+    if (values > MAX_VALUES)
+      throw refusal('', `has more than ${MAX_VALUES} values, the maximum of one request`);
   }
 }
 
@@ -92,7 +92,7 @@ function tooWide(text: string, open: readonly Open[], { isList }: Open): Refusal
     return above === '' ? key : `${above}.${key}`;
   }, '');
   const [what, kind] = isList ? ['elements', 'a list'] : ['keys', 'an object'];
-  return refusal(path, `has more than ${MOST_ELEMENTS} ${what}, the maximum of ${kind}`);
+  return refusal(path, `has more than ${MAX_ELEMENTS} ${what}, the maximum of ${kind}`);
 }
 
 function keyOf(text: string, { keyFrom, keyTo }: Open): string {

@@ -7,7 +7,7 @@ import { dateTimeFault } from './validators.js';
 export type RawQuery = Record<string, string | string[] | undefined>;
 
 /** Maximum number of values of one key. */
-const MOST_VALUES = 100;
+const MAX_VALUES = 100;
 
 /** Reads query parameters, collects their faults, and refuses parameters that were not read. */
 export class QueryReader {
@@ -21,8 +21,8 @@ export class QueryReader {
     this.known.add(key);
     const value = this.raw[key];
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
-    if (values.length > MOST_VALUES)
-      this.faults.push({ path: key, message: `may be given at most ${MOST_VALUES} times` });
+    if (values.length > MAX_VALUES)
+      this.faults.push({ path: key, message: `may be given at most ${MAX_VALUES} times` });
     if (values.some((one) => NOT_STORABLE.test(one)))
       this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
     const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));

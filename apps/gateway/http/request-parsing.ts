@@ -7,7 +7,7 @@ import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
 /** Longer than any URL that Node accepts, so that an invalid id is reported as invalid and not as too long. */
-const LONGEST_PARAMETER = 65_536;
+const MAX_PARAMETER_LENGTH = 65_536;
 
 /**
  * Accepts only JSON bodies. An empty body counts as no body, with any content type. A body with too many values is
@@ -47,7 +47,7 @@ export function ignoreForms(fastify: FastifyInstance): void {
 /** Answers requests that are not valid HTTP in the same form as all other errors. */
 export function malformedRequests(log: Logger): FastifyServerOptions {
   return {
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     frameworkErrors(error, request, reply) {
       const { status, body } = errorAnswer(error, log);
       const answer = reply as unknown as FastifyReply;

@@ -1,9 +1,9 @@
 import { closest, distance } from 'fastest-levenshtein';
 
 /** Maximum number of typing errors. A key with more errors is treated as another word. */
-const MOST_TYPING_ERRORS = 2;
+const MAX_TYPING_ERRORS = 2;
 /** No key of the interface is longer. */
-const LONGEST_KEY = 64;
+const MAX_KEY_LENGTH = 64;
 
 /** The suggested key in a message. */
 export const MEANT = /(?<=; did you mean )\w+(?=\?$)/;
@@ -39,13 +39,13 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** The message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
-  const meant = known.length > 0 && key.length <= LONGEST_KEY ? suggestionFor(key, known) : undefined;
+  const meant = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;
   return `is not a known ${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 function suggestionFor(key: string, known: readonly string[]): string | undefined {
   const nearest = closest(key, [...known]);
-  if (key.length > MOST_TYPING_ERRORS && distance(key, nearest) <= MOST_TYPING_ERRORS) return nearest;
+  if (key.length > MAX_TYPING_ERRORS && distance(key, nearest) <= MAX_TYPING_ERRORS) return nearest;
   const others = OTHER_NAMES.get(key.replaceAll('_', '').toLowerCase());
   return others?.find((name) => known.includes(name));
 }

@@ -165,8 +165,8 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
     : undefined;
 }
 
-const LONGEST_URL = 2048;
-const URL_SCHEMA: Schema = { type: 'string', maxLength: LONGEST_URL };
+const MAX_URL_LENGTH = 2048;
+const URL_SCHEMA: Schema = { type: 'string', maxLength: MAX_URL_LENGTH };
 
 /** An http or https address of at most 2,048 characters that can receive a request. */
 export function HttpUrl(): PropertyDecorator {
@@ -208,7 +208,7 @@ const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z\
 
 export function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters`;
+  if (value.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     return 'must be an http or https address';
   const { username, password, port } = new URL(value);

@@ -21,7 +21,7 @@ const RENEW_MS = 5000;
  * Longer than any request may take. After this time, the gateway does not renew the record of a hanging request any
  * more, so that the request can be repeated.
  */
-const LONGEST_MS = 120_000;
+const MAX_PROCESSING_MS = 120_000;
 /** Statuses of requests that had no effect. A repeated request may get another status. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
@@ -152,7 +152,7 @@ export class Idempotency {
   }
 
   private renewing(request: KeyedRequest): NodeJS.Timeout {
-    const end = Date.now() + LONGEST_MS;
+    const end = Date.now() + MAX_PROCESSING_MS;
     const renewal = setInterval(() => {
       if (Date.now() > end) return clearInterval(renewal);
       this.records

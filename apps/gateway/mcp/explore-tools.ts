@@ -141,8 +141,8 @@ async function started(
   }: { estimate_token?: string | undefined; sources?: string[] | undefined },
 ): Promise<string> {
   const commandId = token === undefined ? newId() : derivedId('mcp explore', caller.accountId, token);
-  const most = creditsPerExploredSource() * (asked.sources?.length ?? 0);
-  const { id } = await spending.spendOnce(caller.by, most, commandId, () =>
+  const max = creditsPerExploredSource() * (asked.sources?.length ?? 0);
+  const { id } = await spending.spendOnce(caller.by, max, commandId, () =>
     routes.explore.start(caller, commandId, withoutAbsent(asked), token),
   );
   return id;

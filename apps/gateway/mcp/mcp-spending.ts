@@ -46,11 +46,11 @@ export class McpSpending {
     work: () => Promise<T>,
     costOf: (result: T) => number = () => credits,
   ): Promise<T> {
-    const most = Math.ceil(credits);
-    if (most <= 0) return work();
-    const day = await this.reserve(this.database.manager, key, most);
+    const max = Math.ceil(credits);
+    if (max <= 0) return work();
+    const day = await this.reserve(this.database.manager, key, max);
     // If the outcome of the work is unknown, it may have been charged, so its credits stay counted.
-    let cost = most;
+    let cost = max;
     try {
       const result = await work();
       cost = Math.ceil(costOf(result));
@@ -59,7 +59,7 @@ export class McpSpending {
       if (error instanceof Refusal) cost = 0;
       throw error;
     } finally {
-      if (cost < most) await this.release(this.database.manager, key.id, day, most - cost);
+      if (cost < max) await this.release(this.database.manager, key.id, day, max - cost);
     }
   }
 
@@ -73,11 +73,11 @@ export class McpSpending {
     commandId: string,
     work: () => Promise<T>,
   ): Promise<T> {
-    const most = Math.ceil(credits);
-    if (most <= 0) return work();
+    const max = Math.ceil(credits);
+    if (max <= 0) return work();
     // The row does not contain the id of the created object, because a purge would then have to delete it here too.
     const id = derivedId('mcp spending', commandId);
-    await this.begin(key, most, id);
+    await this.begin(key, max, id);
     let isRefused = false;
     try {
       return await work();

@@ -63,10 +63,10 @@ const search = tool({
       limit: String(input.limit ?? 10),
       cursor: input.cursor,
     };
-    const most = input.meaning === undefined ? 0 : QUESTION_CREDITS;
+    const max = input.meaning === undefined ? 0 : QUESTION_CREDITS;
     const page = await spending.spend(
       caller.by,
-      most,
+      max,
       () => routes.mentions.list(caller, withoutAbsent(raw)),
       ({ meta }) => meta.credits_used,
     );

@@ -14,11 +14,11 @@ const EXCERPT_CHARACTERS = 500;
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
 
 /** A text of a stranger without invisible characters, cut to a length. */
-export function plain(text: string | null, most = EXCERPT_CHARACTERS): string | null {
+export function plain(text: string | null, max = EXCERPT_CHARACTERS): string | null {
   if (text === null) return null;
   const visible = text.replace(INVISIBLE, '');
   const characters = [...visible];
-  return characters.length > most ? `${characters.slice(0, most).join('')}…` : visible;
+  return characters.length > max ? `${characters.slice(0, max).join('')}…` : visible;
 }
 
 type Mention = ReturnType<typeof mentionView>;
@@ -50,7 +50,7 @@ export const shortMention = z.object({
 });
 
 /** A mention in the form that tools return: the important keys, with the texts of strangers in a separate part. */
-export function mentionForAgent(mention: Mention, most?: number): z.input<typeof shortMention> {
+export function mentionForAgent(mention: Mention, max?: number): z.input<typeof shortMention> {
   const { analysis, score } = mention as Mention & {
     analysis?: { sentiment: string | null; intent: string | null; relevance: number | null };
     score?: number;
@@ -74,7 +74,7 @@ export function mentionForAgent(mention: Mention, most?: number): z.input<typeof
       author: plain(mention.author),
       community: plain(mention.community),
       title: plain(mention.title),
-      text: plain(most === undefined ? mention.excerpt : mention.text, most),
+      text: plain(max === undefined ? mention.excerpt : mention.text, max),
     },
   };
 }

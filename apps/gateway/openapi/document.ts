@@ -95,16 +95,16 @@ const TEMPLATES = ROUTES.map(({ method, path }) => ({
 }));
 
 /** Longer addresses get no suggestion. */
-const LONGEST_SLIP = 200;
+const MAX_PATH_LENGTH = 200;
 /** Maximum number of wrong, missing or additional letters. */
-const MOST_TYPING_ERRORS = 3;
+const MAX_TYPING_ERRORS = 3;
 
 /**
  * The route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix `/v1`
  * may be missing.
  */
 export function nearestPath(path: string): string | undefined {
-  if (path.length > LONGEST_SLIP) return undefined;
+  if (path.length > MAX_PATH_LENGTH) return undefined;
   const given = path
     .replace(/\/+$/, '')
     .replace(/^\/(?!v1(\/|$))/, '/v1/')
@@ -117,7 +117,7 @@ export function nearestPath(path: string): string | undefined {
       (sum, part, index) => sum + (part.startsWith('{') ? 0 : distance(part, given[index] ?? '')),
       0,
     );
-    if (slips <= MOST_TYPING_ERRORS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
+    if (slips <= MAX_TYPING_ERRORS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
   }
   return nearest?.template;
 }

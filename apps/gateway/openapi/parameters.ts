@@ -26,12 +26,12 @@ export function repeated(name: string, description: string, items: Schema = TEXT
 export const SOURCE_IN_PATH = inPath('source', 'Id of the source', oneOf(SOURCE_IDS));
 
 /** The parameters of a page: `limit` and `cursor`. */
-export function paging(most = 200, fallback = 50): Schema[] {
+export function paging(max = 200, fallback = 50): Schema[] {
   return [
     inQuery('limit', 'Maximum number of rows in the page', {
       type: 'integer',
       minimum: 1,
-      maximum: most,
+      maximum: max,
       default: fallback,
     }),
     inQuery('cursor', '`nextCursor` of the previous page, unchanged. Keep all other parameters the same'),

@@ -14,7 +14,7 @@ const IDLE_MS = 200;
  */
 const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
-const LONGEST_IDLE_MS = 2000;
+const MAX_IDLE_MS = 2000;
 /** A lease is at most this part of the remaining requests, so that no gateway keeps the last requests of a minute unused. */
 const PART_OF_REST = 8;
 /** A lease is also at most this part of the limit, because its requests are lost when the gateway dies. */
@@ -82,7 +82,7 @@ export class AccountWindow {
 
   isIdle(now: number): boolean {
     const pace = (IDLE_REQUESTS * WINDOW_MS) / this.limit;
-    return this.held > 0 && now - this.takenAt > Math.min(LONGEST_IDLE_MS, Math.max(IDLE_MS, pace));
+    return this.held > 0 && now - this.takenAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));
   }
 
   /** Gives up all leased requests. @returns their number */

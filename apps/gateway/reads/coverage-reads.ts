@@ -32,7 +32,7 @@ interface RunRow {
 }
 
 /** Maximum number of runs that are returned for one keyword. Older runs are left out. */
-export const MOST_RUNS = 5000;
+export const MAX_RUNS = 5000;
 
 /** Reads how well the searches of a keyword were covered: from the activity, the mentions and the schedule. */
 @Injectable()
@@ -42,7 +42,7 @@ export class CoverageReads {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Consecutive checks of each watch with the same outcome, oldest first; at most the newest `MOST_RUNS`. */
+  /** Consecutive checks of each watch with the same outcome, oldest first; at most the newest `MAX_RUNS`. */
   async runs(
     accountId: string,
     keywordId: string,
@@ -69,13 +69,13 @@ export class CoverageReads {
              AND type IN ('poll.completed', 'poll.failed')
          )
        )
-       GROUP BY watch_id, run ORDER BY run_to DESC LIMIT {most: UInt32}`,
+       GROUP BY watch_id, run ORDER BY run_to DESC LIMIT {max: UInt32}`,
       {
         accountId,
         keywordId,
         since: clickHouseTime(since),
         until: clickHouseTime(until),
-        most: MOST_RUNS,
+        max: MAX_RUNS,
       },
     );
     const byWatch = new Map<string, CheckRun[]>();

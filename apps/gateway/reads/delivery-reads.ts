@@ -69,8 +69,8 @@ export class DeliveryReads {
       params.purged = purged;
     }
     const rows = `FROM attempts WHERE ${where.join(' AND ')}`;
-    for (let most = (limit + 1) * ATTEMPTS_OF_A_DELIVERY; ; most *= 8) {
-      const newest = `SELECT first_at ${rows} ORDER BY first_at DESC LIMIT ${most}`;
+    for (let max = (limit + 1) * ATTEMPTS_OF_A_DELIVERY; ; max *= 8) {
+      const newest = `SELECT first_at ${rows} ORDER BY first_at DESC LIMIT ${max}`;
       const found = await selectRows<DeliveryRead>(
         this.clickhouse,
         `SELECT event_id, target_kind, target_id, min(first_at) AS begun,
@@ -79,22 +79,22 @@ export class DeliveryReads {
          ${rows} AND first_at >= (SELECT min(first_at) FROM (${newest}))
          GROUP BY event_id, target_kind, target_id
          ${having.length > 0 ? `HAVING ${having.join(' AND ')}` : ''}
-         ORDER BY begun DESC, toString(event_id) DESC, toString(target_id) DESC LIMIT {most: UInt32}`,
-        { ...params, accountId, most: limit + 1 },
+         ORDER BY begun DESC, toString(event_id) DESC, toString(target_id) DESC LIMIT {max: UInt32}`,
+        { ...params, accountId, max: limit + 1 },
       );
-      if (found.length > limit || (await this.isAll(newest, { ...params, accountId }, most)))
+      if (found.length > limit || (await this.isAll(newest, { ...params, accountId }, max)))
         return this.withAttempts(accountId, found);
     }
   }
 
-  /** Whether there are fewer than `most` attempts, so that all attempts were read. */
-  private async isAll(newest: string, params: Record<string, unknown>, most: number): Promise<boolean> {
+  /** Whether there are fewer than `max` attempts, so that all attempts were read. */
+  private async isAll(newest: string, params: Record<string, unknown>, max: number): Promise<boolean> {
     const [row] = await selectRows<{ rows: string }>(
       this.clickhouse,
       `SELECT count() AS rows FROM (${newest})`,
       params,
     );
-    return Number(row?.rows ?? 0) < most;
+    return Number(row?.rows ?? 0) < max;
   }
 
   private async withAttempts(accountId: string, found: readonly DeliveryRead[]): Promise<DeliveryRead[]> {

@@ -31,7 +31,7 @@ export class EndpointReads {
     return (await this.read(accountId, 'u.url = $2', url, 1))[0];
   }
 
-  private read(accountId: string, condition: string, value: string, most: number): Promise<EndpointRow[]> {
+  private read(accountId: string, condition: string, value: string, max: number): Promise<EndpointRow[]> {
     return this.database.query(
       `WITH named AS (
          SELECT NULLIF(definition->>'webhookUrl', '') AS url, keyword_id, NULL::uuid AS watch_id FROM keywords
@@ -50,7 +50,7 @@ export class EndpointReads {
          (SELECT count(*)::int FROM pending_deliveries p WHERE p.account_id = $1 AND p.endpoint = u.url) AS waiting
        FROM u LEFT JOIN webhook_endpoints e ON e.account_id = $1 AND e.endpoint = u.url
        WHERE ${condition} ORDER BY u.url COLLATE "C" LIMIT $3`,
-      [accountId, value, most],
+      [accountId, value, max],
     );
   }
 }

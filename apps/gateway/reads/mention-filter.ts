@@ -7,9 +7,9 @@ export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 const MAX_QUERY_LENGTH = 200;
 const MAX_QUESTION_LENGTH = 1000;
 /** Maximum number of words and phrases in all `q` together, because each text is searched for each of them. */
-const MOST_WORDS = 50;
+const MAX_WORDS = 50;
 /** Maximum number of questions in a semantic search. Each question is charged. */
-const MOST_QUESTIONS = 5;
+const MAX_QUESTIONS = 5;
 
 /** The filter of a list of mentions. Values of one key are alternatives; different keys are combined with AND. */
 export interface MentionFilter {
@@ -81,8 +81,8 @@ function textsOf(query: QueryReader): string[] {
   const texts = query.all('q');
   if (texts.some((text) => text.length > MAX_QUERY_LENGTH))
     query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
-  if (texts.flatMap(partsOf).length > MOST_WORDS)
-    query.fault('q', `must contain at most ${MOST_WORDS} words and phrases`);
+  if (texts.flatMap(partsOf).length > MAX_WORDS)
+    query.fault('q', `must contain at most ${MAX_WORDS} words and phrases`);
   return texts;
 }
 
@@ -94,8 +94,8 @@ function questionsOf(query: QueryReader): string[] {
   if (given.some((text) => text.length > MAX_QUESTION_LENGTH))
     query.fault('q', `must be at most ${MAX_QUESTION_LENGTH} characters`);
   const questions = [...new Set(given)].sort();
-  if (questions.length > MOST_QUESTIONS)
-    query.fault('q', `may be given at most ${MOST_QUESTIONS} times with mode=semantic`);
+  if (questions.length > MAX_QUESTIONS)
+    query.fault('q', `may be given at most ${MAX_QUESTIONS} times with mode=semantic`);
   return questions;
 }
 

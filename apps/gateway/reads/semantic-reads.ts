@@ -16,7 +16,7 @@ import {
 import { clickHouseTime } from './time-page.js';
 
 /** Maximum number of mentions that a semantic search returns on all pages together. */
-export const MOST_FOUND = 200;
+export const MAX_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
 const SAMPLE = 5_000;
@@ -31,7 +31,7 @@ const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
  */
 const CANDIDATES_BY_WORDS = 50;
 /** The second ranking uses at least this number of the nearest mentions. */
-const FEWEST_CANDIDATES = 120;
+const MIN_CANDIDATES = 120;
 /** Rows that are read in addition to the page, because some of the nearest mentions may not pass the filters. */
 const SPARE_ROWS = 10;
 
@@ -69,22 +69,22 @@ export class SemanticReads {
   async search(
     scope: SearchScope,
     question: AskedQuestion,
-    most: number,
+    max: number,
     seen = 0,
     isSeen: (eventId: string) => boolean = () => false,
   ): Promise<Found[]> {
     const conditions = await this.conditions(scope, question.model);
-    const count = Math.max(FEWEST_CANDIDATES, 2 * (seen + most));
+    const count = Math.max(MIN_CANDIDATES, 2 * (seen + max));
     const { candidates, weights } = await this.candidates(conditions, question, count);
     const unseen = (found: readonly Candidate[]) =>
       ranked(question.meanings, weights, found).filter(({ event_id }) => !isSeen(event_id));
-    const first = unseen(candidates).slice(0, most + SPARE_ROWS);
+    const first = unseen(candidates).slice(0, max + SPARE_ROWS);
     const found = await this.rows(scope, first);
-    const isWhole = candidates.length < count && first.length < most + SPARE_ROWS;
-    if (found.length >= most || isWhole) return found.slice(0, most);
+    const isWhole = candidates.length < count && first.length < max + SPARE_ROWS;
+    if (found.length >= max || isWhole) return found.slice(0, max);
     // Few of the nearest mentions pass the filters, so only mentions that pass are ranked, which is slower.
     const passing = await this.candidates(passingOnly(scope, conditions), question, count);
-    return (await this.rows(scope, unseen(passing.candidates).slice(0, most))).slice(0, most);
+    return (await this.rows(scope, unseen(passing.candidates).slice(0, max))).slice(0, max);
   }
 
   /** The nearest mentions by meaning, and the mentions with the most of the question's rare words. */

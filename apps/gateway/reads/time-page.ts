@@ -61,12 +61,12 @@ export async function readPage<Row>(
   const where = [...conditions, ...window.conditions].join(' AND ');
   const rowsOf = (columns: string) => `SELECT ${columns} FROM ${list.table} WHERE ${where}`;
   const wanted = page.limit + 1;
-  for (let most = wanted + SPARE_ROWS; ; most *= 4) {
-    const end = `SELECT ${last}(${list.time}) FROM (${rowsOf(list.time)} ORDER BY ${list.time} ${direction} LIMIT ${most})`;
+  for (let max = wanted + SPARE_ROWS; ; max *= 4) {
+    const end = `SELECT ${last}(${list.time}) FROM (${rowsOf(list.time)} ORDER BY ${list.time} ${direction} LIMIT ${max})`;
     const text = `${rowsOf('*')} AND ${list.time} ${beyond} (${end})`;
     const rows = await selectRows<Row>(clickhouse, text, { ...params, ...window.params });
     const found = inOrder(list, rows, page.order);
-    if (found.length >= wanted || rows.length < most) return found.slice(0, wanted);
+    if (found.length >= wanted || rows.length < max) return found.slice(0, wanted);
   }
 }
 

@@ -12,7 +12,7 @@ export const MAIL = Symbol('mail');
 const LOOK_EVERY_MS = 1000;
 /** Wait before another attempt, and number of attempts before a mail is given up. */
 const AGAIN_SECONDS = 60;
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 const AT_ONCE = 10;
 const DEADLINE_MS = 14_000;
 
@@ -85,7 +85,7 @@ export class AccountMails implements Loop {
         ...letter,
       }));
     const isDone = !letter || outcome?.accepted || outcome?.isRecipientRefused;
-    if (!isDone && attempts < MOST_ATTEMPTS) return;
+    if (!isDone && attempts < MAX_ATTEMPTS) return;
     if (!isDone) this.log.error({ kind, reason: outcome?.message }, 'a mail about an account was given up');
     await this.database.query('DELETE FROM account_mails WHERE mail_id = $1', [mailId]);
   }

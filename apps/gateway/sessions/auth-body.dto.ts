@@ -3,12 +3,12 @@ import { NewPassword, PresentPassword } from '../auth/password-rules.js';
 import { addressFault } from '../http/email-address.js';
 import { Check, Described, Optional } from '../http/validators.js';
 
-const LONGEST_CODE = 1000;
-const LONGEST_ADDRESS = 254;
+const MAX_CODE_LENGTH = 1000;
+const MAX_ADDRESS_LENGTH = 254;
 
 /** An address that can receive mail. */
 function Address(): PropertyDecorator {
-  return Check(addressFault, { type: 'string', format: 'email', maxLength: LONGEST_ADDRESS });
+  return Check(addressFault, { type: 'string', format: 'email', maxLength: MAX_ADDRESS_LENGTH });
 }
 
 /** `POST /v1/auth/sign-up` */
@@ -28,14 +28,14 @@ export class SignUpDto {
   @Optional()
   @IsString()
   @MinLength(1)
-  @MaxLength(LONGEST_CODE)
+  @MaxLength(MAX_CODE_LENGTH)
   @Described('The code of the first account, of an invitation, or of a mail')
   code?: string;
 }
 
 /** `POST /v1/auth/sign-in` */
 export class SignInDto {
-  @IsString() @MaxLength(LONGEST_ADDRESS) email!: string;
+  @IsString() @MaxLength(MAX_ADDRESS_LENGTH) email!: string;
   @PresentPassword() password!: string;
 }
 
@@ -52,6 +52,6 @@ export class PasswordResetDto {
 
 /** `POST /v1/auth/password/reset/confirm` */
 export class PasswordResetConfirmDto {
-  @IsString() @MinLength(1) @MaxLength(LONGEST_CODE) @Described('From the link') token!: string;
+  @IsString() @MinLength(1) @MaxLength(MAX_CODE_LENGTH) @Described('From the link') token!: string;
   @NewPassword() newPassword!: string;
 }

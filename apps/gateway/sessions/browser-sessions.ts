@@ -4,9 +4,9 @@ import { Refusal } from '#kernel';
 import { AuditLog } from '../auth/audit-log.js';
 import { MemberReads } from './members.js';
 import { SessionCookie } from './session-cookie.js';
-import { csrfTokenOf, LONGEST_SESSION_DAYS, Sessions } from './sessions.js';
+import { csrfTokenOf, MAX_SESSION_DAYS, Sessions } from './sessions.js';
 
-const LONGEST_SESSION_SECONDS = LONGEST_SESSION_DAYS * 86_400;
+const MAX_SESSION_SECONDS = MAX_SESSION_DAYS * 86_400;
 
 /** Begins, shows and ends the session of a browser. */
 @Injectable()
@@ -38,7 +38,7 @@ export class BrowserSessions {
     const view = await this.view(memberId, token);
     const author = { accountId: view.account.id, by: { kind: 'member', id: memberId } } as const;
     await this.audit.record(author, request, reply, reply.statusCode);
-    this.cookie.write(request, reply, token, LONGEST_SESSION_SECONDS);
+    this.cookie.write(request, reply, token, MAX_SESSION_SECONDS);
     return view;
   }
 

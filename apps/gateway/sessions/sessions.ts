@@ -10,9 +10,9 @@ import type { Caller } from '../auth/api-keys.js';
 /** A session ends after this time without a request. */
 const IDLE_DAYS = 30;
 /** A session ends after this time at the latest. */
-export const LONGEST_SESSION_DAYS = 90;
+export const MAX_SESSION_DAYS = 90;
 const TOKEN = /^[\w-]{43}$/;
-const LONGEST_USER_AGENT = 300;
+const MAX_USER_AGENT_LENGTH = 300;
 
 /** A session as its member sees it. */
 export interface SessionRow {
@@ -57,7 +57,7 @@ export class Sessions {
         hashOf(token),
         memberId,
         passwordVersion,
-        userAgent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_USER_AGENT),
+        userAgent.replace(/[^\x20-\x7e]/g, '').slice(0, MAX_USER_AGENT_LENGTH),
         networkAddress,
       ],
     );
@@ -85,7 +85,7 @@ export class Sessions {
          WHERE s.token_hash = $1 AND ${VALID}
        ), seen AS (
          UPDATE sessions SET last_seen_at = now(),
-           expires_at = least(now() + interval '${IDLE_DAYS} days', created_at + interval '${LONGEST_SESSION_DAYS} days')
+           expires_at = least(now() + interval '${IDLE_DAYS} days', created_at + interval '${MAX_SESSION_DAYS} days')
          WHERE session_id = (SELECT session_id FROM found) AND last_seen_at < now() - interval '1 minute'
        )
        SELECT * FROM found`,

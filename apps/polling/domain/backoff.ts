@@ -20,7 +20,7 @@ const FIRST_WAIT_MS = 5_000;
 /** First wait for wrong credentials, which do not change by themselves, and for a status 429 without a time to wait. */
 const FIRST_LONG_WAIT_MS = 30_000;
 const LONG_WAIT_KINDS = new Set(['rate_limited', 'quota_spent', 'unauthorized', 'frozen']);
-const LONGEST_WAIT_MS = 15 * 60_000;
+const MAX_WAIT_MS = 15 * 60_000;
 
 /** Returns true if a failure of this kind can concern only one search, or the upstream as a whole. */
 export function isSuspicious(kind: string): boolean {
@@ -50,6 +50,6 @@ export function waitAfter(
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
   const first = LONG_WAIT_KINDS.has(kind) ? FIRST_LONG_WAIT_MS : FIRST_WAIT_MS;
-  const wait = Math.min(LONGEST_WAIT_MS, first * 2 ** Math.min(failures - 1, 10));
+  const wait = Math.min(MAX_WAIT_MS, first * 2 ** Math.min(failures - 1, 10));
   return Math.round(wait * (1 + random / 4));
 }

@@ -1,5 +1,5 @@
 /** A larger difference is a wrong `Date` header rather than a wrong clock. */
-const MOST_MS = 15 * 60_000;
+const MAX_SKEW_MS = 15 * 60_000;
 
 /**
  * Measures the difference between an upstream's clock and ours from the `Date` of its responses: the upstream's clock
@@ -18,6 +18,6 @@ export class ClockSkew {
     const atLeast = date - answeredAt;
     const atMost = date + 1000 - sentAt;
     const ahead = atLeast > 0 ? atLeast : Math.min(0, atMost);
-    this.aheadMs = Math.abs(ahead) > MOST_MS ? 0 : ahead;
+    this.aheadMs = Math.abs(ahead) > MAX_SKEW_MS ? 0 : ahead;
   }
 }

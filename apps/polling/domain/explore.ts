@@ -39,17 +39,15 @@ export type ExploreCommand =
 export const NO_EXPLORE: ExploreState = { sources: new Map() };
 
 /** Maximum number of Explores of one account that run at the same time. */
-export const MOST_RUNNING = 5;
+export const MAX_RUNNING = 5;
 
 /** @throws Refusal `conflict` if too many Explores run, `not-found` if there is no such Explore */
 export function decide(command: ExploreCommand, { sources }: ExploreState): ExploreEvent[] {
   if (command.kind === 'request') {
     if (sources.size > 0) return [];
     const { question, market, limit, creditsQuoted, priceBookVersion, running } = command;
-    if (running >= MOST_RUNNING)
-      throw Refusal.conflict(
-        `${MOST_RUNNING} Explores of this account are running; wait until one has ended`,
-      );
+    if (running >= MAX_RUNNING)
+      throw Refusal.conflict(`${MAX_RUNNING} Explores of this account are running; wait until one has ended`);
     return [
       event({
         case: 'requested',

@@ -11,7 +11,7 @@ export interface FeedState {
  * Reads that are far apart prove little about the time between them: one read counts for at most this part of
  * `quietMs`.
  */
-const LONGEST_STEP = 0.1;
+const MAX_STEP = 0.1;
 
 /**
  * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown no new item for longer than
@@ -51,7 +51,7 @@ export class FeedWatch {
       this.kept = { newestItemId: newestItemId ?? '', quietMs: 0, readAt: atMs };
       return;
     }
-    const stepMs = Math.min(Math.max(0, atMs - kept.readAt), this.quietMs * LONGEST_STEP);
+    const stepMs = Math.min(Math.max(0, atMs - kept.readAt), this.quietMs * MAX_STEP);
     this.kept = { ...kept, quietMs: kept.quietMs + stepMs, readAt: atMs };
   }
 }

@@ -24,17 +24,17 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
  * The time of a watch's next check. The search is read in the shortest interval of its watches, and each tick of this
  * watch uses the nearest of those reads, at most half that interval early or late. So further watches on a search cause
  * no further requests. The watch's own grid does not move, so it has as many checks as it would have alone.
- * @param shortestMs the shortest interval of all watches on the search
+ * @param minIntervalMs the shortest interval of all watches on the search
  * @param origin phase of the search: see `originOf`
  */
-export function nextDue(nowMs: number, intervalMs: number, shortestMs: number, origin: number): number {
+export function nextDue(nowMs: number, intervalMs: number, minIntervalMs: number, origin: number): number {
   const tick = nextTick(nowMs, intervalMs, origin % intervalMs);
-  if (shortestMs >= intervalMs) return tick;
-  const read = nearestRead(tick, shortestMs, origin);
+  if (minIntervalMs >= intervalMs) return tick;
+  const read = nearestRead(tick, minIntervalMs, origin);
   // The read that has just finished already served the next tick.
-  return read > nowMs ? read : nearestRead(tick + intervalMs, shortestMs, origin);
+  return read > nowMs ? read : nearestRead(tick + intervalMs, minIntervalMs, origin);
 }
 
-function nearestRead(tickMs: number, shortestMs: number, origin: number): number {
-  return nextTick(tickMs - Math.ceil(shortestMs / 2), shortestMs, origin % shortestMs);
+function nearestRead(tickMs: number, minIntervalMs: number, origin: number): number {
+  return nextTick(tickMs - Math.ceil(minIntervalMs / 2), minIntervalMs, origin % minIntervalMs);
 }

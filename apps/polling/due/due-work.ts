@@ -41,7 +41,7 @@ export interface DueSearch extends ClaimedSearch {
   stateAt: number | undefined;
   failures: number;
   /** The shortest interval of all its watches, due or not. */
-  shortestSeconds: number;
+  minIntervalSeconds: number;
   watches: DueWatch[];
 }
 
@@ -244,7 +244,7 @@ function searchOf(row: SearchRow, claim: string): DueSearch {
     stateAt: row.state_at?.getTime(),
     failures: row.failures,
     // Null if none of its watches is active; then nothing is checked.
-    shortestSeconds: row.shortest_seconds ?? 0,
+    minIntervalSeconds: row.shortest_seconds ?? 0,
     watches: [],
   };
 }

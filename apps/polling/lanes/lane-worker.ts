@@ -26,11 +26,11 @@ const FEED_CLAIM = 2000;
 const FIRST_CLAIM = 100;
 /**
  * As many separate reads may wait for the lane as the budget allows in this number of minutes, which is less than
- * `LONGEST_WAIT_MS`.
+ * `MAX_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
 /** A read that has waited longer since its claim is released, because its watches may have changed. */
-const LONGEST_WAIT_MS = 90_000;
+const MAX_WAIT_MS = 90_000;
 /** How often claims are extended. A claim lasts much longer, so it survives a few failures in a row. */
 const PROLONG_MS = 60_000;
 /** Wait of a watch whose account has no ledger yet. Billing opens ledgers as soon as it runs. */
@@ -200,7 +200,7 @@ export class LaneWorker {
     const begin = async () => {
       // `stop` has already released this read.
       if (!this.waiting.delete(read)) return;
-      const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
+      const late = this.clock.now().getTime() - claimedAt > MAX_WAIT_MS;
       if (late) await this.release([read]);
       else if (!namesServers(this.lane.connector, read)) await this.runner.run(read, claimedAt);
       else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.runner.run(read, claimedAt));

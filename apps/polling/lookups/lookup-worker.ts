@@ -68,7 +68,7 @@ export class LookupWorker {
 
   private async reserve(question: Question, holder: string): Promise<void> {
     const { source, operation, accountId, commandId: holdId } = question;
-    const credits = creditsOfLookup(`${source}.${operation}`, mostFound(question));
+    const credits = creditsOfLookup(`${source}.${operation}`, maxFound(question));
     const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS, holder };
     const { shortages, unopened } = await reserve(this.database, [hold]);
     if (unopened.has(holdId)) {
@@ -142,7 +142,7 @@ function lookedUp(answer: LookupAnswer, costCredits: number): LookedUp {
 }
 
 /** The maximum number of objects that a lookup can find, if the price counts them. */
-function mostFound({ questionJson }: Question): number {
+function maxFound({ questionJson }: Question): number {
   const { ids } = JSON.parse(questionJson) as { ids?: unknown };
   return Array.isArray(ids) ? ids.length : 0;
 }

@@ -8,7 +8,7 @@ export interface CheckPrice {
   /** Credits for one unit: a priced part of the check (an engine), or an item in a first scan. */
   rateCredits: number;
   /** Maximum number of units: this number is reserved, and no more are charged. */
-  mostUnits: number;
+  maxUnits: number;
   /** True if the units are the returned items. */
   firstScan: boolean;
 }
@@ -23,18 +23,18 @@ export function checkPriceOf(
   if (perItem !== undefined)
     return {
       rateCredits: perItem,
-      mostUnits: connector.itemsPerFirstScan?.(criteria) ?? 0,
+      maxUnits: connector.itemsPerFirstScan?.(criteria) ?? 0,
       firstScan: true,
     };
   return {
     // Co-brands are part of the quote. They are charged with the event of each answer that was searched for them.
     rateCredits: creditsPerCheck(source),
-    mostUnits: connector.unitsPerCheck?.(criteria) ?? 1,
+    maxUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,
   };
 }
 
 /** The number of units of a result that are charged: never more than were reserved. */
-export function unitsOf({ mostUnits, firstScan }: CheckPrice, { items, units = 1 }: Fetched): number {
-  return Math.min(mostUnits, firstScan ? items.length : units);
+export function unitsOf({ maxUnits, firstScan }: CheckPrice, { items, units = 1 }: Fetched): number {
+  return Math.min(maxUnits, firstScan ? items.length : units);
 }

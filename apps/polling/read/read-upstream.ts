@@ -229,7 +229,7 @@ function contextFor(
     http: lane.http,
     match: search.match,
     now,
-    intervalSeconds: search.shortestSeconds,
+    intervalSeconds: search.minIntervalSeconds,
     ...(since === undefined ? {} : { since: new Date(since) }),
     pageCap: PAGE_CAP,
     known,

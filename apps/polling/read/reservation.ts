@@ -107,7 +107,7 @@ function holdOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }
   return {
     ...checkHoldOf(search, watch),
     accountId: watch.accountId,
-    credits: price.rateCredits * price.mostUnits,
+    credits: price.rateCredits * price.maxUnits,
     lifetimeSeconds: HOLD_SECONDS,
   };
 }

@@ -8,12 +8,12 @@ const SLOW_MS = 250;
  * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of such servers
  * begins for this account.
  */
-const MOST_OF_ACCOUNT = 16;
+const MAX_PER_ACCOUNT = 16;
 /**
  * Maximum number of slow reads of all accounts at the same time, because each holds its responses in memory. If this
  * number is reached, a further slow read keeps its place in the lane.
  */
-const MOST_OF_ALL = 128;
+const MAX_OF_ALL_ACCOUNTS = 128;
 
 /**
  * Reads of servers that users name, which can be very slow. A slow read releases its place in the lane and continues,
@@ -26,7 +26,7 @@ export class SlowReads {
   /** False if every account of the read has the maximum number of slow reads running. */
   mayBegin(read: ReservedRead): boolean {
     const accounts = accountsOf(read);
-    return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MOST_OF_ACCOUNT);
+    return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MAX_PER_ACCOUNT);
   }
 
   /** Resolves when the read has ended or has become a slow one. @param done never rejects */
@@ -38,7 +38,7 @@ export class SlowReads {
     ]);
     timer.abort();
     if (!isSlow) return;
-    if (this.underWay.size >= MOST_OF_ALL) return done;
+    if (this.underWay.size >= MAX_OF_ALL_ACCOUNTS) return done;
     const accounts = accountsOf(read);
     this.count(accounts, 1);
     const ended = done.finally(() => {

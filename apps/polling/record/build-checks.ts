@@ -23,7 +23,7 @@ const PART_BYTES = 512 * 1024;
  * Maximum number of notes of one check, and of bytes in a note. A reason may be longer, because it can name twenty
  * feeds.
  */
-const MOST_NOTES = 30;
+const MAX_NOTES = 30;
 const NOTE_BYTES = 1024;
 const REASON_BYTES = 8192;
 
@@ -136,7 +136,7 @@ function overflowNote(kept: number, overflow: number): string {
 }
 
 function notesOf(notes: readonly string[]): string[] {
-  const kept = notes.slice(0, MOST_NOTES).map((note) => cutText(note, NOTE_BYTES));
+  const kept = notes.slice(0, MAX_NOTES).map((note) => cutText(note, NOTE_BYTES));
   return notes.length > kept.length ? [...kept, `and ${notes.length - kept.length} more notes`] : kept;
 }
 

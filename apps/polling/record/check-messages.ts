@@ -20,11 +20,11 @@ export interface CheckMessages {
  */
 export function checkMessages(
   { search, watch, parts }: { search: DueSearch; watch: DueWatch; parts(): Check[] },
-  mostBytes: number,
+  maxBytes: number,
   now: number,
 ): CheckMessages {
   try {
-    return encoded(parts(), mostBytes);
+    return encoded(parts(), maxBytes);
   } catch (error) {
     const fault =
       error instanceof UpstreamError
@@ -32,20 +32,20 @@ export function checkMessages(
         : new UpstreamError('unknown_shape', `${search.source} returned something that could not be stored`);
     const retryAt = new Date(now + waitAfter(fault.kind, search.failures + 1, undefined, Math.random()));
     const failed = failedCheck(search, watch, fault, retryAt, new Date(now));
-    return { ...encoded([failed], mostBytes), fault, retryAt };
+    return { ...encoded([failed], maxBytes), fault, retryAt };
   }
 }
 
-function encoded(parts: Check[], mostBytes: number): CheckMessages {
+function encoded(parts: Check[], maxBytes: number): CheckMessages {
   const messages = parts.map((part) => ({
     data: toBinary(CheckSchema, part),
     msgId: `${part.checkId}:${part.part}`,
   }));
   const largest = Math.max(...messages.map(({ data }) => data.length));
-  if (largest > mostBytes)
+  if (largest > maxBytes)
     throw new UpstreamError(
       'too_large',
-      `one piece of the result has ${largest} bytes, and the message server accepts ${mostBytes}`,
+      `one piece of the result has ${largest} bytes, and the message server accepts ${maxBytes}`,
     );
   return { parts, messages };
 }

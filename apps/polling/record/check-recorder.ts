@@ -106,11 +106,11 @@ export class CheckRecorder {
 
   private async append(one: WatchChecks, commonGrid: boolean): Promise<Progress> {
     const { search, watch } = one;
-    const { parts, messages, fault, retryAt } = checkMessages(one, this.store.mostBytes, this.now());
+    const { parts, messages, fault, retryAt } = checkMessages(one, this.store.maxBytes, this.now());
     const notBefore = retryAt?.getTime() ?? one.notBefore;
     const intervalMs = watch.intervalSeconds * 1000;
-    const shortestMs = search.shortestSeconds * 1000;
-    const next = nextDue(this.now(), intervalMs, shortestMs, originOf(search.searchKey, commonGrid));
+    const minIntervalMs = search.minIntervalSeconds * 1000;
+    const next = nextDue(this.now(), intervalMs, minIntervalMs, originOf(search.searchKey, commonGrid));
     const nextDueAt = Math.max(next, notBefore ?? 0);
     const subject = subjectOf('CHECKS', watch.accountId, watch.watchId);
     let seq = watch.checkSeq;

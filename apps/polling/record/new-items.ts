@@ -9,7 +9,7 @@ export interface MatchedSourceItem {
 }
 
 /** Maximum number of items that one check of one watch keeps: the newest ones. */
-export const MOST_KEPT = 1_000;
+export const MAX_KEPT = 1_000;
 /** Publishers set the dates of articles: an article can appear this long after its own date and still be new. */
 const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
@@ -55,7 +55,7 @@ export function selectNewItems(
     const isOld = isBaseline || isBeforeWatch(one.item, baselineAt, watch, facts);
     const isKept = !isOld || (watch.backfill && (isBaseline || !one.item.happenedAt));
     if (!isKept) remembered.push(one.item.itemId);
-    else if (kept.length < MOST_KEPT) kept.push({ ...one, backfilled: isOld });
+    else if (kept.length < MAX_KEPT) kept.push({ ...one, backfilled: isOld });
     else {
       remembered.push(one.item.itemId);
       overflow += 1;

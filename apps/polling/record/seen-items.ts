@@ -65,7 +65,7 @@ export async function pruneSeenItems(database: Database): Promise<void> {
 }
 
 /** Number of the latest items that a connector gets, to know where to stop paging. */
-const LATEST = 1000;
+const MAX_LATEST_ITEMS = 1000;
 
 /**
  * Returns whether every due watch of the search has seen the item in a completely stored check: everything older than
@@ -79,7 +79,7 @@ export async function seenByAll(database: Database, search: DueSearch): Promise<
        CROSS JOIN LATERAL (SELECT item_id FROM seen_items
          WHERE watch_id = w.watch_id AND seen_at <= w.covered_until ORDER BY seen_at DESC LIMIT $3) s
      WHERE w.watch_id = ANY($1) GROUP BY s.item_id HAVING count(*) = $2`,
-    [watchIds, watchIds.length, LATEST],
+    [watchIds, watchIds.length, MAX_LATEST_ITEMS],
   );
   const known = new Set(rows.map((row) => row.item_id));
   return (itemId) => known.has(itemId);

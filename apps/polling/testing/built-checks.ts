@@ -37,7 +37,7 @@ export function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch 
     state: {},
     stateAt: undefined,
     failures: 0,
-    shortestSeconds: 600,
+    minIntervalSeconds: 600,
     watches: [],
   };
 }

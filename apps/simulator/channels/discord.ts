@@ -23,7 +23,7 @@ export const discord: ChatService = {
   },
 };
 
-const LIMITS: readonly [key: string, most: number][] = [
+const LIMITS: readonly [key: string, max: number][] = [
   ['title', 256],
   ['description', 4096],
 ];
@@ -35,7 +35,7 @@ function read(body: Record<string, unknown>): Reading {
   const isLong =
     content.length > 2000 ||
     embeds.length > 10 ||
-    embeds.some((embed) => LIMITS.some(([key, most]) => textIn(embed[key]).length > most)) ||
+    embeds.some((embed) => LIMITS.some(([key, max]) => textIn(embed[key]).length > max)) ||
     embeds.some((embed) => nested(embed, 'author', 'name').length > 256) ||
     embeds.some((embed) => nested(embed, 'footer', 'text').length > 2048) ||
     embeds.some((embed) => objectsIn(embed['fields']).length > 25) ||

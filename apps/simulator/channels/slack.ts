@@ -49,11 +49,11 @@ function blockFault(block: Record<string, unknown>, texts: string[], pings: stri
   }
 }
 
-function plainFault(value: unknown, most: number, texts: string[]): boolean {
+function plainFault(value: unknown, max: number, texts: string[]): boolean {
   const object = (value ?? {}) as Record<string, unknown>;
   const text = textIn(object['text']);
   texts.push(text);
-  return object['type'] !== 'plain_text' || text.length < 1 || text.length > most;
+  return object['type'] !== 'plain_text' || text.length < 1 || text.length > max;
 }
 
 function richFault(section: Record<string, unknown>, texts: string[], pings: string[]): boolean {

@@ -3,7 +3,7 @@ import { answer } from '../context.js';
 import { TEAMS_MESSAGE } from './adaptive-card.js';
 import { objectsIn, textIn, type ChatService, type Reading } from './chat-service.js';
 
-const MOST_BYTES = 28 * 1024;
+const MAX_BYTES = 28 * 1024;
 const isMessage = new Ajv({ strict: true, allowUnionTypes: true }).compile(TEAMS_MESSAGE);
 
 /** Webhooks of Teams' workflows ("When a Teams webhook request is received"): a message with Adaptive Cards. */
@@ -23,7 +23,7 @@ function read(body: Record<string, unknown>): Reading {
   const cards = objectsIn(body['attachments']).map(
     ({ content }) => (content ?? {}) as Record<string, unknown>,
   );
-  const isWrong = !isMessage(body) || Buffer.byteLength(JSON.stringify(body)) > MOST_BYTES;
+  const isWrong = !isMessage(body) || Buffer.byteLength(JSON.stringify(body)) > MAX_BYTES;
   // Teams notifies a person only if an entity of the card names the person.
   const pings = cards.flatMap(({ msteams }) => objectsIn((msteams as { entities?: unknown })?.entities));
   return {

@@ -63,10 +63,10 @@ export function typosBetween(a: string, b: string): number {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + same);
+      let min = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + same);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, before[j - 2]! + 1);
-      row.push(least);
+        min = Math.min(min, before[j - 2]! + 1);
+      row.push(min);
     }
     [before, last] = [last, row];
   }

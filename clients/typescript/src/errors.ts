@@ -56,7 +56,7 @@ export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';
 }
 
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /** The error that a response with a status of 400 or more describes. */
 export async function errorOf(response: Response): Promise<EarshotError> {
@@ -69,7 +69,7 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   };
   if (typeof body?.error === 'string')
     return new EarshotError(body.error, { ...shared, code: body.code ?? 'UNKNOWN', details: body.details });
-  const said = text.trim().slice(0, LONGEST_MESSAGE) || response.statusText || 'no message';
+  const said = text.trim().slice(0, MAX_MESSAGE_LENGTH) || response.statusText || 'no message';
   return new EarshotError(`HTTP ${response.status}: ${said}`, { ...shared, code: 'UNKNOWN' });
 }
 

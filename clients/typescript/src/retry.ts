@@ -1,7 +1,7 @@
 import { EarshotConnectionError, EarshotError } from './errors.js';
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 8000;
+const MAX_WAIT_MS = 8000;
 const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 export interface RetryOptions {
@@ -48,8 +48,8 @@ function isPassing({ status, code }: EarshotError, isRepeatable: boolean): boole
 
 /** A random time between half of the wait and the whole wait, so that many clients do not retry at the same time. */
 export function backoffMs(tried: number): number {
-  const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
-  return most / 2 + Math.random() * (most / 2);
+  const max = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tried);
+  return max / 2 + Math.random() * (max / 2);
 }
 
 /** @throws the reason of the signal when it aborts */

@@ -9,7 +9,7 @@ export interface ServerSentEvent {
 }
 
 /** Earshot sends no longer line or event. Without this limit, another server could fill the memory. */
-const LONGEST_EVENT = 4 * 1024 * 1024;
+const MAX_EVENT_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Reads the events of a response as the HTML standard describes them.
@@ -33,7 +33,7 @@ export async function* serverSentEvents(
       // A carriage return at the end may be the first half of a line break.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';
-      if (rest.length > LONGEST_EVENT) throw new Error('an event of the stream is too large');
+      if (rest.length > MAX_EVENT_LENGTH) throw new Error('an event of the stream is too large');
       for (const line of lines) {
         const event = fields.take(line);
         if (event) yield event;
@@ -55,7 +55,7 @@ class EventFields {
   take(line: string): ServerSentEvent | undefined {
     if (line === '') return this.end();
     this.size += line.length;
-    if (this.size > LONGEST_EVENT) throw new Error('an event of the stream is too large');
+    if (this.size > MAX_EVENT_LENGTH) throw new Error('an event of the stream is too large');
     const colon = line.indexOf(':');
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');

@@ -16,9 +16,9 @@ export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-const LONGEST_HEADER = 1000;
+const MAX_HEADER_LENGTH = 1000;
 /** A header has two during a rotation of the secret. */
-const MOST_SIGNATURES = 5;
+const MAX_SIGNATURES = 5;
 
 /**
  * Checks the signature and age of a webhook delivery, in constant time.
@@ -73,9 +73,9 @@ function signatureOf(header: string | undefined): Signature {
     throw new WebhookVerificationError(
       'X-Signature has the legacy form without a time; set signatureVersion of the account to v1',
     );
-  const parts = header.length > LONGEST_HEADER ? [] : header.split(',').map((part) => part.trim());
+  const parts = header.length > MAX_HEADER_LENGTH ? [] : header.split(',').map((part) => part.trim());
   const timestamp = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2);
-  const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).slice(0, MOST_SIGNATURES);
+  const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).slice(0, MAX_SIGNATURES);
   if (timestamp === undefined || signatures.length === 0)
     throw new WebhookVerificationError('X-Signature does not have the form t=<seconds>,v1=<hex>');
   return { timestamp, signatures: signatures.map((part) => bytesOf(part.slice(3))) };

@@ -9,7 +9,7 @@ import { verifyWebhook, WebhookVerificationError, type Envelope } from '#client'
 const { EARSHOT_SIGNING_SECRET: secret = '', PORT = '9000' } = process.env;
 if (secret === '') throw new Error('EARSHOT_SIGNING_SECRET is missing');
 
-const LARGEST_BODY = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 const REMEMBERED_IDS = 10_000;
 /** An event can arrive more than once. A program with several processes needs a table instead. */
 const handled = new Set<string>();
@@ -24,7 +24,7 @@ const server = createServer(async (request, response) => {
   let size = 0;
   for await (const chunk of request) {
     size += (chunk as Buffer).length;
-    if (size > LARGEST_BODY) return void response.writeHead(413).end();
+    if (size > MAX_BODY_BYTES) return void response.writeHead(413).end();
     chunks.push(chunk as Buffer);
   }
   try {

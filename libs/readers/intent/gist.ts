@@ -14,7 +14,7 @@ export const GIST_INTENTS = [
 ] as const satisfies readonly Intent[];
 
 /** The minimum probability of each intent. If it is not reached, the intent is `other`. */
-const LEAST: Readonly<Record<(typeof GIST_INTENTS)[number], number>> = {
+const MIN_PROBABILITY: Readonly<Record<(typeof GIST_INTENTS)[number], number>> = {
   other: 0,
   promotion: 0.5,
   buy_intent: 0.4,
@@ -146,8 +146,8 @@ export function gistInput(marked: string, embedding: Float32Array, mood: Mood): 
 /** The intent that the text as a whole shows. */
 export function gistOf(network: Network, input: Float32Array): (typeof GIST_INTENTS)[number] {
   const parts = softmax(networkOutputs(network, input));
-  let [best, most] = [0, 0];
-  for (const [at, part] of parts.entries()) if (part > most) [best, most] = [at, part];
+  let [best, max] = [0, 0];
+  for (const [at, part] of parts.entries()) if (part > max) [best, max] = [at, part];
   const intent = GIST_INTENTS[best] ?? 'other';
-  return most < LEAST[intent] ? 'other' : intent;
+  return max < MIN_PROBABILITY[intent] ? 'other' : intent;
 }

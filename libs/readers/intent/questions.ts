@@ -2,7 +2,7 @@ import { SUBJECT } from '../text/names.js';
 import { sentencesOf } from '../text/sentences.js';
 import { anyOf } from './rule.js';
 
-const MOST_SENTENCES = 20;
+const MAX_SENTENCES = 20;
 const LINK = 'http';
 
 /** Beginnings of questions. A greeting or a name may precede them. */
@@ -56,7 +56,7 @@ export function questionIn(text: string): string | undefined {
   const explicit = EXPLICIT.exec(text)?.[0];
   if (explicit !== undefined && !explicit.includes(LINK)) return explicit;
   return sentencesOf(text)
-    .slice(0, MOST_SENTENCES)
+    .slice(0, MAX_SENTENCES)
     .find(
       (sentence) =>
         sentence.endsWith('?') &&

@@ -32,7 +32,7 @@ export interface IntentReading {
 
 /** Only the beginning of a text is read, because it usually contains the intent. */
 const READ_CHARACTERS = 800;
-const MOST_QUOTED = 120;
+const MAX_QUOTE_LENGTH = 120;
 const PRAISE_SCORE = 0.5;
 const COMPLAINT_SCORE = -0.4;
 
@@ -100,7 +100,7 @@ function byWords(source: string, title: string, text: string): IntentReading {
 
 function quoted(words: string): string {
   const trimmed = words.trim();
-  return trimmed.length > MOST_QUOTED
-    ? `“${trimmed.slice(0, MOST_QUOTED).toWellFormed()} …”`
+  return trimmed.length > MAX_QUOTE_LENGTH
+    ? `“${trimmed.slice(0, MAX_QUOTE_LENGTH).toWellFormed()} …”`
     : `“${trimmed}”`;
 }

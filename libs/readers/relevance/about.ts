@@ -7,7 +7,7 @@ export interface About {
   unwanted: ReadonlySet<string>;
 }
 
-const MOST_ABOUT_CHARACTERS = 2_000;
+const MAX_ABOUT_CHARACTERS = 2_000;
 /** Words that begin an excluding part of a description. It ends with the sentence or with one of `INCLUDES`. */
 const EXCLUDES =
   /\b(?:not|no|never|don't|do not|ignore|ignores?|ignoring|exclude|excluding|excludes?|except|without|skip|skipping|drop|avoid|omit|irrelevant|unrelated|unlike|rather than|instead of|other than|leave out|filter out|discard|reject|nothing)\b/u;
@@ -25,7 +25,7 @@ const EMPTY_WORDS = new Set(
 
 /** Reads the user's description. Returns undefined if it contains no usable words. */
 export function readAbout(about: string | undefined): About | undefined {
-  const text = lowered(normalised(about ?? '', MOST_ABOUT_CHARACTERS));
+  const text = lowered(normalised(about ?? '', MAX_ABOUT_CHARACTERS));
   const wanted = new Set<string>();
   const unwanted = new Set<string>();
   for (const sentence of text.split(/[.!?;\n]+\s*|\s[—–-]\s/u))

@@ -21,16 +21,16 @@ export function readRelevance(
 ): Relevance {
   const observations = observe(text, subject);
   let sum = weights[SIGNAL_NAMES.indexOf('bias')] ?? 0;
-  let most: { name: SignalName; gain: number; observation: Observation }[] = [];
+  let strongest: { name: SignalName; gain: number; observation: Observation }[] = [];
   for (const [name, observation] of observations) {
     const gain = (weights[SIGNAL_NAMES.indexOf(name)] ?? 0) * observation.size;
     sum += gain;
-    most.push({ name, gain, observation });
+    strongest.push({ name, gain, observation });
   }
   const relevance = Math.round(logistic(sum) * 100);
   const side = relevance >= 50 ? 1 : -1;
-  most = most.filter(({ gain }) => gain * side > 0).sort((a, b) => (b.gain - a.gain) * side);
-  const [first] = most;
+  strongest = strongest.filter(({ gain }) => gain * side > 0).sort((a, b) => (b.gain - a.gain) * side);
+  const [first] = strongest;
   return { relevance, reason: first ? REASONS[first.name](first.observation.evidence) : NOTHING[side] };
 }
 

@@ -48,9 +48,9 @@ const CAPITAL = /^\p{Lu}/u;
 /** Words before the name of a place. */
 const AT_A_PLACE = /(?:^|\s)(?:at|in|to|from|inside|@) (?:the )?[#@]?$/u;
 const PLACE_PREPOSITIONS: ReadonlySet<string> = new Set(['at', 'in', 'to', 'inside']);
-const MOST_EVIDENCE = 120;
-const MOST_WORDS = 600;
-const MOST_OBSERVED_PLACES = 8;
+const MAX_EVIDENCE_LENGTH = 120;
+const MAX_WORDS = 600;
+const MAX_OBSERVED_PLACES = 8;
 
 /** Observes every signal in a text. */
 export function observe(text: RelevanceText, subject: RelevanceSubject): Observations {
@@ -62,7 +62,7 @@ export function observe(text: RelevanceText, subject: RelevanceSubject): Observa
   };
   const words = wordsOf(text.plain, text.lower);
   observeNames(text, subject, note);
-  for (const place of text.places.slice(0, MOST_OBSERVED_PLACES))
+  for (const place of text.places.slice(0, MAX_OBSERVED_PLACES))
     observePlace(text, subject, place, words, note);
   observeContext(text, subject, words, note);
   return found;
@@ -242,7 +242,9 @@ function observeContext(
 }
 
 function shortened(evidence: string): string {
-  return evidence.length > MOST_EVIDENCE ? `${evidence.slice(0, MOST_EVIDENCE).toWellFormed()} …` : evidence;
+  return evidence.length > MAX_EVIDENCE_LENGTH
+    ? `${evidence.slice(0, MAX_EVIDENCE_LENGTH).toWellFormed()} …`
+    : evidence;
 }
 
 function quoted(found: readonly string[]): string {
@@ -255,7 +257,7 @@ function quoted(found: readonly string[]): string {
 function wordsOf(plain: string, lower: string): Word[] {
   const words: Word[] = [];
   for (const match of plain.matchAll(WORD)) {
-    if (words.length >= MOST_WORDS) break;
+    if (words.length >= MAX_WORDS) break;
     const end = match.index + match[0].length;
     words.push({
       text: match[0],

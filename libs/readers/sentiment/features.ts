@@ -19,7 +19,7 @@ export interface Tokens {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const NEGATED_MARK = 0x9e3779b9;
-const CHARACTER_GRAM = { least: 3, most: 5 };
+const CHARACTER_GRAM = { min: 3, max: 5 };
 
 export function tokenise(text: string): Tokens {
   const written = tokensOf(text);
@@ -53,15 +53,15 @@ function wordGrams(words: readonly string[]): Uint32Array {
 }
 
 function characterGrams(text: string): Uint32Array {
-  const { least, most } = CHARACTER_GRAM;
-  const grams = new Uint32Array(text.length * (most - least + 1));
+  const { min, max } = CHARACTER_GRAM;
+  const grams = new Uint32Array(text.length * (max - min + 1));
   let count = 0;
-  for (let start = 0; start + least <= text.length; start++) {
+  for (let start = 0; start + min <= text.length; start++) {
     let hash = FNV_OFFSET;
-    const end = Math.min(text.length, start + most);
+    const end = Math.min(text.length, start + max);
     for (let at = start; at < end; at++) {
       hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
-      if (at - start + 1 >= least) grams[count++] = bucket(hash, CHARACTER_BUCKETS);
+      if (at - start + 1 >= min) grams[count++] = bucket(hash, CHARACTER_BUCKETS);
     }
   }
   return grams.subarray(0, count);

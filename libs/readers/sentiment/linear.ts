@@ -39,8 +39,8 @@ export function linearMood({ rows, scale, dense }: LinearModel, groups: Groups, 
 }
 
 export function logSoftmax([a, b, c]: Mood): Mood {
-  const most = Math.max(a, b, c);
-  const log = most + Math.log(Math.exp(a - most) + Math.exp(b - most) + Math.exp(c - most));
+  const max = Math.max(a, b, c);
+  const log = max + Math.log(Math.exp(a - max) + Math.exp(b - max) + Math.exp(c - max));
   return [a - log, b - log, c - log];
 }
 

@@ -28,8 +28,8 @@ export function networkOutputs(
 
 /** Probabilities from outputs. */
 export function softmax(outputs: readonly number[]): number[] {
-  const most = Math.max(...outputs);
-  const parts = outputs.map((output) => Math.exp(output - most));
+  const max = Math.max(...outputs);
+  const parts = outputs.map((output) => Math.exp(output - max));
   const total = parts.reduce((sum, part) => sum + part, 0);
   return parts.map((part) => part / total);
 }

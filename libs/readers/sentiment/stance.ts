@@ -37,8 +37,8 @@ export function moodReading(mood: Mood, contrast: readonly number[] = []): Senti
   const score = positive - negative;
   if (isMixed(contrast) && Math.abs(score) < BALANCE)
     return { sentiment: 'mixed', sentimentScore: rounded(score / 2) };
-  const most = Math.max(negative, neutral, positive);
-  const sentiment = most === neutral ? 'neutral' : most === positive ? 'positive' : 'negative';
+  const max = Math.max(negative, neutral, positive);
+  const sentiment = max === neutral ? 'neutral' : max === positive ? 'positive' : 'negative';
   return { sentiment, sentimentScore: rounded(score) };
 }
 

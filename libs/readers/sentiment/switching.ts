@@ -92,7 +92,7 @@ const HYPOTHETICAL =
 /** Words of sport and elections. In such sentences, "beats" is not about products. */
 const CONTEST =
   /\d-\d|\b(?:match(?:es)?|season|league|championship|playoffs?|semi-?finals?|tournament|cup|polls?|election|vote[ds]?|goals?|scored?)\b/u;
-const MOST_SENTENCES = 40;
+const MAX_SENTENCES = 40;
 
 /**
  * Finds statements about changes to or from the subject and comparisons with it ("leaving § for Acme", "§ is better
@@ -101,7 +101,7 @@ const MOST_SENTENCES = 40;
  */
 export function switchingIn(sentences: readonly string[]): Switching[] {
   const found: Switching[] = [];
-  for (const sentence of sentences.slice(0, MOST_SENTENCES)) {
+  for (const sentence of sentences.slice(0, MAX_SENTENCES)) {
     if (!sentence.includes(SUBJECT) || isQuestion(sentence) || CONTEST.test(sentence)) continue;
     const hit = firstOf(sentence);
     if (hit) found.push(hit);

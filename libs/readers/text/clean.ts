@@ -2,9 +2,9 @@
  * The reader reads this many characters of a text, so that the time is limited. The beginning usually shows the meaning
  * of a post.
  */
-export const MOST_CHARACTERS = 4_000;
+export const MAX_CHARACTERS = 4_000;
 /** The reader reads this many characters of a title. */
-export const MOST_TITLE_CHARACTERS = 500;
+export const MAX_TITLE_CHARACTERS = 500;
 
 /** Characters without width and marks of direction. They could hide words from the reader. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
@@ -16,11 +16,11 @@ const HANDLE = /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,59}(?:@[\p{L}
  * The beginning of a text in a normal form: without invisible characters and full-width forms, with single spaces. Case
  * is kept.
  */
-export function normalised(text: string, most = MOST_CHARACTERS): string {
-  const beginning = text.length > most ? text.slice(0, most) : text;
+export function normalised(text: string, max = MAX_CHARACTERS): string {
+  const beginning = text.length > max ? text.slice(0, max) : text;
   if (!NOT_ASCII.test(beginning)) return folded(beginning);
   const plain = beginning.toWellFormed().replace(INVISIBLE, '').normalize('NFKC');
-  return folded(plain.replace(INVISIBLE, '').replace(/[’‘ʼ]/g, "'")).slice(0, most);
+  return folded(plain.replace(INVISIBLE, '').replace(/[’‘ʼ]/g, "'")).slice(0, max);
 }
 
 /** The text with `http` for each link and `@user` for each name, as in the training data of the models. */
@@ -32,7 +32,7 @@ export function withoutNames(text: string): string {
 /** The text, with the title before it if the author wrote the title. */
 export function authorsWords(item: { title: string; text: string; titleOfParent: boolean }): string {
   const text = normalised(item.text);
-  const title = item.titleOfParent ? '' : normalised(item.title, MOST_TITLE_CHARACTERS);
+  const title = item.titleOfParent ? '' : normalised(item.title, MAX_TITLE_CHARACTERS);
   if (title === '' || text.startsWith(title.replace(/(?:\.\.\.)$/, ''))) return text;
   return text === '' ? title : `${title} — ${text}`;
 }

@@ -10,8 +10,8 @@ export interface Place {
 }
 
 /** Maximum number of names of a subject that are searched for. */
-export const MOST_NAMES = 60;
-const MOST_PLACES = 50;
+export const MAX_NAMES = 60;
+const MAX_PLACES = 50;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}_]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -19,7 +19,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 /** The names in the form that `placesOf` looks for: lower case, without # and @, longest first. */
 export function searchableNames(names: readonly string[]): string[] {
   const wanted = new Set<string>();
-  for (const name of names.slice(0, MOST_NAMES)) {
+  for (const name of names.slice(0, MAX_NAMES)) {
     const plain = lowered(name.normalize('NFKC').slice(0, 200))
       .replace(/^["'#@$\s]+|["'\s]+$/g, '')
       .replace(/\s+/g, ' ');
@@ -37,7 +37,7 @@ export function placesOf(lower: string, names: readonly string[]): Place[] {
   for (const name of names)
     for (
       let at = lower.indexOf(name);
-      at >= 0 && places.length < MOST_PLACES;
+      at >= 0 && places.length < MAX_PLACES;
       at = lower.indexOf(name, at + name.length)
     ) {
       const place = { start: at, end: at + name.length };

@@ -1,8 +1,8 @@
-const MOST_PARTS = 60;
+const MAX_PARTS = 60;
 
 /** The sentences of a text, with their final punctuation mark. */
 export function sentencesOf(text: string): string[] {
-  return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MOST_PARTS).filter((part) => part !== '');
+  return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MAX_PARTS).filter((part) => part !== '');
 }
 
 /** The clauses of a text that a contrast separates ("great screen, but the battery is bad"). */
@@ -10,7 +10,7 @@ export function contrastsOf(text: string): string[] {
   return text
     .split(
       /(?<=[.!?;])\s+|,?\s(?=(?:but|although|though|while|whereas|however|yet|unfortunately|sadly)\b)/iu,
-      MOST_PARTS,
+      MAX_PARTS,
     )
     .filter((part) => part !== '');
 }

@@ -1,6 +1,6 @@
 const WORD = /(?<![\p{L}\p{N}#@_'])\p{L}{3,24}(?![\p{L}\p{N}_])/gu;
-const LEAST_USES = 3;
-const LEAST_PART = 0.5;
+const MIN_USES = 3;
+const MIN_LOWER_CASE_SHARE = 0.5;
 
 /** Words that posts often write in lower case, sorted. */
 export function ordinaryWords(texts: readonly string[]): string[] {
@@ -14,7 +14,7 @@ export function ordinaryWords(texts: readonly string[]): string[] {
       uses.set(lower, counts);
     }
   return [...uses]
-    .filter(([, { all, lower }]) => lower >= LEAST_USES && lower >= all * LEAST_PART)
+    .filter(([, { all, lower }]) => lower >= MIN_USES && lower >= all * MIN_LOWER_CASE_SHARE)
     .map(([word]) => word)
     .sort();
 }

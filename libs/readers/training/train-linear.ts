@@ -93,9 +93,9 @@ function errorsOf(
     }
     sums[kind] = sum;
   }
-  const most = Math.max(...sums);
+  const max = Math.max(...sums);
   let total = 0;
-  for (let kind = 0; kind < 3; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - most);
+  for (let kind = 0; kind < 3; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - max);
   for (let kind = 0; kind < 3; kind++) sums[kind] = (sums[kind] as number) / total - (kind === label ? 1 : 0);
   return sums;
 }

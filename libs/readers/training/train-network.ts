@@ -109,9 +109,9 @@ class Gradients {
         sum += (this.active[unit] as number) * (second[row + unit] as number);
       sums[kind] = sum;
     }
-    const most = Math.max(...sums);
+    const max = Math.max(...sums);
     let total = 0;
-    for (let kind = 0; kind < outputs; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - most);
+    for (let kind = 0; kind < outputs; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - max);
     for (let kind = 0; kind < outputs; kind++)
       sums[kind] = (sums[kind] as number) / total - (kind === label ? 1 : 0);
     return sums;

@@ -8,7 +8,7 @@ import { REFUSALS, refusalOf } from './refusals.js';
 /** Some answers took 70 s, because engines may think and search repeatedly. A claim on a search lasts 180 s. */
 const DEADLINE_MS = 90_000;
 /** If less time is left, Earshot does not ask a paused engine to continue, because the engine would not finish. */
-const SHORTEST_TURN_MS = 5_000;
+const MIN_TURN_MS = 5_000;
 const MAX_PAUSES = 3;
 /** The wait if an engine asks Earshot to wait but does not say how long. */
 const RATE_LIMIT_WAIT_MS = 30_000;
@@ -76,7 +76,7 @@ async function takeTurns(
   let said: readonly unknown[] = [];
   for (let pauses = 0; ; pauses += 1) {
     const deadlineMs = Math.ceil(endsAt - performance.now());
-    if (pauses > MAX_PAUSES || deadlineMs < SHORTEST_TURN_MS) throw brokenOff(engine, 'pause_turn');
+    if (pauses > MAX_PAUSES || deadlineMs < MIN_TURN_MS) throw brokenOff(engine, 'pause_turn');
     const response = await http.request({
       method: 'POST',
       url: api.url(question.model),

@@ -21,7 +21,7 @@ export type BrandDomains = Readonly<Record<string, readonly string[]>>;
 /** Hosts whose addresses redirect to the cited page. Gemini's citations have the page's domain as their title. */
 const REDIRECTS = new Set(['vertexaisearch.cloud.google.com']);
 /** Shorter names occur inside too many other words: `arc` in `search`. */
-const SHORTEST_INSIDE = 4;
+const MIN_INNER_LENGTH = 4;
 
 /**
  * Determines which brands an answer mentions and cites. Has no side effects, so brands that are added later can also be
@@ -87,7 +87,7 @@ function bearsName(host: string, brand: string): boolean {
   const labels = host.split('.').slice(0, -1);
   return labels.some((label) => {
     const parts = label.split('-').map(lettersOf);
-    if (name.length >= SHORTEST_INSIDE && parts.join('').includes(name)) return true;
+    if (name.length >= MIN_INNER_LENGTH && parts.join('').includes(name)) return true;
     return parts.some((_, from) => parts.some((__, to) => parts.slice(from, to + 1).join('') === name));
   });
 }

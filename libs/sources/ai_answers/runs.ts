@@ -39,7 +39,7 @@ const VERSION = 1;
 /** Older changes are removed. No watch has a longer interval, so every watch has reported them. */
 const KEPT_MS = 31 * 86_400_000;
 /** The limit for each engine. It is low because each run contains a whole answer. */
-const MOST_NEWS = 10;
+const MAX_NEWS = 10;
 
 /** The run of an answer, compared with the engine's last one. */
 export function runOf(
@@ -90,7 +90,7 @@ export function withRuns(history: History, runs: readonly Run[], now: Date): His
     const old = known.news.filter(
       ({ answeredAt }) => Date.parse(answeredAt) < now.getTime() - KEPT_MS,
     ).length;
-    const count = Math.max(old, known.news.length - MOST_NEWS);
+    const count = Math.max(old, known.news.length - MAX_NEWS);
     const last = known.news[count - 1];
     if (last) missedUntil = Math.max(missedUntil ?? 0, Date.parse(last.answeredAt));
     engines[engine] = { ...known, news: known.news.slice(Math.max(0, count)) };

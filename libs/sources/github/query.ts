@@ -42,7 +42,7 @@ export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
       key: 'language',
       wanted: 'a programming language such as "TypeScript"',
       valid: (text) => LANGUAGE.test(text),
-      most: 1,
+      max: 1,
     }),
     ...faultsOfTexts(criteria, {
       key: 'kinds',

@@ -30,7 +30,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
       key: 'community',
       wanted: 'a community such as "technology@lemmy.world", or a list of them',
       valid: (text) => COMMUNITY.test(communityOf(text)),
-      most: MAX_COMMUNITIES,
+      max: MAX_COMMUNITIES,
     }),
     ...faultsOfSort('lemmy', criteria, ['newest']),
   ];

@@ -20,7 +20,7 @@ interface Kept {
 const KEPT_MS = 6 * 3_600_000;
 const SITES_KEPT = 200;
 // Lemmy has about 180 languages. Entries beyond this limit and longer codes are ignored.
-const MOST_LANGUAGES = 500;
+const MAX_LANGUAGES = 500;
 const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 
 /**
@@ -49,7 +49,7 @@ async function readSite(context: FetchContext, instance: Instance): Promise<Site
 }
 
 function languagesOf(value: unknown): Map<number, string> {
-  const entries = (listOf(value) ?? []).slice(0, MOST_LANGUAGES).flatMap((entry) => {
+  const entries = (listOf(value) ?? []).slice(0, MAX_LANGUAGES).flatMap((entry) => {
     const language = recordOf(entry);
     const [id, code] = [numberOf(language?.['id']), textOf(language?.['code'])];
     // "und" means that the language is not specified.

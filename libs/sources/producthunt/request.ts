@@ -40,7 +40,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
       key: 'topic',
       wanted: 'a topic as written in its address, such as "developer-tools", or a list of them',
       valid: (text) => /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(text),
-      most: MAX_TOPICS,
+      max: MAX_TOPICS,
     }),
     ...faultsOfSort('producthunt', criteria, ['newest']),
   ];

@@ -30,9 +30,9 @@ export interface FeedTrouble {
 }
 
 const FEEDS_KEPT = 5_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 15 * 60_000;
+const MAX_WAIT_MS = 15 * 60_000;
 /** All searches share a response of the last five seconds. */
 const MOMENT_MS = 5_000;
 
@@ -44,7 +44,7 @@ export class FeedCache {
   constructor(private readonly context: FetchContext) {
     this.troubles = sessionCache<FeedTrouble>(context, 'rss.troubles', FEEDS_KEPT);
     const kept = context.session.get('rss.answers') as LRUCache<string, CachedFeed> | undefined;
-    this.answers = kept ?? new LRUCache({ maxSize: MOST_BYTES, sizeCalculation: sizeOf });
+    this.answers = kept ?? new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: sizeOf });
     context.session.set('rss.answers', this.answers);
   }
 
@@ -65,8 +65,8 @@ export class FeedCache {
     const answer = this.answers.get(feedUrl);
     if (!answer) return undefined;
     const { intervalSeconds = 0, since, now } = this.context;
-    const leastMs = since === undefined ? MOMENT_MS : Math.max(answer.publisherWaitMs, MOMENT_MS);
-    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, leastMs) ? answer : undefined;
+    const minMs = since === undefined ? MOMENT_MS : Math.max(answer.publisherWaitMs, MOMENT_MS);
+    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, minMs) ? answer : undefined;
   }
 
   /** Why the feed gets no requests at the moment; undefined if it may be requested. */
@@ -77,7 +77,7 @@ export class FeedCache {
 
   failed(feedUrl: string, { kind, message: reason, statusCode }: UpstreamError): void {
     const failures = (this.troubles.get(feedUrl)?.failures ?? 0) + 1;
-    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
+    const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
     const until = this.context.now.getTime() + waitMs;
     this.troubles.set(feedUrl, { failures, until, kind, reason, statusCode });
   }

@@ -29,7 +29,7 @@ const ACCEPT =
 const GONE_MS = 24 * 3_600_000;
 const GONE_KEPT = 5_000;
 const HOSTS_KEPT = 5_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** The limit for one server. */
 const REQUESTS_AT_ONCE = 4;
 // These errors mean that the redirect was a mistake or is outdated. Then the old address is requested again.
@@ -208,7 +208,7 @@ async function requestFeed(
           },
           accept: [304],
           redirects: 'follow',
-          maxBytes: MOST_BYTES,
+          maxBytes: MAX_BYTES,
         });
       } catch (error) {
         if (error instanceof UpstreamError) server.noteFault(error);

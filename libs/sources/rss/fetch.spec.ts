@@ -229,13 +229,13 @@ describe('reading a feed', () => {
     });
 
     it('sends one server only a few requests at the same time', async () => {
-      let [underWay, most] = [0, 0];
+      let [underWay, max] = [0, 0];
       const urls = Array.from({ length: 20 }, (_, n) => `${HOST}/${n}`);
       const { http } = fakeUpstream('rss', () => ({ body: feed }));
       const counting = {
         ...http,
         request: async (request: UpstreamRequest) => {
-          most = Math.max(most, (underWay += 1));
+          max = Math.max(max, (underWay += 1));
           await new Promise((resolve) => setImmediate(resolve));
           underWay -= 1;
           return http.request(request);
@@ -245,7 +245,7 @@ describe('reading a feed', () => {
         criteriaOf({ filters: { feed_urls: urls } }),
         fakeContext(counting as UpstreamHttp),
       );
-      expect([fetched.items.length, fetched.warnings, most]).toEqual([20, [], 4]);
+      expect([fetched.items.length, fetched.warnings, max]).toEqual([20, [], 4]);
     });
 
     it.each([

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { FEED_URL, rss, rssItems } from './testing/fixtures.js';
-import { MOST_ENTRIES } from '../shared/shape.js';
+import { MAX_ENTRIES } from '../shared/shape.js';
 import { parseOffThread } from './parse-off-thread.js';
 import { answerOf, parseFeedAnswer } from './parse.js';
 
@@ -30,8 +30,8 @@ describe('a feed that is parsed in a separate thread', () => {
     `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
 
   it('is read up to a limit, newest entries first, and a warning counts the others', async () => {
-    const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
-    expect([items.length, items[0]?.title]).toEqual([MOST_ENTRIES, String(MOST_ENTRIES + 499)]);
+    const { items, warnings } = answerOf(await parse(rss(repeated(MAX_ENTRIES + 500, dated))));
+    expect([items.length, items[0]?.title]).toEqual([MAX_ENTRIES, String(MAX_ENTRIES + 499)]);
     expect(warnings).toEqual([
       `rss: 500 of 10500 items left out: Earshot reads one answer only up to 10000 items`,
     ]);
@@ -66,7 +66,7 @@ describe('a feed that is parsed in a separate thread', () => {
     replace(((...args: Parameters<typeof read>) =>
       String(args[0]).startsWith('/proc/self/task/') ? stat() : read(...args)) as typeof read);
     try {
-      expect((await parse(rss(repeated(MOST_ENTRIES, dated)))).items.length).toBe(MOST_ENTRIES);
+      expect((await parse(rss(repeated(MAX_ENTRIES, dated)))).items.length).toBe(MAX_ENTRIES);
     } finally {
       replace(read);
     }

@@ -21,7 +21,7 @@ const TICK_MS = 100;
  * On a busy machine a thread may have to wait for a processor. A task may take up to this many times its maximum
  * processor time.
  */
-const MOST_WAIT_FACTOR = 10;
+const MAX_WAIT_FACTOR = 10;
 /** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
 const PROC_TICK_MS = 10;
 /** Most feeds are smaller. Larger feeds have another thread, so that they do not delay the small ones. */
@@ -96,7 +96,7 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
           200,
         ),
       );
-    else if (waitedMs >= timeMs * MOST_WAIT_FACTOR)
+    else if (waitedMs >= timeMs * MAX_WAIT_FACTOR)
       task.abort(
         new UpstreamError('timeout', `this machine was too busy to read a feed within ${waitedMs / 1000} s`),
       );

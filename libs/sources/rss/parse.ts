@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ItemSchema } from '#contracts';
-import { MOST_ENTRIES, readEntries } from '../shared/shape.js';
+import { MAX_ENTRIES, readEntries } from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 import { articleOf, repeatedGuidsOf } from './article.js';
 import { parseFeedDate } from './dates.js';
@@ -69,7 +69,7 @@ export function answerOf({ items, warnings }: StoredFeed): FeedAnswer {
 
 /** Sorts the entries of a feed that is longer than the limit, so that the newest ones are read. */
 function newestFirst(entries: readonly FeedEntry[]): readonly FeedEntry[] {
-  if (entries.length <= MOST_ENTRIES) return entries;
+  if (entries.length <= MAX_ENTRIES) return entries;
   const dated = entries.map((entry) => ({ entry, at: present(entry.dates.map(parseFeedDate))[0] ?? '' }));
   return dated.sort((a, b) => b.at.localeCompare(a.at)).map(({ entry }) => entry);
 }

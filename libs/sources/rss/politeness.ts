@@ -1,4 +1,4 @@
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_WAIT_MS = 24 * 3_600_000;
 
 /**
  * The time in ms for which a publisher asks not to be requested again; 0 if it does not ask.
@@ -12,5 +12,5 @@ export function politeMsOf(headers: Readonly<Record<string, string>>, ttl: numbe
   const waits = [Number(maxAge?.[1] ?? 0) * 1000, (ttl ?? 0) * 60_000].filter(
     (ms) => ms > 0 && ms < Infinity,
   );
-  return Math.min(LONGEST_MS, Math.max(0, ...waits));
+  return Math.min(MAX_WAIT_MS, Math.max(0, ...waits));
 }

@@ -1,7 +1,7 @@
 import { criteriaOf } from '../testing/fake-upstream.js';
 import { countryOf, faultsOfSort, faultsOfTexts, filterTexts, sortOf } from './filters.js';
 
-const LANG = { key: 'lang', wanted: 'a language', valid: (text: string) => /^[a-z]{2}$/.test(text), most: 2 };
+const LANG = { key: 'lang', wanted: 'a language', valid: (text: string) => /^[a-z]{2}$/.test(text), max: 2 };
 
 describe('filters of a search', () => {
   it.each([

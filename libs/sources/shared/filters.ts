@@ -21,11 +21,11 @@ export interface TextFilter {
   wanted: string;
   valid(text: string): boolean;
   /** Maximum number of texts, default 20. */
-  most?: number;
+  max?: number;
 }
 
 /** The fault of a filter with texts: a value of another type, an invalid text, or too many texts. */
-export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 20 }: TextFilter): Fault[] {
+export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20 }: TextFilter): Fault[] {
   const value = filterOf(criteria, key);
   if (value === undefined) return [];
   const path = `filters.${key}`;
@@ -36,7 +36,7 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 2
   if (!ofTexts || texts.length === 0) return [{ path, message: `must be ${wanted}` }];
   const bad = texts.find((text) => !valid(text));
   if (bad !== undefined) return [{ path, message: `must be ${wanted}; "${bad}" is not` }];
-  return texts.length > most ? [{ path, message: `at most ${most}` }] : [];
+  return texts.length > max ? [{ path, message: `at most ${max}` }] : [];
 }
 
 /** The fault of a sort order that the source does not support. */

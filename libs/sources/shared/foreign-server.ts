@@ -5,7 +5,7 @@ import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamReque
 
 const SERVERS_KEPT = 5_000;
 /** Several times the size of a page of posts. A larger response could block the process. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 /** The wait if a server asks Earshot to wait but does not say how long. */
 const RATE_LIMIT_WAIT_MS = 30_000;
 
@@ -38,7 +38,7 @@ export class NamedServerClient {
   private get http(): UpstreamHttp {
     const { http } = this.context;
     const marked = (request: UpstreamRequest): UpstreamRequest => ({
-      maxBytes: MOST_BYTES,
+      maxBytes: MAX_BYTES,
       ...request,
       foreign: true,
     });

@@ -52,7 +52,7 @@ export function instanceFaults(criteria: Criteria, example: string): Fault[] {
     key: 'instances',
     wanted: `a list of 1 to ${MAX_INSTANCES} servers, for example "${example}"`,
     valid: (text) => hostOf(text) !== undefined,
-    most: MAX_INSTANCES,
+    max: MAX_INSTANCES,
   });
 }
 

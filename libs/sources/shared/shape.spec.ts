@@ -1,4 +1,4 @@
-import { MOST_ENTRIES, readEntries } from './shape.js';
+import { MAX_ENTRIES, readEntries } from './shape.js';
 
 const readId = (entry: { id: string }) => ({ item: { itemId: entry.id.trim() } });
 
@@ -16,9 +16,9 @@ describe('the entries of an answer', () => {
   });
 
   it('are read up to a limit, and the others are counted', () => {
-    const entries = Array.from({ length: MOST_ENTRIES + 7 }, (_, n) => ({ id: String(n) }));
+    const entries = Array.from({ length: MAX_ENTRIES + 7 }, (_, n) => ({ id: String(n) }));
     const { items, warnings } = readEntries('hackernews', entries, readId);
-    expect(items.length).toBe(MOST_ENTRIES);
+    expect(items.length).toBe(MAX_ENTRIES);
     expect(warnings).toEqual([
       'hackernews: 7 of 10007 items left out: Earshot reads one answer only up to 10000 items',
     ]);

@@ -73,7 +73,7 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
 /** No real upstream sends this many entries in one response. Further entries are ignored. */
-export const MOST_ENTRIES = 10_000;
+export const MAX_ENTRIES = 10_000;
 
 /**
  * Reads at most the first 10,000 entries, and returns each item once. `warnings` counts the entries that cannot be
@@ -98,9 +98,9 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const items = new Map<string, Read>();
   const notes = new Map<string, number>();
   let malformed = 0;
-  const beyond = entries.length - MOST_ENTRIES;
-  if (beyond > 0) notes.set(`left out: Earshot reads one answer only up to ${MOST_ENTRIES} items`, beyond);
-  for (const entry of entries.slice(0, MOST_ENTRIES)) {
+  const beyond = entries.length - MAX_ENTRIES;
+  if (beyond > 0) notes.set(`left out: Earshot reads one answer only up to ${MAX_ENTRIES} items`, beyond);
+  for (const entry of entries.slice(0, MAX_ENTRIES)) {
     const reading = attempt(read, entry);
     if ('item' in reading) {
       if (!items.has(reading.item.itemId)) items.set(reading.item.itemId, reading.item);
@@ -114,7 +114,7 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const warnings = [...notes].map(
     ([note, count]) => `${source}: ${count} of ${entries.length} items ${note}`,
   );
-  if (malformed > 0 && malformed === Math.min(entries.length, MOST_ENTRIES)) {
+  if (malformed > 0 && malformed === Math.min(entries.length, MAX_ENTRIES)) {
     throw unknownShape(source, `items that can be read; ${warnings.join('; ')}`);
   }
   return { items: [...items.values()], warnings };

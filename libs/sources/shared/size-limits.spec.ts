@@ -9,9 +9,9 @@ const text = fc.string({
 describe('a text that is cut', () => {
   it('fits, is the beginning of the text, and is well-formed', () => {
     fc.assert(
-      fc.property(text, fc.nat(200), (value, most) => {
-        const kept = cutText(value, most);
-        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(most);
+      fc.property(text, fc.nat(200), (value, max) => {
+        const kept = cutText(value, max);
+        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(max);
         expect(kept.isWellFormed()).toBe(true);
         expect(value.toWellFormed().startsWith(kept)).toBe(true);
       }),

@@ -20,12 +20,12 @@ interface JsonLimits {
   entries: number;
 }
 
-const SMALLEST: JsonLimits = { topBytes: 2048, nestedBytes: 256, entries: 10 };
+const MIN_LIMITS: JsonLimits = { topBytes: 2048, nestedBytes: 256, entries: 10 };
 /** The first stage does not change typical values. */
 const STAGES: readonly JsonLimits[] = [
   { topBytes: TEXT_BYTES, nestedBytes: 8192, entries: 100 },
   { topBytes: 16_384, nestedBytes: 1024, entries: 50 },
-  SMALLEST,
+  MIN_LIMITS,
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
@@ -64,7 +64,7 @@ export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   }
   // This happens only with deeply nested lists, which no real upstream sends.
   const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
-  return { ...cutWith(SMALLEST, flat as Value), cut: true };
+  return { ...cutWith(MIN_LIMITS, flat as Value), cut: true };
 }
 
 function cutWith<Value extends object>(limits: JsonLimits, value: Value): CutJson<Value> {

@@ -11,7 +11,7 @@ export const QUOTA = 'requests';
 export const nextReset = nextMidnightIn('UTC');
 
 const API = 'https://api.stackexchange.com/2.3';
-const LONGEST_WAIT_SECONDS = 86_400;
+const MAX_WAIT_SECONDS = 86_400;
 
 /** One request: its path and parameters. */
 export interface Question {
@@ -99,7 +99,7 @@ function throttled(answered: string, message: string): UpstreamError {
   const found = /in (\d{1,9}) seconds/.exec(message)?.[1];
   if (found === undefined)
     return new UpstreamError('rate_limited', `${answered}: too many requests, asked to wait`, 400);
-  const seconds = Math.min(Number(found), LONGEST_WAIT_SECONDS);
+  const seconds = Math.min(Number(found), MAX_WAIT_SECONDS);
   const reason = `${answered}: too many requests, asked to wait ${seconds} s`;
   return new UpstreamError('rate_limited', reason, 400, seconds * 1000);
 }

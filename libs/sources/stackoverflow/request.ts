@@ -40,13 +40,13 @@ export function faultsOf(criteria: Criteria): Fault[] {
       key: 'site',
       wanted: 'a site of Stack Exchange such as "serverfault" or "unix", or a list of them',
       valid: (text) => SITE.test(siteOf(text)),
-      most: MAX_SITES,
+      max: MAX_SITES,
     }),
     ...faultsOfTexts(criteria, {
       key: 'tagged',
       wanted: 'a tag such as "node.js", or a list of them',
       valid: (text) => text.split(';').every((tag) => TAG.test(tag.trim())),
-      most: MAX_TAGS,
+      max: MAX_TAGS,
     }),
     ...faultsOfSort('stackoverflow', criteria, ['newest']),
   ];

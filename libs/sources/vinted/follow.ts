@@ -1,5 +1,5 @@
 import type { Followed, Happening, HappeningKind, History } from './history.js';
-import { MOST_SIGHTINGS, dayOf, pruned } from './prune-history.js';
+import { MAX_SIGHTINGS, dayOf, pruned } from './prune-history.js';
 import type { Listing } from './parse.js';
 import { compare, type KnownList, type Places } from './places.js';
 import { isPriceChange, type Money } from './price.js';
@@ -137,7 +137,7 @@ class Follower {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
     if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.store(one);
     const sighting = { at: this.now, price: one.listing.price };
-    this.store({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
+    this.store({ ...one, sightings: [...one.sightings, sighting].slice(-MAX_SIGHTINGS) });
   }
 
   /**

@@ -60,7 +60,7 @@ export interface CatalogPage {
 }
 
 /** Maximum number of listings of one search, on all pages. */
-const MOST_LISTINGS = 960;
+const MAX_LISTINGS = 960;
 
 /**
  * Reads a page of `/api/v2/catalog/items`.
@@ -82,7 +82,7 @@ export function parseCatalog(body: unknown, market: Market): CatalogPage {
     listings: items,
     warnings,
     isLast,
-    isEnd: isLast && !isEmptied && (total ?? 0) < MOST_LISTINGS,
+    isEnd: isLast && !isEmptied && (total ?? 0) < MAX_LISTINGS,
     time: numberOf(pagination?.['time']),
   };
 }

@@ -4,12 +4,12 @@ const DAY_MS = 86_400_000;
 /** Older changes are removed. `missedUntil` records this for watches that were not read for longer. */
 const KEPT_MS = 31 * DAY_MS;
 /** One read returns fewer listings (30 pages of 96), so current listings are never removed. */
-const MOST_FOLLOWED = 3_000;
+const MAX_FOLLOWED = 3_000;
 /** The limit for one listing. */
-const MOST_HAPPENINGS = 20;
+const MAX_HAPPENINGS = 20;
 /** The limit for one listing. It has one sighting per day, and any period of 24 hours is part of two calendar days. */
-export const MOST_SIGHTINGS = 2;
-const SIGHTING_KEPT_MS = MOST_SIGHTINGS * DAY_MS;
+export const MAX_SIGHTINGS = 2;
+const SIGHTING_KEPT_MS = MAX_SIGHTINGS * DAY_MS;
 
 /** The UTC day of an instant, as a number of days since the epoch. */
 export function dayOf(at: number): number {
@@ -31,7 +31,7 @@ export function pruned(history: History, now: number): History {
   const followed = new Map<string, Followed>();
   for (const [id, one] of history.followed) {
     const old = one.happenings.filter(({ at }) => at < oldest).length;
-    const count = Math.max(old, one.happenings.length - MOST_HAPPENINGS);
+    const count = Math.max(old, one.happenings.length - MAX_HAPPENINGS);
     forget(one, count);
     const happenings = one.happenings.slice(count);
     // If a listing was not seen for so long, its place is below the part of the list that scans read.
@@ -44,7 +44,7 @@ export function pruned(history: History, now: number): History {
 
   const unseen = [...followed.values()].filter(({ lastSeenAt, gone }) => gone || lastSeenAt < now);
   unseen.sort((a, b) => Number(b.gone) - Number(a.gone) || latestOf(a) - latestOf(b));
-  for (const one of unseen.slice(0, Math.max(0, followed.size - MOST_FOLLOWED))) {
+  for (const one of unseen.slice(0, Math.max(0, followed.size - MAX_FOLLOWED))) {
     forget(one);
     followed.delete(one.listing.id);
   }

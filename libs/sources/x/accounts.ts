@@ -22,7 +22,7 @@ const SESSION_KEY = 'x.accounts';
 // Numbers are cached because a name rarely moves to another account, and each read of a profile costs the operator a
 // cent.
 const KEPT_MS = 3_600_000;
-const MOST_KEPT = 5_000;
+const MAX_KEPT = 5_000;
 
 /**
  * The profile of an account by its name (with or without @) or number.
@@ -60,7 +60,7 @@ export async function accountIdOf(
   // A protected account is not cached, because it may become public at any time.
   if (user.protected === true) return refusalOf(ref, 'protected');
   const [oldest] = kept.keys();
-  if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
   kept.set(key, { id: user.id, untilMs: context.now.getTime() + KEPT_MS });
   return { kind: 'id', id: user.id };
 }

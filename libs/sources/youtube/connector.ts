@@ -8,7 +8,7 @@ import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 
 const PAGE_SIZE = 50;
 // Google allows a hundred searches a day, and each page is one search.
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 // A new video may enter the search hours after its publication.
 const INDEX_LAG_MS = 6 * 3_600_000;
 
@@ -76,7 +76,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     known: (itemId) => byDate && context.known(itemId),
     since,
     until: byDate ? since?.toISOString() : undefined,
-    pageCap: Math.min(context.pageCap, MOST_PAGES),
+    pageCap: Math.min(context.pageCap, MAX_PAGES),
   });
 }
 

@@ -10,7 +10,7 @@ import type { Answer } from './rank.js';
 
 const SHOWN = 10;
 /** Longer texts are not compared, because the time grows with the length of both texts. */
-const LONGEST_COMPARED = 20_000;
+const MAX_COMPARED_CHARACTERS = 20_000;
 
 /** The complete answers, newest first, with the changes since the previous answer. */
 export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; brands: readonly string[] }) {
@@ -61,7 +61,8 @@ function AnswerText({
   brands: readonly string[];
 }) {
   const { engine, prompt, text, citations, answeredAt, model } = answer;
-  const canCompare = before && before.text !== text && text.length + before.text.length < LONGEST_COMPARED;
+  const canCompare =
+    before && before.text !== text && text.length + before.text.length < MAX_COMPARED_CHARACTERS;
   return (
     <article className="card" style={{ padding: '0.9rem 1rem' }}>
       <Group justify="space-between" mb="xs">

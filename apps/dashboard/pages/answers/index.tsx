@@ -14,7 +14,7 @@ import { ownBrandOf, type Answer } from './rank.js';
 
 const Chart = lazy(async () => ({ default: (await import('./rank-chart.js')).Component }));
 /** Maximum number of answers. A chart with more answers would not be readable. */
-const MOST = 400;
+const MAX_ANSWERS = 400;
 
 /** Shows what AI engines say about a brand: whether they mention and cite it, its rank, and the text. */
 export function Component() {
@@ -76,7 +76,7 @@ function Answers({ id, name }: { id: string; name: string }) {
         signal,
       })) {
         answers.push(answer);
-        if (answers.length >= MOST) break;
+        if (answers.length >= MAX_ANSWERS) break;
       }
       return answers;
     },

@@ -27,7 +27,7 @@ interface Values {
   classes: string[];
   /** The fields of each answer to the instruction. */
   fields: AnswerField[];
-  most: number;
+  max: number;
 }
 
 /** Analyses the latest mentions of a keyword. Each mention costs one credit. */
@@ -36,18 +36,18 @@ export function Analyses() {
   const names = useKeywordNames();
   const form = useForm<Values>({
     initialValues: {
-      ...{ keyword: '', operation: 'summarise', instruction: '', classes: [], most: 50 },
+      ...{ keyword: '', operation: 'summarise', instruction: '', classes: [], max: 50 },
       fields: [newField()],
     },
   });
-  const { keyword, most } = form.values;
+  const { keyword, max } = form.values;
   const mentions = useQuery({
-    queryKey: ['/v1/mentions', 'analyse', keyword, most],
+    queryKey: ['/v1/mentions', 'analyse', keyword, max],
     enabled: keyword !== '',
     queryFn: async ({ signal }) => {
       const { data } = await api.get('/v1/keywords/{id}/results', {
         path: { id: keyword },
-        query: { limit: most },
+        query: { limit: max },
         signal,
       });
       return data;

@@ -7,7 +7,7 @@ import { feedMention, type FeedMention } from './feed-mention.js';
 export type LiveState = 'connecting' | 'live' | 'lost';
 
 /** Above this number of new mentions, the list is read again and the new mentions are dropped. */
-const MOST_FRESH = 2000;
+const MAX_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
@@ -82,9 +82,9 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
     };
   }, [query, isEnabled, hasEnded, restarts]);
 
-  const timesFull = Math.floor(mentions.length / MOST_FRESH);
+  const timesFull = Math.floor(mentions.length / MAX_FRESH);
   useEffect(() => {
-    // If the list could not be read, the next attempt follows at the next multiple of `MOST_FRESH`.
+    // If the list could not be read, the next attempt follows at the next multiple of `MAX_FRESH`.
     if (timesFull > 0) void readAgain();
   }, [timesFull]);
   return { fresh: mentions, state };

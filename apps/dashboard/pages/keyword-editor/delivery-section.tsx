@@ -35,7 +35,7 @@ const SPIKES = [
   { value: 'medium', label: 'medium sensitivity' },
   { value: 'high', label: 'high sensitivity' },
 ];
-const MOST_CHANNELS = 5;
+const MAX_CHANNELS = 5;
 
 /** Where mentions and alerts are sent. */
 export function DeliverySection() {
@@ -118,7 +118,7 @@ function Channels() {
           </ActionIcon>
         </Group>
       ))}
-      {unused && channels.length < MOST_CHANNELS ? (
+      {unused && channels.length < MAX_CHANNELS ? (
         <div>
           <Button
             size="xs"

@@ -41,7 +41,7 @@ function TopList({ by, keywordId, days }: { by: By; keywordId: string; days: num
     <Section title={TITLES[by]}>
       <Loaded query={top} loading={<LoadingRows rows={5} height={28} />}>
         {(data) => {
-          const most = data[0]?.count ?? 1;
+          const max = data[0]?.count ?? 1;
           if (data.length === 0)
             return (
               <Text c="dimmed" size="sm">
@@ -75,7 +75,7 @@ function TopList({ by, keywordId, days }: { by: By; keywordId: string; days: num
                       {count(n)}
                     </Text>
                   </Group>
-                  <Progress value={(100 * n) / most} size={4} aria-hidden />
+                  <Progress value={(100 * n) / max} size={4} aria-hidden />
                 </div>
               ))}
             </Stack>

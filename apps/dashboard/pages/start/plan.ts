@@ -11,7 +11,7 @@ export interface Plan {
 
 export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], intervalSeconds: 600 };
 
-const LONGEST_TERM = 60;
+const MAX_TERM_LENGTH = 60;
 
 /**
  * Spellings of a brand that people use: unchanged, in one word, as a hashtag, and for a domain also the name in it.
@@ -31,7 +31,7 @@ export function suggestedTerms(brand: string): string[] {
   const seen = new Set<string>();
   return spellings.filter((term) => {
     const folded = term.toLowerCase();
-    return term.length <= LONGEST_TERM && !seen.has(folded) && seen.add(folded);
+    return term.length <= MAX_TERM_LENGTH && !seen.has(folded) && seen.add(folded);
   });
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../problem.js';
 import { SourceName, sourceName } from '../source.js';
 import { Empty, LoadingRows } from '../states.js';
 import { PreviewItems } from './preview-items.js';
-import { MOST_TERMS, type PreviewQuestion, type usePreview } from './use-preview.js';
+import { MAX_TERMS, type PreviewQuestion, type usePreview } from './use-preview.js';
 
 const ANY_OF = new Intl.ListFormat('en', { type: 'disjunction' });
 
@@ -91,4 +91,4 @@ function Offer({ question, preview: { price, start } }: Props) {
 
 /** “Acme”, “AcmeRocket” or “#AcmeRocket” */
 export const askedTerms = ({ terms }: PreviewQuestion): string =>
-  ANY_OF.format(terms.slice(0, MOST_TERMS).map((term) => `“${term}”`));
+  ANY_OF.format(terms.slice(0, MAX_TERMS).map((term) => `“${term}”`));

@@ -9,9 +9,9 @@ export interface PreviewQuestion {
   feedUrls: readonly string[];
 }
 
-/** Maximum number of terms of a preview. `MOST_FEEDS` is its maximum number of feeds. */
-export const MOST_TERMS = 5;
-const MOST_FEEDS = 20;
+/** Maximum number of terms of a preview. `MAX_FEEDS` is its maximum number of feeds. */
+export const MAX_TERMS = 5;
+const MAX_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
@@ -19,8 +19,8 @@ const POLL_MS = 800;
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
   const body = {
     question: terms[0] ?? '',
-    terms: terms.slice(0, MOST_TERMS),
-    ...(sources.includes('rss') && { feedUrls: feedUrls.slice(0, MOST_FEEDS) }),
+    terms: terms.slice(0, MAX_TERMS),
+    ...(sources.includes('rss') && { feedUrls: feedUrls.slice(0, MAX_FEEDS) }),
     sources: [...sources],
     limit: LIMIT,
   };

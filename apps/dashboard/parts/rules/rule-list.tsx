@@ -4,7 +4,7 @@ import { Empty } from '../states.js';
 import { newRule, type RuleDraft } from './clauses.js';
 import { RuleCard } from './rule-card.js';
 
-const MOST_RULES = 20;
+const MAX_RULES = 20;
 
 interface Props {
   rules: readonly RuleDraft[];
@@ -23,7 +23,7 @@ export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props)
     next.splice(index + by, 0, ...next.splice(index, 1));
     onChange(next);
   };
-  const add = canEdit && rules.length < MOST_RULES && (
+  const add = canEdit && rules.length < MAX_RULES && (
     <Button
       variant="default"
       leftSection={<Plus size={16} aria-hidden />}

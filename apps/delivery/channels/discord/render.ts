@@ -1,11 +1,11 @@
 import type { RESTPostAPIWebhookWithTokenJSONBody } from 'discord-api-types/v10';
 import { cut, fitted, moreLine, withoutPings, type Entry, type Message } from '../message.js';
 
-const LONGEST_DESCRIPTION = 4096;
-const LONGEST_AUTHOR = 256;
-const LONGEST_FOOTER = 2048;
+const MAX_DESCRIPTION_LENGTH = 4096;
+const MAX_AUTHOR_LENGTH = 256;
+const MAX_FOOTER_LENGTH = 2048;
 /** The limit of all texts of all embeds together. */
-const MOST_CHARACTERS = 6000;
+const MAX_CHARACTERS = 6000;
 
 /**
  * The message for a webhook of Discord: one embed. Mentions in it notify nobody: `allowed_mentions` is empty, and
@@ -17,16 +17,16 @@ export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSON
     (one) => ({
       embeds: [
         {
-          author: { name: cut(withoutPings(one.title), LONGEST_AUTHOR) || 'Earshot' },
+          author: { name: cut(withoutPings(one.title), MAX_AUTHOR_LENGTH) || 'Earshot' },
           description: descriptionOf(one),
-          footer: { text: cut(withoutPings(one.footer), LONGEST_FOOTER / 4) },
+          footer: { text: cut(withoutPings(one.footer), MAX_FOOTER_LENGTH / 4) },
         },
       ],
       allowed_mentions: { parse: [] },
     }),
     ({ embeds = [] }) =>
-      embeds.every(({ description = '' }) => description.length <= LONGEST_DESCRIPTION) &&
-      embeds.reduce((sum, one) => sum + lengthOf(one), 0) <= MOST_CHARACTERS,
+      embeds.every(({ description = '' }) => description.length <= MAX_DESCRIPTION_LENGTH) &&
+      embeds.reduce((sum, one) => sum + lengthOf(one), 0) <= MAX_CHARACTERS,
   );
 }
 

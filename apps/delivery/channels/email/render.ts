@@ -12,7 +12,7 @@ export interface RenderedMail {
 }
 
 /** A subject of this length stays readable, and needs no more than two lines of a header. */
-const LONGEST_SUBJECT = 120;
+const MAX_SUBJECT_LENGTH = 120;
 
 /**
  * The mail of a message: its HTML uses tables and inline styles only, which Outlook and Gmail show.
@@ -28,7 +28,7 @@ export function renderMail(
     ...chartPng(chart),
   }));
   return {
-    subject: cut(oneLine(message.title), LONGEST_SUBJECT),
+    subject: cut(oneLine(message.title), MAX_SUBJECT_LENGTH),
     text: textOf(message, footer),
     html: htmlOf(message, footer, charts),
     images: charts.map(({ cid, png }) => ({ cid, png })),

@@ -2,14 +2,14 @@ import type { IncomingWebhookSendArguments } from './payload.js';
 import { escapeHtml } from '../html.js';
 import { cut, fitted, moreLine, withoutPings, type Entry, type Message, type Section } from '../message.js';
 
-const LONGEST_HEADER = 150;
-const LONGEST_NOTIFICATION = 300;
+const MAX_HEADER_LENGTH = 150;
+const MAX_NOTIFICATION_LENGTH = 300;
 /**
  * Slack does not publish a limit for the texts of all blocks together; it refuses messages from about 13,000 characters
  * on.
  */
-const MOST_CHARACTERS = 12_000;
-const MOST_BLOCKS = 50;
+const MAX_CHARACTERS = 12_000;
+const MAX_BLOCKS = 50;
 
 type Block = NonNullable<IncomingWebhookSendArguments['blocks']>[number];
 type RichSection = Extract<
@@ -26,12 +26,12 @@ export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(
     message,
     (one) => ({
-      text: parsed(one.title, LONGEST_NOTIFICATION),
+      text: parsed(one.title, MAX_NOTIFICATION_LENGTH),
       blocks: blocksOf(one),
       unfurl_links: false,
       unfurl_media: false,
     }),
-    ({ blocks = [] }) => blocks.length <= MOST_BLOCKS && JSON.stringify(blocks).length <= MOST_CHARACTERS,
+    ({ blocks = [] }) => blocks.length <= MAX_BLOCKS && JSON.stringify(blocks).length <= MAX_CHARACTERS,
   );
 }
 
@@ -81,17 +81,17 @@ function bold(text: string): Inline {
 }
 
 function plainText(text: string): { type: 'plain_text'; text: string; emoji: false } {
-  return { type: 'plain_text', text: parsed(text, LONGEST_HEADER) || ' ', emoji: false };
+  return { type: 'plain_text', text: parsed(text, MAX_HEADER_LENGTH) || ' ', emoji: false };
 }
 
 function safe(text: string): string {
   return withoutPings(text);
 }
 
-/** A text in which Slack parses control characters. `most` limits its length, including escapes. */
-function parsed(text: string, most: number): string {
-  for (let length = most; ; length = Math.floor(length * 0.8)) {
+/** A text in which Slack parses control characters. `max` limits its length, including escapes. */
+function parsed(text: string, max: number): string {
+  for (let length = max; ; length = Math.floor(length * 0.8)) {
     const escaped = escapeHtml(safe(cut(text, length)));
-    if (escaped.length <= most) return escaped;
+    if (escaped.length <= max) return escaped;
   }
 }

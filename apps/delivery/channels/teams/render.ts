@@ -39,8 +39,8 @@ export interface TeamsMessage {
 }
 
 /** Teams refuses messages above 28 KB. */
-const MOST_BYTES = 26 * 1024;
-const LONGEST_TITLE = 300;
+const MAX_BYTES = 26 * 1024;
+const MAX_TITLE_LENGTH = 300;
 
 /**
  * The message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention would need
@@ -59,7 +59,7 @@ export function renderTeams(message: Message): TeamsMessage {
             $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
             type: 'AdaptiveCard',
             version: '1.4',
-            fallbackText: cut(withoutPings(one.title), LONGEST_TITLE),
+            fallbackText: cut(withoutPings(one.title), MAX_TITLE_LENGTH),
             body: bodyOf(one),
             ...(one.link && {
               actions: [{ type: 'Action.OpenUrl', title: one.link.label, url: one.link.url }],
@@ -69,14 +69,14 @@ export function renderTeams(message: Message): TeamsMessage {
         },
       ],
     }),
-    (rendered) => Buffer.byteLength(JSON.stringify(rendered)) <= MOST_BYTES,
+    (rendered) => Buffer.byteLength(JSON.stringify(rendered)) <= MAX_BYTES,
   );
 }
 
 function bodyOf({ title, sections, more, footer }: Message): RichTextBlock[] {
   const last = moreLine(more);
   return [
-    block([run(cut(title, LONGEST_TITLE), { weight: 'Bolder', size: 'Large' })]),
+    block([run(cut(title, MAX_TITLE_LENGTH), { weight: 'Bolder', size: 'Large' })]),
     ...sections.flatMap(sectionBlocks),
     ...(last ? [block([run(last)])] : []),
     block([run(footer, { size: 'Small', isSubtle: true })]),

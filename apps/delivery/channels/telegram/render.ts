@@ -9,8 +9,8 @@ export type TelegramMessage = Pick<
 >;
 
 /** Telegram counts the characters without the markup. */
-const LONGEST_TEXT = 4096;
-const LONGEST_TITLE = 300;
+const MAX_TEXT_LENGTH = 4096;
+const MAX_TITLE_LENGTH = 300;
 
 /**
  * The message for the Bot API, as its HTML. An invisible character breaks each `@name`, which would otherwise notify
@@ -25,7 +25,7 @@ export function renderTelegram(message: Message, chatId: string): TelegramMessag
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     }),
-    ({ text }) => withoutMarkup(text).length <= LONGEST_TEXT,
+    ({ text }) => withoutMarkup(text).length <= MAX_TEXT_LENGTH,
   );
 }
 
@@ -46,7 +46,7 @@ function textOf({ title, sections, more, link, footer }: Message): string {
     ...entries.map(entryText),
   ]);
   return [
-    `<b>${safe(cut(title, LONGEST_TITLE))}</b>`,
+    `<b>${safe(cut(title, MAX_TITLE_LENGTH))}</b>`,
     ...parts,
     moreLine(more),
     link ? `<a href="${escapeAttribute(link.url)}">${safe(link.label)}</a>` : '',

@@ -3,7 +3,7 @@ import { PLANS } from '#contracts';
 import { Described, Optional } from '../../http/validators.js';
 
 /** Maximum number of credits in one pack. */
-const LARGEST_PACK = 1_000_000_000;
+const MAX_PACK_CREDITS = 1_000_000_000;
 
 /** `POST /v1/account/plan` */
 export class PlanBodyDto {
@@ -12,6 +12,6 @@ export class PlanBodyDto {
 
 /** `POST /v1/credits/packs` */
 export class PackBodyDto {
-  @IsInt() @Min(1) @Max(LARGEST_PACK) @Described('They do not expire') credits!: number;
+  @IsInt() @Min(1) @Max(MAX_PACK_CREDITS) @Described('They do not expire') credits!: number;
   @Optional() @IsString() @MaxLength(200) @Described('The reason, for the ledger') note?: string;
 }

@@ -15,9 +15,9 @@ import { MODEL_NEEDED } from '../keywords/model-faults.js';
 
 export const ANALYSES = ['group', 'classify', 'agent', 'summarise'] as const;
 
-const MOST_MENTIONS = 200;
-const MOST_CLASSES = 20;
-const LONGEST_CLASS = 60;
+const MAX_MENTIONS = 200;
+const MAX_CLASSES = 20;
+const MAX_CLASS_LENGTH = 60;
 
 /** The body of `POST /v1/analyses`. */
 export class AnalysisBodyDto {
@@ -26,7 +26,7 @@ export class AnalysisBodyDto {
 
   @IsArray()
   @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_MENTIONS)
+  @ArrayMaxSize(MAX_MENTIONS)
   @IsString({ each: true })
   @Elements((one) => (typeof one !== 'string' || isId(one) ? undefined : 'must be the id of a mention'), {
     type: 'string',
@@ -54,14 +54,14 @@ export class AnalysisBodyDto {
   @Optional()
   @IsArray()
   @ArrayMinSize(2)
-  @ArrayMaxSize(MOST_CLASSES)
+  @ArrayMaxSize(MAX_CLASSES)
   @ArrayUnique()
   @IsString({ each: true })
-  @Length(1, LONGEST_CLASS, { each: true })
+  @Length(1, MAX_CLASS_LENGTH, { each: true })
   @Elements((one) => (typeof one === 'string' && one.trim() === '' ? 'must not be blank' : undefined), {
     type: 'string',
     minLength: 1,
-    maxLength: LONGEST_CLASS,
+    maxLength: MAX_CLASS_LENGTH,
   })
   @Described(
     'Only for `classify`, required: labels that describe their class, for example "delivery problems"',

@@ -16,7 +16,7 @@ import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
 
 const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
 const WINDOW_MS = 90 * 24 * 3_600_000;
-const MOST_BRANDS = 20;
+const MAX_BRANDS = 20;
 
 /**
  * Lists the stored answers of AI engines, and where they mention the brands of the search or the requested brands.
@@ -57,7 +57,7 @@ export class AnswersController {
   ) {
     const query = new QueryReader(raw);
     const brands = query.all('brand');
-    if (brands.length > MOST_BRANDS) query.fault('brand', `at most ${MOST_BRANDS} brands at once`);
+    if (brands.length > MAX_BRANDS) query.fault('brand', `at most ${MAX_BRANDS} brands at once`);
     if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must contain the name of a brand');
     const engines = query.all('engine', ENGINES);
     const { from: requestedSince, to: until } = query.span('since', 'until');

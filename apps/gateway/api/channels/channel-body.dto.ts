@@ -11,7 +11,7 @@ import {
 } from '../../http/validators.js';
 import { addressFault } from '../../http/email-address.js';
 
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /**
  * Returns the fault of a webhook's address that is a secret. Accepts the masked form from responses, which leaves the
@@ -51,11 +51,11 @@ export class ChannelConfigDto {
   @Elements(addressFault, { type: 'string', maxLength: 254 })
   to?: string[];
   @Optional()
-  @Check(secretUrlFault, { type: 'string', minLength: 1, maxLength: LONGEST_URL })
+  @Check(secretUrlFault, { type: 'string', minLength: 1, maxLength: MAX_URL_LENGTH })
   webhookUrl?: string;
   @Optional() @Check(botTokenFault, { type: 'string', minLength: 1 }) botToken?: string;
   @Optional() @Check(chatIdFault, { type: ['string', 'integer'] }) chatId?: string | number;
-  @Optional() @Check(httpUrlFault, { type: 'string', minLength: 1, maxLength: LONGEST_URL }) url?: string;
+  @Optional() @Check(httpUrlFault, { type: 'string', minLength: 1, maxLength: MAX_URL_LENGTH }) url?: string;
 }
 
 /** The body of a channel's creation. */

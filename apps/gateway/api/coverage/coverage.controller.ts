@@ -12,7 +12,7 @@ import { timelineOf } from './timeline.js';
 const DAY_MS = 24 * 3_600_000;
 const WINDOW_MS = DAY_MS;
 /** Activity is kept for this time. */
-const LONGEST_WINDOW_MS = 90 * DAY_MS;
+const MAX_WINDOW_MS = 90 * DAY_MS;
 
 /** Shows which periods each search of a keyword has read, and which periods it has not read. Free. */
 @Controller()
@@ -29,7 +29,7 @@ export class CoverageController {
     const now = Date.now();
     const { from, to: until = new Date(now) } = query.span('since', 'until');
     const since = from ?? new Date(until.getTime() - WINDOW_MS);
-    if (until.getTime() - since.getTime() > LONGEST_WINDOW_MS)
+    if (until.getTime() - since.getTime() > MAX_WINDOW_MS)
       query.fault('since', 'must be at most 90 days before until');
     query.finish();
     const keyword = await this.keywords.keyword(accountId, id);

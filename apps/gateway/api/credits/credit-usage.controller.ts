@@ -7,7 +7,7 @@ import { CreditReads, USAGE_GROUPS, type LedgerSums } from '../../reads/credit-r
 
 const DAY_MS = 24 * 3_600_000;
 const WINDOW_DAYS = 30;
-const MOST_DAYS = 92;
+const MAX_DAYS = 92;
 
 /** Shows how credits were used over time, and whether the sums of the ledger agree. Free. */
 @Controller('v1/credits')
@@ -20,8 +20,8 @@ export class CreditUsageController {
     const group = query.one('group', USAGE_GROUPS);
     const { from, to: until = new Date() } = query.span('since', 'until');
     const since = from ?? new Date(until.getTime() - WINDOW_DAYS * DAY_MS);
-    if (until.getTime() - since.getTime() > MOST_DAYS * DAY_MS)
-      query.fault('since', `must be at most ${MOST_DAYS} days before until`);
+    if (until.getTime() - since.getTime() > MAX_DAYS * DAY_MS)
+      query.fault('since', `must be at most ${MAX_DAYS} days before until`);
     query.finish();
     const days = await this.reads.usage(accountId, { since, until, group });
     return {

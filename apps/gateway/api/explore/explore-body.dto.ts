@@ -16,8 +16,8 @@ import { Described, NotBlank, Optional } from '../../http/validators.js';
 /** The default maximum number of items of one source. */
 export const DEFAULT_EXPLORE_ITEMS = 25;
 
-const MOST_TERMS = 5;
-const MOST_FEEDS = 20;
+const MAX_TERMS = 5;
+const MAX_FEEDS = 20;
 
 /** The body of an Explore and of its estimate. */
 export class ExploreBodyDto {
@@ -42,7 +42,7 @@ export class ExploreBodyDto {
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_TERMS)
+  @ArrayMaxSize(MAX_TERMS)
   @ArrayUnique()
   @IsString({ each: true })
   @Length(1, 60, { each: true })
@@ -53,7 +53,7 @@ export class ExploreBodyDto {
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_FEEDS)
+  @ArrayMaxSize(MAX_FEEDS)
   @IsString({ each: true })
   @Described('The feeds that `rss` reads; required for `rss`')
   feedUrls?: string[];

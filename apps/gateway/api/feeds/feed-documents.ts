@@ -13,7 +13,7 @@ export interface FeedContent {
   since: Date;
 }
 
-const MOST_TITLE = 120;
+const MAX_TITLE_LENGTH = 120;
 
 /** An Atom 1.0 document. All text of posts is plain text, never markup. */
 export function atomDocument({ keywordId, name, address, mentions, since }: FeedContent): string {
@@ -63,7 +63,7 @@ function titleOf({ title, text, source }: MentionRow): string {
     .replace(/\s+/g, ' ')
     .trim();
   if (line === '') return `Mention on ${source}`;
-  return line.length > MOST_TITLE ? `${line.slice(0, MOST_TITLE - 1).toWellFormed()}…` : line;
+  return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : line;
 }
 
 function authorOf({ author_name: name, author, source }: MentionRow): string {

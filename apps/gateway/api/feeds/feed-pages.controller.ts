@@ -14,7 +14,7 @@ const MENTIONS = 50;
 const WINDOW_MS = 90 * 86_400_000;
 /** Documents are kept for this time, because feed readers send many requests and no quota limits these requests. */
 const KEPT_MS = 10_000;
-const MOST_KEPT_BYTES = 32 * 1024 * 1024;
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** The formats, by the end of the address. */
 const FORMATS = {
@@ -39,7 +39,7 @@ const HEADERS = {
 export class FeedPagesController {
   private readonly kept = new LRUCache<string, string>({
     ttl: KEPT_MS,
-    maxSize: MOST_KEPT_BYTES,
+    maxSize: MAX_KEPT_BYTES,
     sizeCalculation: (body) => body.length + 1,
   });
 

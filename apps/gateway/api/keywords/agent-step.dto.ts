@@ -3,23 +3,23 @@ import { AsItCame, Check, NotBlank } from '../../http/validators.js';
 import { listOf, mapOf, object, oneOf, TEXT, textOf, described } from '../../openapi/schema.js';
 
 const TYPES = ['string', 'number', 'boolean', 'enum'];
-const MOST_FIELDS = 12;
-const LONGEST_DESCRIPTION = 200;
-const MOST_VALUES = 12;
+const MAX_FIELDS = 12;
+const MAX_DESCRIPTION_LENGTH = 200;
+const MAX_VALUES = 12;
 /** The largest number that a stored step can contain. */
-const MOST_LENGTH = 2 ** 31 - 1;
+const MAX_LENGTH = 2 ** 31 - 1;
 
 const FIELD = object(
   { type: oneOf(TYPES) },
   {
-    description: textOf(0, LONGEST_DESCRIPTION),
-    values: described('At least one value for an `enum`', listOf(TEXT, 0, MOST_VALUES)),
-    maxLength: { type: 'integer', minimum: 1, maximum: MOST_LENGTH },
+    description: textOf(0, MAX_DESCRIPTION_LENGTH),
+    values: described('At least one value for an `enum`', listOf(TEXT, 0, MAX_VALUES)),
+    maxLength: { type: 'integer', minimum: 1, maximum: MAX_LENGTH },
   },
 );
 
 /** The JSON schema of the fields of an agent's output. */
-export const AGENT_FIELDS = { ...mapOf(FIELD), minProperties: 1, maxProperties: MOST_FIELDS };
+export const AGENT_FIELDS = { ...mapOf(FIELD), minProperties: 1, maxProperties: MAX_FIELDS };
 
 /** One instruction and the flat schema of its answer. The user chooses the keys of the schema. */
 export class AgentStepDto {
@@ -34,7 +34,7 @@ export class AgentStepDto {
 export function agentFieldsFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value);
-  if (fields.length < 1 || fields.length > MOST_FIELDS) return `must have 1 to ${MOST_FIELDS} fields`;
+  if (fields.length < 1 || fields.length > MAX_FIELDS) return `must have 1 to ${MAX_FIELDS} fields`;
   for (const [name, field] of fields) {
     const fault = fieldFault(field);
     if (fault) return `has a faulty field ${JSON.stringify(name)}: ${fault}`;
@@ -50,19 +50,19 @@ function fieldFault(field: unknown): string | undefined {
   if (!TYPES.includes(type as string)) return 'type must be string, number, boolean or enum';
   if (
     description !== undefined &&
-    (typeof description !== 'string' || description.length > LONGEST_DESCRIPTION)
+    (typeof description !== 'string' || description.length > MAX_DESCRIPTION_LENGTH)
   )
-    return `description must be a string of at most ${LONGEST_DESCRIPTION} characters`;
+    return `description must be a string of at most ${MAX_DESCRIPTION_LENGTH} characters`;
   if (
     values !== undefined &&
-    !(Array.isArray(values) && values.length <= MOST_VALUES && values.every((one) => typeof one === 'string'))
+    !(Array.isArray(values) && values.length <= MAX_VALUES && values.every((one) => typeof one === 'string'))
   )
-    return `values must be at most ${MOST_VALUES} strings`;
+    return `values must be at most ${MAX_VALUES} strings`;
   if (type === 'enum' && !(Array.isArray(values) && values.length > 0)) return 'an enum needs values';
   if (
     maxLength !== undefined &&
-    !(Number.isInteger(maxLength) && Number(maxLength) > 0 && Number(maxLength) <= MOST_LENGTH)
+    !(Number.isInteger(maxLength) && Number(maxLength) > 0 && Number(maxLength) <= MAX_LENGTH)
   )
-    return `maxLength must be an integer from 1 to ${MOST_LENGTH}`;
+    return `maxLength must be an integer from 1 to ${MAX_LENGTH}`;
   return undefined;
 }

@@ -34,18 +34,18 @@ import {
 import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
 /** Much larger than the limit of every plan. The plan's limit is checked later. */
-const MOST_TERMS = 500;
-const LONGEST_TERM = 60;
+const MAX_TERMS = 500;
+const MAX_TERM_LENGTH = 60;
 /** KiB of JSON. The filters are stored with each search of a keyword, in one message. */
-const MOST_FILTERS_KIB = 16;
+const MAX_FILTERS_KIB = 16;
 /** The largest number that can be stored as a page number, or as the number of rows of a page. */
-const MOST_PAGE = 2 ** 31 - 1;
+const MAX_PAGE = 2 ** 31 - 1;
 /** One year. */
-export const LONGEST_INTERVAL_SECONDS = 31_536_000;
+export const MAX_INTERVAL_SECONDS = 31_536_000;
 
 function termFault(term: unknown): string | undefined {
   if (typeof term !== 'string') return 'must be a string';
-  return length(term, 1, LONGEST_TERM) ? undefined : `must have 1 to ${LONGEST_TERM} characters`;
+  return length(term, 1, MAX_TERM_LENGTH) ? undefined : `must have 1 to ${MAX_TERM_LENGTH} characters`;
 }
 
 class CriteriaFieldsDto {
@@ -59,23 +59,23 @@ class CriteriaFieldsDto {
   @Optional() @IsNumber() @Min(0) priceMin?: number;
   @Optional() @IsNumber() @Min(0) priceMax?: number;
   @Optional() @IsString() sort?: string;
-  @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) page?: number;
-  @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) perPage?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) page?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) perPage?: number;
   /** The keys are the user's own and are stored unchanged. */
   @Optional()
   @IsObject()
-  @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB), FREE_FORM)
+  @Check((value) => jsonSizeFault(value, MAX_FILTERS_KIB), FREE_FORM)
   @AsItCame()
   @Described(
-    `Filters of one source, with the keys of that source. Earshot stores them unchanged. At most ${MOST_FILTERS_KIB} KiB.`,
+    `Filters of one source, with the keys of that source. Earshot stores them unchanged. At most ${MAX_FILTERS_KIB} KiB.`,
   )
   filters?: Record<string, unknown>;
   @Optional() @IsIn(MATCH_MODES) @Described('How a term is compared with the text') match?: MatchMode;
   @Optional()
   @IsArray()
   @ArrayMinSize(2, { message: 'must contain at least 2 terms; put a single term into query' })
-  @ArrayMaxSize(MOST_TERMS)
-  @Elements(termFault, textOf(1, LONGEST_TERM))
+  @ArrayMaxSize(MAX_TERMS)
+  @Elements(termFault, textOf(1, MAX_TERM_LENGTH))
   @Described(
     'At least one of these terms must match. If `query` is also set, it must match too. The plan limits the number of terms.',
   )
@@ -109,5 +109,5 @@ export class SourceEntryDto {
   @IsIn(SOURCE_IDS) source!: SourceId;
   @IsBoolean() enabled!: boolean;
   @Optional() @ListOf(() => SearchDto, 0, 100) searches?: SearchDto[];
-  @Nullable() @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds?: number | null;
+  @Nullable() @IsInt() @IsPositive() @Max(MAX_INTERVAL_SECONDS) refreshIntervalSeconds?: number | null;
 }

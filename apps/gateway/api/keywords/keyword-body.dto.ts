@@ -31,7 +31,7 @@ import {
   TimeZone,
 } from '../../http/validators.js';
 import { AgentStepDto } from './agent-step.dto.js';
-import { GlobalCriteriaDto, LONGEST_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
+import { GlobalCriteriaDto, MAX_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
 import { RuleDto } from './rule.dto.js';
 
 /** A mute; a bare string is a mute of its value. */
@@ -109,7 +109,7 @@ export class KeywordBodyDto extends TreatmentDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsInt()
   @IsPositive()
-  @Max(LONGEST_INTERVAL_SECONDS)
+  @Max(MAX_INTERVAL_SECONDS)
   @Described(
     'Seconds between two checks; at least the shortest interval that the plan allows for each source',
   )

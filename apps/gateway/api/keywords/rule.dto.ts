@@ -17,18 +17,18 @@ import {
 } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
 import { SOURCE_IDS, type SourceId } from '#contracts';
-import { MOST_VALUE_CHARACTERS, MOST_VALUES, OPERATORS, valueShapeFault } from '#rules';
+import { MAX_VALUE_CHARACTERS, MAX_VALUES, OPERATORS, valueShapeFault } from '#rules';
 import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/validators.js';
 import { BOOLEAN, listOf, NUMBER, object, ref, textOf } from '../../openapi/schema.js';
 
-const VALUE_TEXT = textOf(1, MOST_VALUE_CHARACTERS);
+const VALUE_TEXT = textOf(1, MAX_VALUE_CHARACTERS);
 /** The field and the operator of a clause decide which of these types its value must have. */
 const CLAUSE_VALUE = {
   anyOf: [
     VALUE_TEXT,
     NUMBER,
     BOOLEAN,
-    listOf(VALUE_TEXT, 1, MOST_VALUES),
+    listOf(VALUE_TEXT, 1, MAX_VALUES),
     object({ text: VALUE_TEXT }, { threshold: NUMBER }),
   ],
 };

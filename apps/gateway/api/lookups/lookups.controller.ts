@@ -11,7 +11,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { LookupClient } from './lookup-client.js';
 import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 
-const LONGEST_REF = 64;
+const MAX_REF_LENGTH = 64;
 
 /**
  * Direct lookups in the upstreams. Each costs credits, even if the upstream returns 404. A lookup that is answered with
@@ -114,6 +114,6 @@ export class LookupsController {
 
 /** Refuses a user name or video id that is too long (404). Whether it exists, the source answers. */
 function refOf(text: string, what: string): string {
-  if (text.length > LONGEST_REF) throw Refusal.notFound(what);
+  if (text.length > MAX_REF_LENGTH) throw Refusal.notFound(what);
   return text;
 }

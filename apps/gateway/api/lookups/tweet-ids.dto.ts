@@ -2,14 +2,14 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
 import { Refusal } from '#kernel';
 import { Elements } from '../../http/validators.js';
 
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 const TWEET_ID = /^\d{1,19}$/;
 
 /** The body of a lookup of tweets by their ids. */
 export class TweetIdsDto {
   @IsArray()
   @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_IDS)
+  @ArrayMaxSize(MAX_IDS)
   @IsString({ each: true })
   @Elements((id) => (typeof id === 'string' ? tweetIdFault(id) : undefined), {
     type: 'string',
@@ -24,8 +24,8 @@ export class TweetIdsDto {
  */
 export function tweetIdsOf(given: readonly string[]): string[] {
   const ids = [...new Set(given.filter((id) => id !== ''))];
-  if (ids.length < 1 || ids.length > MOST_IDS)
-    throw Refusal.validation([{ path: 'ids', message: `must name 1 to ${MOST_IDS} tweets` }]);
+  if (ids.length < 1 || ids.length > MAX_IDS)
+    throw Refusal.validation([{ path: 'ids', message: `must name 1 to ${MAX_IDS} tweets` }]);
   const faults = ids.flatMap((id, n) => {
     const message = tweetIdFault(id);
     return message === undefined ? [] : [{ path: `ids[${n}]`, message }];

@@ -16,7 +16,7 @@ const WINDOW_MS = 24 * 3_600_000;
 /** Number of rows in one read. Each row can contain 64 KiB of text. */
 const PAGE_ROWS = 200;
 /** Number of exports that one gateway streams for one account at the same time. */
-const MOST_AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 /** An export that the client does not read is ended within a minute (`libs/platform/http-edge.ts`). */
 const RETRY_AFTER_SECONDS = 10;
 
@@ -50,12 +50,12 @@ export class MentionExportController {
     if (after !== undefined && !position)
       throw Refusal.validation([{ path: 'after', message: 'is not a mention of this account' }]);
     const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
-    if ((this.running.get(accountId) ?? 0) >= MOST_AT_ONCE) {
+    if ((this.running.get(accountId) ?? 0) >= MAX_CONCURRENT) {
       reply.header('retry-after', RETRY_AFTER_SECONDS);
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `${MOST_AT_ONCE} exports of this account are already running`,
+        `${MAX_CONCURRENT} exports of this account are already running`,
       );
     }
     const rows = await this.begin(accountId, filter, page);

@@ -17,9 +17,9 @@ const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
 /** The default window before `until`, by bucket. */
 const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
 /** Maximum number of buckets in a response: a hundred days of hours. */
-const MOST_BUCKETS = 2400;
+const MAX_BUCKETS = 2400;
 /** Maximum number of rows in a response: the buckets of all groups. */
-const MOST_ROWS = 50_000;
+const MAX_ROWS = 50_000;
 
 /** Counts mentions over time, for charts. Free. */
 @Controller()
@@ -36,8 +36,8 @@ export class MentionSeriesController {
     if (since > until) query.fault('since', 'must not be later than until');
     const filter = readMentionFilter(query, { buckets: false });
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
-    if (starts.length > MOST_BUCKETS)
-      query.fault('since', `begins too early: a response has at most ${MOST_BUCKETS} buckets`);
+    if (starts.length > MAX_BUCKETS)
+      query.fault('since', `begins too early: a response has at most ${MAX_BUCKETS} buckets`);
     query.finish();
     const series: SeriesOf = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);
@@ -63,18 +63,18 @@ export class MentionSeriesController {
 function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   const first = Math.floor(since.getTime() / 1000 / seconds);
   const last = Math.ceil(until.getTime() / 1000 / seconds);
-  return Array.from({ length: Math.min(last - first, MOST_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
+  return Array.from({ length: Math.min(last - first, MAX_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
 }
 
 /** Returns every bucket of every group, including empty buckets. */
 function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   if (groups.length === 0) groups.push('');
-  if (groups.length * starts.length > MOST_ROWS)
+  if (groups.length * starts.length > MAX_ROWS)
     throw Refusal.validation([
       {
         path: 'since',
-        message: `${groups.length} groups of ${starts.length} buckets are too many; a response has at most ${MOST_ROWS} rows`,
+        message: `${groups.length} groups of ${starts.length} buckets are too many; a response has at most ${MAX_ROWS} rows`,
       },
     ]);
   const counts = new Map(rows.map(({ at, group, count }) => [`${at} ${group}`, count]));

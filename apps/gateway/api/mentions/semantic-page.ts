@@ -3,7 +3,7 @@ import { isoOf } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import type { RawQuery } from '../../http/query.js';
 import type { MentionFilter } from '../../reads/mention-filter.js';
-import { MOST_FOUND, SemanticReads } from '../../reads/semantic-reads.js';
+import { MAX_FOUND, SemanticReads } from '../../reads/semantic-reads.js';
 import { mentionView } from './mention-view.js';
 import { QuestionClient } from './question-client.js';
 
@@ -53,14 +53,14 @@ export class SemanticPages {
     const since = from ? new Date(from.since) : request.since;
     const until = from ? new Date(from.until) : (request.until ?? new Date());
     const seen = seenIn(from?.seen ?? '');
-    const size = Math.min(limit, MOST_FOUND - seen.size);
+    const size = Math.min(limit, MAX_FOUND - seen.size);
     const window = { accountId, keywordId, filter, since, until };
     const { found, cost } = await this.questions.ask(accountId, filter.questions, scope, (asked) =>
       this.reads.search(window, asked, size + 1, seen.size, (id) => seen.has(shortId(id))),
     );
     const page = found.slice(0, size);
     for (const { row } of page) seen.add(shortId(row.event_id));
-    const hasMore = found.length > size && seen.size < MOST_FOUND;
+    const hasMore = found.length > size && seen.size < MAX_FOUND;
     const next = { since: since.getTime(), until: until.getTime(), seen: [...seen].join('') };
     return {
       data: page.map(({ row, score }) => ({ ...mentionView(row), score: Number(score.toFixed(4)) })),

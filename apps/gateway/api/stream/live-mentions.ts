@@ -26,10 +26,10 @@ const NO_SUCH_CONSUMER = 404;
 const BATCH = 100;
 /** The sink writes a single event immediately. Under load it writes every half second. */
 const FIRST_WAIT_MS = 20;
-const LONGEST_WAIT_MS = 500;
+const MAX_WAIT_MS = 500;
 /** The waits between two searches for new events. */
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 
 /**
  * Follows EVENTS for one account. A mention is returned as soon as `GET /v1/mentions` can return it, so the stream and
@@ -87,9 +87,9 @@ export class LiveMentions {
   }
 
   /** The first events after `sequence`. */
-  private async next(subject: string, sequence: number, most = BATCH): Promise<StoredMsg[]> {
+  private async next(subject: string, sequence: number, max = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
-    for (let after = sequence; batch.length < most;) {
+    for (let after = sequence; batch.length < max;) {
       const message = await this.bus.jsm.direct.getMessage('EVENTS', {
         seq: after + 1,
         next_by_subj: subject,
@@ -139,7 +139,7 @@ export class LiveMentions {
       missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
       if (missing.length === 0) break;
       await wait(waitMs, undefined, { signal }).catch(() => undefined);
-      waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+      waitMs = Math.min(2 * waitMs, MAX_WAIT_MS);
     }
     return rows;
   }
@@ -160,7 +160,7 @@ export class LiveMentions {
  * is stored a moment later; otherwise every few seconds.
  */
 class Signal {
-  private pauseMs = LONGEST_PAUSE_MS;
+  private pauseMs = MAX_PAUSE_MS;
   private wake = () => {};
 
   constructor(private readonly signal: AbortSignal) {
@@ -175,7 +175,7 @@ class Signal {
   async wait(): Promise<void> {
     if (this.signal.aborted) return;
     const pauseMs = this.pauseMs;
-    this.pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    this.pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pauseMs);
       this.wake = () => {

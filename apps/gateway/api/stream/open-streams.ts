@@ -7,7 +7,7 @@ import { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 
 /** Number of streams that one gateway serves to one account at the same time. */
-const MOST_OF_ACCOUNT = 50;
+const MAX_PER_ACCOUNT = 50;
 const RETRY_AFTER_SECONDS = 10;
 
 /** How often the key or session of a stream is checked again. */
@@ -30,12 +30,12 @@ export class OpenStreams implements Loop {
   /** @throws Refusal `too-many` */
   begin(accountId: string, request: FastifyRequest, reply: FastifyReply): EventStream {
     const ofAccount = this.open.get(accountId) ?? new Set();
-    if (ofAccount.size >= MOST_OF_ACCOUNT) {
+    if (ofAccount.size >= MAX_PER_ACCOUNT) {
       void reply.header('retry-after', RETRY_AFTER_SECONDS);
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `${MOST_OF_ACCOUNT} streams of this account are already open; close one`,
+        `${MAX_PER_ACCOUNT} streams of this account are already open; close one`,
       );
     }
     const stream = new EventStream(reply);

@@ -10,7 +10,7 @@ import { LiveMentions } from './live-mentions.js';
  */
 const SHARED_MS = 250;
 /** A list waits at most this time for its place, so that lists can be read while NATS does not answer. */
-const LONGEST_WAIT_MS = 300;
+const MAX_WAIT_MS = 300;
 
 interface Place {
   sequence: number;
@@ -52,7 +52,7 @@ export class StreamPlaces {
     const ended = new AbortController();
     const sequence = await Promise.race([
       this.writtenLately(),
-      wait(LONGEST_WAIT_MS, undefined, { signal: ended.signal }).catch(() => undefined),
+      wait(MAX_WAIT_MS, undefined, { signal: ended.signal }).catch(() => undefined),
     ]);
     ended.abort();
     return sequence === undefined ? undefined : this.idOf(accountId, sequence);

@@ -10,7 +10,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { ViewBodyDto } from './view-body.dto.js';
 
 /** Maximum number of saved views of one account. */
-const MOST_VIEWS = 200;
+const MAX_VIEWS = 200;
 
 interface ViewRow {
   id: string;
@@ -54,10 +54,10 @@ export class ViewsController {
         name.trim(),
         query.replace(/^\?/, ''),
         by.kind === 'member' ? by.id : null,
-        MOST_VIEWS,
+        MAX_VIEWS,
       ],
     );
-    if (!row) throw Refusal.conflict(`the account has ${MOST_VIEWS} saved views already; delete one`);
+    if (!row) throw Refusal.conflict(`the account has ${MAX_VIEWS} saved views already; delete one`);
     return viewOf(row);
   }
 

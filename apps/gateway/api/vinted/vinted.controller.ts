@@ -11,7 +11,7 @@ import { priceHistoryView, priceSteps } from './price-history.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 const SCOPES = [
   ['criteria_hash', 'search'],
@@ -55,8 +55,8 @@ export class VintedController {
     const to = query.instant('to') ?? new Date();
     const from = query.instant('from') ?? new Date(to.getTime() - (DEFAULT_DAYS - 1) * DAY_MS);
     if (from > to) query.fault('from', 'must not be later than to');
-    if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS)
-      query.fault('from', `at most ${MOST_DAYS} days can be requested at once`);
+    if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
+      query.fault('from', `at most ${MAX_DAYS} days can be requested at once`);
     const scope = scopeOf(query);
     query.finish();
     if (scope.scope === 'keyword' && !(await this.keywords.keyword(accountId, scope.scopeId)))

@@ -1,7 +1,7 @@
 import { IsBoolean, IsInt, IsPositive, IsString, Max, MinLength } from 'class-validator';
 import { Described, HttpUrlOrEmpty, Nested, Nullable, Optional } from '../../http/validators.js';
 import { AgentStepDto } from '../keywords/agent-step.dto.js';
-import { CriteriaDto, LONGEST_INTERVAL_SECONDS } from '../keywords/criteria.dto.js';
+import { CriteriaDto, MAX_INTERVAL_SECONDS } from '../keywords/criteria.dto.js';
 
 /** The body of a watch's creation. */
 @Described(
@@ -14,7 +14,7 @@ export class WatchBodyDto {
   @Described('Can be here or in `criteria`. Default: `global`')
   market?: string;
   @Nested(() => CriteriaDto) criteria!: CriteriaDto;
-  @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
+  @IsInt() @IsPositive() @Max(MAX_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
   @Nullable()
   @HttpUrlOrEmpty()
   @Described('Address that receives the events; empty or null for none')
@@ -26,7 +26,7 @@ export class WatchBodyDto {
 
 /** The keys of a watch that a user can change. */
 export class WatchChangeDto {
-  @Optional() @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MAX_INTERVAL_SECONDS) refreshIntervalSeconds?: number;
   @Nullable()
   @HttpUrlOrEmpty()
   @Described('Address that receives the events; empty or null for none')

@@ -9,7 +9,7 @@ import type { SourceVoice } from '../voice.js';
 
 const ACCESS_SECONDS = 7_200;
 const REFRESH_SECONDS = 60 * 86_400;
-const MOST_HITS_TOLD = 10_000;
+const MAX_REPORTED_HITS = 10_000;
 const ERROR_NAMES: Record<number, string> = {
   401: 'AuthenticationRequired',
   404: 'XRPCNotSupported',
@@ -106,7 +106,7 @@ function searchPosts(posts: readonly SimPost[], request: FastifyRequest, reply: 
   return answer(reply, 200, {
     posts: shown.map(postView),
     ...next,
-    hitsTotal: Math.min(found.length, MOST_HITS_TOLD),
+    hitsTotal: Math.min(found.length, MAX_REPORTED_HITS),
   });
 }
 

@@ -15,8 +15,8 @@ import {
 import { paragraphsHtml } from '../shared/markup.js';
 
 /** Maximum number of results on a page, the same as in the search of the REST API. */
-const MOST_ON_A_PAGE = 100;
-const MOST_RESULTS = 1000;
+const MAX_PAGE_SIZE = 100;
+const MAX_RESULTS = 1000;
 
 /** One page of a search for discussions, by `first` and `after`. Throws `GraphqlFault` with GitHub's text. */
 export function discussionPage(found: readonly SimPost[], args: Selection['args']): GraphqlObject {
@@ -27,7 +27,7 @@ export function discussionPage(found: readonly SimPost[], args: Selection['args'
       'You must provide a `first` or `last` value to properly paginate the `search` connection.';
     throw new GraphqlFault(message, { type: 'MISSING_PAGINATION_BOUNDARIES', path });
   }
-  if (first > MOST_ON_A_PAGE) {
+  if (first > MAX_PAGE_SIZE) {
     const message = `Requesting ${first} records on the \`search\` connection exceeds the \`first\` limit of 100 records.`;
     throw new GraphqlFault(message, { type: 'EXCESSIVE_PAGINATION', path });
   }
@@ -36,7 +36,7 @@ export function discussionPage(found: readonly SimPost[], args: Selection['args'
     const message = `\`${String(after)}\` does not appear to be a valid cursor.`;
     throw new GraphqlFault(message, { type: 'INVALID_CURSOR_ARGUMENTS', path });
   }
-  const reachable = found.slice(0, MOST_RESULTS);
+  const reachable = found.slice(0, MAX_RESULTS);
   const nodes = reachable.slice(from, from + first).map(discussionNode);
   const edges = nodes.map((node, i) => ({
     __typename: 'SearchResultItemEdge',

@@ -4,8 +4,8 @@ import { factsOf } from './things.js';
 import type { Facts } from './things.js';
 
 /** Maximum length of the words and operators of GitHub's search; qualifiers do not count. */
-const MOST_CHARACTERS = 256;
-const MOST_OPERATORS = 5;
+const MAX_CHARACTERS = 256;
+const MAX_OPERATORS = 5;
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);
 const PLACES = new Set(['repo', 'org', 'user']);
 
@@ -49,8 +49,8 @@ function faultOf(tokens: readonly string[]): string | undefined {
   const words = tokens.filter(
     (token) => !OPERATORS.has(token) && !/^[()]$/.test(token) && !qualifierOf(token),
   );
-  if (words.join(' ').length > MOST_CHARACTERS) return 'The search is longer than 256 characters.';
-  if (tokens.filter((token) => OPERATORS.has(token)).length > MOST_OPERATORS)
+  if (words.join(' ').length > MAX_CHARACTERS) return 'The search is longer than 256 characters.';
+  if (tokens.filter((token) => OPERATORS.has(token)).length > MAX_OPERATORS)
     return 'More than five AND / OR / NOT operators were used.';
   return undefined;
 }

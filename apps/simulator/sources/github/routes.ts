@@ -15,8 +15,8 @@ import type { SourceVoice } from '../voice.js';
 const API = 'https://api.github.com';
 const DOCS = 'https://docs.github.com';
 const LIMITS = `${DOCS}/rest/using-the-rest-api/rate-limits-for-the-rest-api`;
-const MOST_RESULTS = 1000;
-const MOST_ON_A_PAGE = 100;
+const MAX_RESULTS = 1000;
+const MAX_PAGE_SIZE = 100;
 const GRAPHQL_POINTS = 5000;
 const SERVED = { config: { source: 'github' as const } };
 
@@ -169,15 +169,15 @@ function answerSearch(
     const docs = `${DOCS}/rest/search/search#search-issues-and-pull-requests`;
     return refusal(reply, 422, "Query must include 'is:issue' or 'is:pull-request'", docs);
   }
-  const perPage = Math.min(MOST_ON_A_PAGE, wholeFrom(one('per_page'), 30));
+  const perPage = Math.min(MAX_PAGE_SIZE, wholeFrom(one('per_page'), 30));
   const page = wholeFrom(one('page'), 1);
-  if ((page - 1) * perPage >= MOST_RESULTS)
+  if ((page - 1) * perPage >= MAX_RESULTS)
     return refusal(reply, 422, 'Only the first 1000 search results are available', `${DOCS}/v3/search/`);
 
   const found = posts.filter((post) => what.kinds.includes(post.kind) && query.matches(post));
   if (!what.sorts.includes(one('sort') ?? '')) found.sort((a, b) => a.score - b.score);
   if (one('order') !== 'asc') found.reverse();
-  const link = linkOf(what.path, request, page, Math.ceil(Math.min(found.length, MOST_RESULTS) / perPage));
+  const link = linkOf(what.path, request, page, Math.ceil(Math.min(found.length, MAX_RESULTS) / perPage));
   if (link !== '') void reply.header('Link', link);
   void reply
     .header('X-GitHub-Media-Type', 'github.v3; format=json')
@@ -185,7 +185,7 @@ function answerSearch(
   return answer(reply, 200, {
     total_count: found.length,
     incomplete_results: false,
-    items: found.slice((page - 1) * perPage, Math.min(MOST_RESULTS, page * perPage)).map(what.show),
+    items: found.slice((page - 1) * perPage, Math.min(MAX_RESULTS, page * perPage)).map(what.show),
   });
 }
 

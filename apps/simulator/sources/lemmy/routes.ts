@@ -17,7 +17,7 @@ import type { SourceVoice } from '../voice.js';
 /** The version: the last release line whose main API is v3. */
 const VERSION = '0.19.20';
 const PAGE_SIZE = 10;
-const MOST_ON_A_PAGE = 50;
+const MAX_PAGE_SIZE = 50;
 const LISTS_A_MINUTE = 180;
 const SERVED = { config: { source: 'lemmy' as const } };
 
@@ -156,8 +156,8 @@ function commentList(asked: Asked): FastifyReply {
 function sliceOf({ one }: Asked): { from: number; to: number } | string {
   const [page, limit] = [Number(one('page') ?? 1), Number(one('limit') ?? PAGE_SIZE)];
   if (!Number.isInteger(page) || page < 1) return 'Page is < 1';
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ON_A_PAGE)
-    return `Fetch limit is > ${MOST_ON_A_PAGE}`;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
+    return `Fetch limit is > ${MAX_PAGE_SIZE}`;
   return { from: (page - 1) * limit, to: page * limit };
 }
 

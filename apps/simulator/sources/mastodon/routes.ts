@@ -7,9 +7,9 @@ import { accountOf, HOME, statusOf, tagsOf, uriOf } from './statuses.js';
 import type { SourceVoice } from '../voice.js';
 
 const PAGE_SIZE = 20;
-const MOST_ON_A_PAGE = 40;
+const MAX_PAGE_SIZE = 40;
 /** Maximum number of tags of one mode in a request, including the tag in the path. */
-const MOST_TAGS = 4;
+const MAX_TAGS = 4;
 const SERVED = { config: { source: 'mastodon' as const } };
 const TEXTS: Record<number, string> = {
   401: 'The access token is invalid',
@@ -119,7 +119,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): Fas
 
 /** If no post has ever used the first tag, the result is empty, even if posts have the other tags. */
 function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPost[] {
-  const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MOST_TAGS);
+  const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MAX_TAGS);
   const any = few([first, ...all('any[]')]);
   const [each, none] = [few(all('all[]')), few(all('none[]'))];
   const withTags = posts.map((post) => ({ post, tags: tagsOf(post).map((tag) => tag.toLowerCase()) }));
@@ -190,7 +190,7 @@ function numberIn(text: string | undefined): bigint | undefined {
 }
 
 function limitOf(text: string | undefined): number {
-  return text === undefined ? PAGE_SIZE : Math.min(MOST_ON_A_PAGE, Math.abs(Number.parseInt(text, 10) || 0));
+  return text === undefined ? PAGE_SIZE : Math.min(MAX_PAGE_SIZE, Math.abs(Number.parseInt(text, 10) || 0));
 }
 
 function isTrue(text: string | undefined): boolean {

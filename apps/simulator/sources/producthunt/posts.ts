@@ -7,7 +7,7 @@ const FILES = 'https://files.producthunt.example';
 // Every address contains the application of the request.
 const ASKED_BY =
   'utm_campaign=producthunt-api&utm_medium=api-v2&utm_source=Application%3A+Earshot+%28ID%3A+1%29';
-const LONGEST_TAGLINE = 60;
+const MAX_TAGLINE_LENGTH = 60;
 const POINTS_TO_BE_FEATURED = 20;
 const HEX = '0123456789abcdef';
 const TOPICS = [
@@ -120,8 +120,8 @@ function slugOfName(name: string): string {
 
 function taglineOf(text: string): string {
   const [line = ''] = text.split('\n');
-  if (line.length <= LONGEST_TAGLINE) return line;
-  return line.slice(0, LONGEST_TAGLINE + 1).replace(/\s+\S*$/, '');
+  if (line.length <= MAX_TAGLINE_LENGTH) return line;
+  return line.slice(0, MAX_TAGLINE_LENGTH + 1).replace(/\s+\S*$/, '');
 }
 
 function mediumOf(post: SimPost, what: string): GraphqlObject {

@@ -11,7 +11,7 @@ import type { SourceVoice } from '../voice.js';
 
 const WINDOW_SECONDS = 900;
 /** Maximum number of posts on a page; a larger number is ignored. */
-const MOST_POSTS = 20;
+const MAX_POSTS = 20;
 const ORDERS = ['NEWEST', 'VOTES', 'RANKING', 'FEATURED_AT'];
 const SERVED = { config: { source: 'producthunt' as const } };
 // TikTok's sign-in has the same path, but receives a form.
@@ -170,7 +170,7 @@ function postsOf(posts: readonly SimPost[], args: Selection['args']) {
 }
 
 function firstOf({ first }: Selection['args']): number {
-  return typeof first === 'number' && first >= 0 ? Math.min(first, MOST_POSTS) : MOST_POSTS;
+  return typeof first === 'number' && first >= 0 ? Math.min(first, MAX_POSTS) : MAX_POSTS;
 }
 
 function timeOf(value: unknown): number | undefined {

@@ -7,7 +7,7 @@ import { fieldsOf, filtered, filterName } from './filters.js';
 import { answerOf, answersOf, isKnownSite, questionOf, questionTest, siteOf, tagsOf } from './posts.js';
 import type { SourceVoice } from '../voice.js';
 
-const MOST_ON_A_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 const LAST_PAGE_WITHOUT_KEY = 25;
 const SERVED = { config: { source: 'stackoverflow' as const }, onSend: compress };
 
@@ -142,7 +142,7 @@ function answerListing(
   if (!fields) return wrong('Invalid filter specified');
   const [page, size] = [Number(one('page') ?? 1), Number(one('pagesize') ?? 30)];
   if (!Number.isInteger(page) || page < 1) return wrong('page');
-  if (!Number.isInteger(size) || size < 0 || size > MOST_ON_A_PAGE) return wrong('pagesize');
+  if (!Number.isInteger(size) || size < 0 || size > MAX_PAGE_SIZE) return wrong('pagesize');
   if (page > LAST_PAGE_WITHOUT_KEY && one('key') === undefined)
     return refusal(reply, 403, 'access_denied', 'page above 25 requires access token or app key');
   const [from, to] = [secondsIn(one('fromdate')), secondsIn(one('todate'))];

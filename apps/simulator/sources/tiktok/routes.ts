@@ -9,8 +9,8 @@ import { FIELD_NAMES, videoOf } from './videos.js';
 import type { SourceVoice } from '../voice.js';
 
 const TOKEN_SECONDS = 7_200;
-const LONGEST_DAYS = 30;
-const MOST_SEARCHES = 1_000;
+const MAX_DAYS = 30;
+const MAX_SEARCHES = 1_000;
 const SERVED = { config: { source: 'tiktok' as const } };
 // Product Hunt's sign-in has the same path, but receives JSON.
 const SIGN_IN = {
@@ -128,7 +128,7 @@ class Searches {
     const { query, start_date: start, end_date: end, search_id: given } = body;
     const [from, to] = [start, end].map(timeOf);
     if (from === undefined || to === undefined) return 'Invalid start_date or end_date: YYYYMMDD is wanted';
-    if (to < from || to - from > LONGEST_DAYS * 86_400_000)
+    if (to < from || to - from > MAX_DAYS * 86_400_000)
       return 'The end_date must be within 30 days of the start_date';
     const read = tiktokQuery(query);
     if ('refusal' in read) return read.refusal;
@@ -148,7 +148,7 @@ class Searches {
       .reverse();
     const id = `7${charactersFrom(`tiktok search ${(this.begun += 1)} ${asked}`, '0123456789', 18)}`;
     const [oldest] = this.kept.keys();
-    if (this.kept.size >= MOST_SEARCHES && oldest !== undefined) this.kept.delete(oldest);
+    if (this.kept.size >= MAX_SEARCHES && oldest !== undefined) this.kept.delete(oldest);
     this.kept.set(id, { asked, found });
     return [id, { asked, found }];
   }

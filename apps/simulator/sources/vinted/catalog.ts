@@ -5,7 +5,7 @@ import type { Facts, Shown } from './listings.js';
 import { centsOf } from './prices.js';
 
 /** Maximum number of listings of any search, on all its pages together. */
-const MOST_LISTINGS = 960;
+const MAX_LISTINGS = 960;
 /** Every 24th place, from the fourth on, has a promoted listing. */
 const PAID_EVERY = 24;
 const FIRST_PAID = 3;
@@ -37,7 +37,7 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
     if (ids.length > 0 && !meetsAll(factsOf(post), ids)) continue;
     (post.promoted ? paid : placed).push(post);
   }
-  return withPaid(inOrder(placed, query('order')[0], shown), paid).slice(0, MOST_LISTINGS);
+  return withPaid(inOrder(placed, query('order')[0], shown), paid).slice(0, MAX_LISTINGS);
 }
 
 /** Each word must be in the title, the seller's text or the brand. */

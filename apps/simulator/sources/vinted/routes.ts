@@ -9,7 +9,7 @@ import type { Shown } from './listings.js';
 import { priceOf } from './prices.js';
 import type { SourceVoice } from '../voice.js';
 
-const MOST_ON_A_PAGE = 96;
+const MAX_PAGE_SIZE = 96;
 const VISIT_SECONDS = 7_200;
 const SERVED = { config: { source: 'vinted' as const } };
 const SIGN_IN = { config: { source: 'vinted' as const, signIn: true } };
@@ -66,7 +66,7 @@ function catalog(
 ): FastifyReply {
   const { one, all } = queryOf(request);
   const whole = (key: string) => Math.max(1, Math.floor(Number(one(key))) || 1);
-  const size = one('per_page') === undefined ? MOST_ON_A_PAGE : Math.min(MOST_ON_A_PAGE, whole('per_page'));
+  const size = one('per_page') === undefined ? MAX_PAGE_SIZE : Math.min(MAX_PAGE_SIZE, whole('per_page'));
   const at = whole('page');
   const now = clock.now();
   const shown: Shown = { site: baseUrl(), currency: one('currency') || 'EUR', now };

@@ -27,9 +27,9 @@ export function commentsAreOff({ title }: SimPost): boolean {
  * the video.
  */
 export function commentsOf(post: SimPost, now: number): Comment[] {
-  const most = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
+  const max = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
   const due = Math.floor((now - post.publishedAt) / EVERY_MS);
-  return Array.from({ length: Math.max(0, Math.min(most, due)) }, (_, n) => {
+  return Array.from({ length: Math.max(0, Math.min(max, due)) }, (_, n) => {
     const random = seededRandom('youtube comment', post.id, n);
     const publishedAt = post.publishedAt + (n + 1) * EVERY_MS;
     const id = `Ug${idFrom(`comment ${post.id} ${n}`, 17)}4AaABAg`;
