@@ -17,7 +17,7 @@ Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 
 Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
 the delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that are
-reported. The contestants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
+reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
 3 standard deviations of the last 7 days. Each counts the last hour, every five minutes, needs 5 mentions, and is quiet for an
 hour after an alarm. Then measures the cost of evaluating keywords from Postgres, with fresh mentions and with one that is
 found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
@@ -38,7 +38,7 @@ const END = SINCE + WEEKS * 7 * DAY_MS;
 const BURST = { times: 3, ms: 3 * HOUR_MS };
 const MIN_THRESHOLD = 5;
 
-/** @returns the times at which the contestant raises an alarm, in ms */
+/** @returns the times at which the variant raises an alarm, in ms */
 type Contestant = (counts: readonly BinCount[], perHour: number) => Promise<number[]>;
 
 const spike =
@@ -60,7 +60,7 @@ const spike =
     return (await backtestAlerts([rule], history, SINCE)).map(({ to }) => to);
   };
 
-const CONTESTANTS: Readonly<Record<string, Contestant>> = {
+const VARIANTS: Readonly<Record<string, Contestant>> = {
   'spike alert, low (3)': spike('low'),
   'spike alert, medium (2)': spike('medium'),
   'spike alert, high (1.5)': spike('high'),
@@ -86,17 +86,17 @@ await runBench(async (cleanup) => {
   const falseAlarms: string[][] = [];
   const delays: string[][] = [];
   const counted = new Map<string, number>();
-  for (const [name, contestant] of Object.entries(CONTESTANTS)) {
+  for (const [name, variant] of Object.entries(VARIANTS)) {
     const perWeek: string[] = [];
     const reported: string[] = [];
     for (const { name: series, perHour, rateAt } of SERIES) {
       const noise = countsOf({ from: START, to: END, rateAt, bursts: [] }, seeded(7));
-      const rate = (await contestant(noise, perHour)).length / WEEKS;
+      const rate = (await variant(noise, perHour)).length / WEEKS;
       counted.set(`${name}, ${series}`, rate);
       perWeek.push(rate.toFixed(2));
       const bursts = burstsIn(SINCE, END, 2 * DAY_MS, BURST, seeded(11));
       const counts = countsOf({ from: START, to: END, rateAt, bursts }, seeded(13));
-      reported.push(delayText(bursts, await contestant(counts, perHour)));
+      reported.push(delayText(bursts, await variant(counts, perHour)));
     }
     falseAlarms.push([name, ...perWeek]);
     delays.push([name, ...reported]);

@@ -69,7 +69,7 @@ class Stopwatch {
   };
 }
 
-const contestants = {
+const variants = {
   async strategy(bus: Bus, options: ConsumerOptions): Promise<Measured> {
     const watch = new Stopwatch();
     @Controller()
@@ -117,21 +117,21 @@ const contestants = {
   },
 };
 
-type Contestant = keyof typeof contestants;
-const NAMES: readonly Contestant[] = ['strategy', 'runner', 'bare'];
+type Variant = keyof typeof variants;
+const NAMES: readonly Variant[] = ['strategy', 'runner', 'bare'];
 
 await runBench(async (cleanup) => {
   const stores = await benchStores(cleanup);
   const bus = await connectBus(stores.natsUrl, 'bench', log);
   cleanup.add(() => bus.close());
   await fill(bus);
-  const rates: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
-  const batchSizes: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
+  const rates: Record<Variant, number[]> = { strategy: [], runner: [], bare: [] };
+  const batchSizes: Record<Variant, number[]> = { strategy: [], runner: [], bare: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // Alternates the order, so that a contestant does not always follow the same one.
-    for (const contestant of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
-      const name = `bench-${contestant}-${round}`;
-      const { rate, batchSize } = await contestants[contestant](bus, {
+    // Alternates the order, so that a variant does not always follow the same one.
+    for (const variant of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
+      const name = `bench-${variant}-${round}`;
+      const { rate, batchSize } = await variants[variant](bus, {
         stream: 'CHECKS',
         name,
         batchSize: BATCH,
@@ -139,8 +139,8 @@ await runBench(async (cleanup) => {
       await bus.jsm.consumers.delete('CHECKS', name);
       // The first round warms up.
       if (round === 0) continue;
-      rates[contestant].push(rate);
-      batchSizes[contestant].push(batchSize);
+      rates[variant].push(rate);
+      batchSizes[variant].push(batchSize);
     }
     if (round > 0) printProgress(`round ${round} of ${ROUNDS}`);
   }

@@ -117,7 +117,7 @@ interface Run {
  */
 async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   const { database, sink } = stage;
-  analysis.hold();
+  analysis.suspend();
   await makeDue(database, await fillKeywords(database, DIGESTS, ITEMS));
   const arrival = sink.ask<void>('expect', DIGESTS);
   const before = residentMemory();

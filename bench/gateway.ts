@@ -55,7 +55,7 @@ await runBench(async (cleanup) => {
   const raw = await Peer.start(new URL('./gateway/raw-fastify.js', import.meta.url), [stores.databaseUrl]);
   cleanup.add(() => raw.stop());
   const { url: rawUrl, pid: rawPid } = await raw.ask<{ url: string; pid: number }>('address');
-  const contestant = (
+  const variant = (
     name: string,
     pid: number,
     url: string,
@@ -66,17 +66,17 @@ await runBench(async (cleanup) => {
     cleanup.add(() => pool.destroy());
     return { name, pid, pool, path, headers, rates: [], costs: [] };
   };
-  const ours = contestant('gateway', gateway.pid, gateway.url, '/v1/account', ({ apiKey }) => ({
+  const ours = variant('gateway', gateway.pid, gateway.url, '/v1/account', ({ apiKey }) => ({
     'x-api-key': apiKey,
   }));
-  const row = contestant('raw Fastify, same row', rawPid, rawUrl, '/account', ({ accountId }) => ({
+  const row = variant('raw Fastify, same row', rawPid, rawUrl, '/account', ({ accountId }) => ({
     'x-account': accountId,
   }));
-  const constant = contestant('raw Fastify, constant', rawPid, rawUrl, '/constant', () => ({}));
+  const constant = variant('raw Fastify, constant', rawPid, rawUrl, '/constant', () => ({}));
   const all = [ours, row, constant];
   for (const one of all) await ask(one, accounts, REQUESTS);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // Alternates the order, so that a contestant does not always follow the same one.
+    // Alternates the order, so that a variant does not always follow the same one.
     for (const one of round % 2 === 0 ? all.toReversed() : all) await measure(one, accounts);
     printProgress(
       `round ${round}: ${all.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}`).join(', ')}`,

@@ -90,39 +90,55 @@ await runBench(async (cleanup) => {
   const estimate = post('/v1/keywords/estimate');
   const make = post('/v1/keywords');
   const one = accounts.slice(0, 1);
-  const contests: Contest[] = [
+  const comparisons: Comparison[] = [
     // Estimates come first: the plain inserts store incomplete keywords, which the API cannot return.
-    { what: `estimates, ${ACCOUNTS} accounts`, ours: estimate, baseline: 'page of one keyword', its: read },
+    {
+      what: `estimates, ${ACCOUNTS} accounts`,
+      ours: estimate,
+      baseline: 'page of one keyword',
+      baselineWork: read,
+    },
     {
       what: `creates, ${ACCOUNTS} accounts`,
       ours: make,
       baseline: 'bare storing',
-      its: bareUnprepared,
+      baselineWork: bareUnprepared,
       wanted: 0.5,
     },
-    { what: `creates, ${ACCOUNTS} accounts`, ours: make, baseline: 'bare storing, prepared', its: bare },
+    {
+      what: `creates, ${ACCOUNTS} accounts`,
+      ours: make,
+      baseline: 'bare storing, prepared',
+      baselineWork: bare,
+    },
     {
       what: 'creates, one account',
       ours: make,
       baseline: 'bare storing',
-      its: bareUnprepared,
+      baselineWork: bareUnprepared,
       among: one,
       wanted: 0.3,
     },
-    { what: 'creates, one account', ours: make, baseline: 'bare storing, prepared', its: bare, among: one },
+    {
+      what: 'creates, one account',
+      ours: make,
+      baseline: 'bare storing, prepared',
+      baselineWork: bare,
+      among: one,
+    },
   ];
   const rows: string[][] = [];
-  for (const contest of contests) rows.push(await hold(contest, accounts, database));
+  for (const comparison of comparisons) rows.push(await compare(comparison, accounts, database));
   table(['keywords', 'a second', 'baseline', 'a second', 'ratio', 'wanted'], rows);
 });
 
 type Work = (n: number, among: readonly Account[]) => Promise<void>;
 
-interface Contest {
+interface Comparison {
   what: string;
   ours: Work;
   baseline: string;
-  its: Work;
+  baselineWork: Work;
   /** Default: all accounts. */
   among?: readonly Account[];
   wanted?: number;
@@ -132,26 +148,33 @@ interface Contest {
  * Alternates Earshot and the baseline, so that the load of the machine and the size of the tables are the
  * same for both.
  */
-async function hold(
-  { what, ours, baseline, its, among, wanted }: Contest,
+async function compare(
+  { what, ours, baseline, baselineWork, among, wanted }: Comparison,
   all: readonly Account[],
   database: Database,
 ): Promise<string[]> {
-  const contestants = [ours, its];
-  const rates = contestants.map((): number[] => []);
-  for (const work of contestants) await everyOne(WARM_UP, (n) => work(n, among ?? all));
+  const variants = [ours, baselineWork];
+  const rates = variants.map((): number[] => []);
+  for (const work of variants) await runsPerSecond(WARM_UP, (n) => work(n, among ?? all));
   // Replaces query plans that were made for empty tables, as autovacuum does once a minute.
   await database.query('ANALYZE');
   for (let round = 0; round < ROUNDS; round += 1)
-    for (const [which, work] of contestants.entries())
-      rates[which]?.push(await everyOne(REQUESTS / ROUNDS, (n) => work(n, among ?? all)));
-  const [mine = [], others = []] = rates;
-  const ratio = median(ratios(mine, others));
+    for (const [which, work] of variants.entries())
+      rates[which]?.push(await runsPerSecond(REQUESTS / ROUNDS, (n) => work(n, among ?? all)));
+  const [ourRates = [], baselineRates = []] = rates;
+  const ratio = median(ratios(ourRates, baselineRates));
   printProgress(
-    `${what}: ${median(mine).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}`,
+    `${what}: ${median(ourRates).toFixed(0)} a second, ${ratio.toFixed(2)} of ${baseline}; load ${load()}`,
   );
   const target = wanted === undefined ? '' : `${wanted}: ${ratio >= wanted ? 'reached' : 'missed'}`;
-  return [what, median(mine).toFixed(0), baseline, median(others).toFixed(0), ratio.toFixed(2), target];
+  return [
+    what,
+    median(ourRates).toFixed(0),
+    baseline,
+    median(baselineRates).toFixed(0),
+    ratio.toFixed(2),
+    target,
+  ];
 }
 
 function of(accounts: readonly Account[], n: number): Account {
@@ -161,7 +184,7 @@ function of(accounts: readonly Account[], n: number): Account {
 }
 
 /** @returns the number of runs per second, with `AT_ONCE` of them at the same time */
-async function everyOne(count: number, work: (n: number) => Promise<void>): Promise<number> {
+async function runsPerSecond(count: number, work: (n: number) => Promise<void>): Promise<number> {
   let next = 0;
   const began = performance.now();
   await Promise.all(

@@ -56,7 +56,7 @@ await runBench(async (cleanup) => {
     };
     // The first round warms up.
     if (round === 0) continue;
-    for (const contestant of ['hot', 'spread', 'locks'] as const) rates[contestant].push(once[contestant]);
+    for (const variant of ['hot', 'spread', 'locks'] as const) rates[variant].push(once[variant]);
     printProgress(`round ${round} of ${ROUNDS}`);
   }
   table(

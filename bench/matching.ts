@@ -64,30 +64,30 @@ function library(
 }
 
 function compete(terms: string[], posts: MatchableText[]): void {
-  const contestants = [
+  const variants = [
     ours('word', terms, posts),
     ours('contains', terms, posts),
     loop(terms, posts),
     library('aho-corasick', (each) => new AhoCorasick(each), terms, posts),
     library('aho-corasick/fast', (each) => new DoubleArrayAhoCorasick(each), terms, posts),
   ];
-  const micros = new Map(contestants.map(({ name }) => [name, [] as number[]]));
+  const micros = new Map(variants.map(({ name }) => [name, [] as number[]]));
   const hits = new Map<string, number>();
-  // Round 0 warms up and does not count. The order alternates, so that a contestant does not always follow the slow
+  // Round 0 warms up and does not count. The order alternates, so that a variant does not always follow the slow
   // one.
   for (let round = 0; round <= ROUNDS; round++) {
-    for (let i = 0; i < contestants.length; i++) {
-      const contestant = contestants[(i + round) % contestants.length]!;
-      const [count, ms] = timed(() => contestant.run());
-      if (round > 0) micros.get(contestant.name)!.push((ms * 1000) / contestant.posts);
-      hits.set(contestant.name, count);
+    for (let i = 0; i < variants.length; i++) {
+      const variant = variants[(i + round) % variants.length]!;
+      const [count, ms] = timed(() => variant.run());
+      if (round > 0) micros.get(variant.name)!.push((ms * 1000) / variant.posts);
+      hits.set(variant.name, count);
     }
   }
   const loopRounds = micros.get('indexOf loop')!;
   const cells = (values: (string | number)[]) => values.map((value) => `${value}`.padStart(13)).join('');
   console.log(`\n${terms.length.toLocaleString('en')} terms, ${POSTS.toLocaleString('en')} posts`);
   console.log(' '.repeat(19) + cells(['µs a post', 'loop / it', 'build ms', 'found a post', 'posts timed']));
-  for (const { name, buildMs, posts: timedPosts } of contestants) {
+  for (const { name, buildMs, posts: timedPosts } of variants) {
     const rounds = micros.get(name)!;
     const ratio = median(rounds.map((value, i) => loopRounds[i]! / value));
     const times = `×${ratio.toFixed(ratio < 10 ? 2 : 0)}`;

@@ -107,7 +107,7 @@ await runBench(async (cleanup) => {
 /**
  * `ours` is Earshot with sentiment and intent, `unread` is Earshot without them, and `bare` is the bare loop.
  */
-type Contestant = 'ours' | 'unread' | 'bare';
+type Variant = 'ours' | 'unread' | 'bare';
 
 /** @returns the key of an account whose webhooks the receiver can verify */
 async function openAccount(natsUrl: string, upstream: Pool): Promise<string> {
@@ -161,7 +161,7 @@ async function watchTerm(
  * Publishes the slice's items on schedule and waits for their webhooks. The items of earlier slices are no
  * longer at the upstream: each poll reads the feed of the last ten minutes, so they would cost time.
  */
-async function slice(upstream: Pool, who: Contestant, round: string): Promise<Latencies> {
+async function slice(upstream: Pool, who: Variant, round: string): Promise<Latencies> {
   await remove(upstream, `/hooks/${who}/deliveries`);
   await remove(upstream, '/_sim/posts?source=hackernews');
   const due = await publishByTheClock(upstream, `${termOf(who)} slice ${round} number`);
@@ -198,8 +198,8 @@ async function publishByTheClock(upstream: Pool, words: string): Promise<number[
   return due;
 }
 
-/** The times at which the contestant's polls reached the upstream, oldest first. */
-async function pollsOf(upstream: Pool, who: Contestant): Promise<number[]> {
+/** The times at which the variant's polls reached the upstream, oldest first. */
+async function pollsOf(upstream: Pool, who: Variant): Promise<number[]> {
   const { requests } = await get<{ requests: { at: string; url: string }[] }>(
     upstream,
     '/_sim/requests?source=hackernews',
@@ -260,7 +260,7 @@ function reportReadings(read: Latencies, unread: Latencies): void {
   );
 }
 
-function termOf(who: Contestant): string {
+function termOf(who: Variant): string {
   return { ours: 'quixotwo', unread: 'vexatrine', bare: 'zephyrone' }[who];
 }
 

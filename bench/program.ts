@@ -11,7 +11,7 @@ export interface BenchProgram {
   url: string;
   pid: number;
   /** Suspends the program, so that work accumulates. */
-  hold(): void;
+  suspend(): void;
   resume(): void;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startProgram(
   const program: BenchProgram = {
     url,
     pid: child.pid ?? 0,
-    hold: () => void child.kill('SIGSTOP'),
+    suspend: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     async stop() {
       if (!isUp()) return;

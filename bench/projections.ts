@@ -53,7 +53,7 @@ const SOURCES = ['hackernews', 'mastodon', 'lemmy'] as const;
 type SinkOn = (client: ClickHouseClient) => { write(batch: readonly JsMsg[]): Promise<unknown> };
 
 /** Two ways to write the same rows. */
-interface Contest {
+interface Comparison {
   what: string;
   rows: number;
   empty(): Promise<unknown>;
@@ -77,12 +77,12 @@ await runBench(async (cleanup) => {
 
   const decisions = makeDecisions();
   const inPostgres = (projection: Projection, ...tables: string[]) =>
-    contestInPostgres(database, plainPostgres, projection, decisions, tables);
+    comparisonInPostgres(database, plainPostgres, projection, decisions, tables);
   const inClickHouse = (name: 'mentions' | 'events', sinkOn: SinkOn) =>
-    contestInClickHouse(clickhouse, plainClickHouse, name, events, sinkOn);
+    comparisonInClickHouse(clickhouse, plainClickHouse, name, events, sinkOn);
   const results = [
-    await hold(await inPostgres(keywordsProjection, 'keywords', 'watches', 'quoted_periods')),
-    await hold(
+    await compare(await inPostgres(keywordsProjection, 'keywords', 'watches', 'quoted_periods')),
+    await compare(
       await inPostgres(
         scheduleProjection(() => 1),
         'upstream_searches',
@@ -90,7 +90,7 @@ await runBench(async (cleanup) => {
       ),
     ),
   ];
-  // This comes last, because the contests in Postgres empty the table of watches, which the sinks read.
+  // This comes last, because the comparisons in Postgres empty the table of watches, which the sinks read.
   const scene = await makeScene(
     database,
     MASTER_KEY,
@@ -99,8 +99,8 @@ await runBench(async (cleanup) => {
   );
   const events = makeEvents(scene, EVENTS).map(messageOf);
   results.push(
-    await hold(await inClickHouse('mentions', (client) => new MentionsSink(client, database))),
-    await hold(await inClickHouse('events', (client) => new EventsIndexSink(client, database))),
+    await compare(await inClickHouse('mentions', (client) => new MentionsSink(client, database))),
+    await compare(await inClickHouse('events', (client) => new EventsIndexSink(client, database))),
   );
   table(
     ['rows', 'a second', 'plain loop', 'ratio', 'µs a row', 'plain loop', 'ratio'],
@@ -110,7 +110,7 @@ await runBench(async (cleanup) => {
 });
 
 /** Alternates Earshot and the plain loop. The first round warms up. */
-async function hold({ what, rows, empty, ours, plain, content }: Contest) {
+async function compare({ what, rows, empty, ours, plain, content }: Comparison) {
   const rates = { ours: [] as number[], plain: [] as number[] };
   const micros = { ours: [] as number[], plain: [] as number[] };
   const contents = { ours: '', plain: '' };
@@ -150,13 +150,13 @@ function processorSeconds(): number {
   return [...cpuTimes().values()].reduce((sum, seconds) => sum + seconds, 0);
 }
 
-async function contestInPostgres(
+async function comparisonInPostgres(
   database: Database,
   plain: pg.Pool,
   projection: Projection,
   messages: readonly JsMsg[],
   tables: readonly string[],
-): Promise<Contest> {
+): Promise<Comparison> {
   const all = [...tables, 'projection_positions'];
   const empty = () => database.query(`TRUNCATE ${all.join(', ')} CASCADE`);
   const ours = async () => {
@@ -208,13 +208,13 @@ async function contestInPostgres(
   };
 }
 
-async function contestInClickHouse(
+async function comparisonInClickHouse(
   client: ClickHouseClient,
   plain: ClickHouseClient,
   name: 'mentions' | 'events',
   messages: readonly JsMsg[],
   sinkOn: SinkOn,
-): Promise<Contest> {
+): Promise<Comparison> {
   const rows: unknown[] = [];
   const keeping = { insert: async ({ values }: { values: unknown[] }) => rows.push(...values) };
   // Runs as many batches at once as the consumers of the sinks (`batchesAtOnce`).

@@ -118,7 +118,7 @@ async function workOff(
   program: Awaited<ReturnType<Stage['start']>>,
 ): Promise<Turn> {
   const events = checks * ITEMS;
-  program.hold();
+  program.suspend();
   await publishChecks(bus, scene, checks, share);
   const received = receiver.ask<Received>('expect', events);
   await receiver.ask('ready');

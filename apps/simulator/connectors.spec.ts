@@ -96,10 +96,10 @@ describe('the connectors on the simulator', () => {
   );
 
   it.each(SIMULATED_SOURCES)('report the fault of the upstream (%s)', async (source) => {
-    const told = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
+    const expectedKinds = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
     for (const kind of ['429', '500', '404'] as const) {
       client.simulator.faults.add({ source, kind, times: 1, retryAfterSeconds: 5 });
-      await expect(search(source, contextFor(source))).rejects.toMatchObject({ kind: told[kind] });
+      await expect(search(source, contextFor(source))).rejects.toMatchObject({ kind: expectedKinds[kind] });
     }
     for (const kind of ['shape', 'html', 'empty', 'truncated'] as const) {
       client.simulator.faults.add({ source, kind, times: 1 });

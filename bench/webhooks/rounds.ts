@@ -53,7 +53,7 @@ export async function deliverOurs(
   );
   const counted = events.filter(({ subject }) => healthy.has(subject.split('.')[2] ?? ''));
   const from = (await bus.jsm.streams.info('ATTEMPTS')).state.last_seq + 1;
-  delivery.hold();
+  delivery.suspend();
   await publish(bus, events);
   const received = receiver.ask<Received>('expect', hangs ? counted.length : events.length);
   await receiver.ask('ready');

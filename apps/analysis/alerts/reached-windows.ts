@@ -100,11 +100,11 @@ export async function reachedWindows(
   const all = searchesOf(rule, searches).map(({ searchId }) => searchId);
   const minCount = condition.kind === 'spike' ? MIN_SPIKE_MENTIONS : condition.min;
   const reached: ReachedWindow[] = [];
-  let looked = 0;
+  let examined = 0;
   for (const bin of series.binsSince(since, all)) {
-    looked += 1;
+    examined += 1;
     // A backtest examines tens of thousands of windows in memory, without waiting for any store.
-    if (looked % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
+    if (examined % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
     // Most windows have too few mentions for any baseline. This comparison is cheaper than computing the baseline.

@@ -80,11 +80,11 @@ function itemsOfMonth(): Item[] {
 
 /** Fails in one of fifty digests, between storing the fact and storing the digest's turn. */
 class FailingStore extends EventStore {
-  deaths = 0;
+  failures = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {
     const seq = await super.append(...args);
     if (random() >= 0.02) return seq;
-    this.deaths += 1;
+    this.failures += 1;
     throw new Error('the process dies');
   }
 }
@@ -107,14 +107,14 @@ it('each mention of a month is in exactly one digest of each mode, at its due ti
     await insertItems(found, stored);
     stored += found.length;
     appliedSeq = stored;
-    const deaths = store.deaths;
+    const failures = store.failures;
     await runAll(replicas, now);
-    if (store.deaths > deaths) await runAll(replicas, now + CLAIM_ENDS_MS);
+    if (store.failures > failures) await runAll(replicas, now + CLAIM_ENDS_MS);
   }
   const digests = await storedDigests();
   expect(digests.map(textOf).sort()).toEqual([...expected.keys()].sort());
   expect(new Set(digests.map(({ digestId }) => digestId)).size).toBe(digests.length);
-  expect(store.deaths).toBeGreaterThan(10);
+  expect(store.failures).toBeGreaterThan(10);
   for (const zone of ZONES.filter(({ hours }) => hours !== undefined)) {
     const from = Date.parse(zone.from!);
     const until = from + zone.hours! * HOUR_MS;

@@ -55,7 +55,7 @@ const project = (subject: string, seq: number) =>
   );
 
 const consumer = () => bus.jsm.consumers.info('KEYWORDS', 'analysis-keyword-events');
-const looked = (seq: number) =>
+const delivered = (seq: number) =>
   until('the decision was delivered', async () => {
     const { delivered, num_redelivered } = await consumer();
     return delivered.stream_seq >= seq && num_redelivered > 0;
@@ -73,14 +73,14 @@ const publishedFor = async (keywordId: string) => {
 it('the event of a pause is published only after the tables contain the pause, because delivery reads them', async () => {
   const keywordId = newId();
   const first = await paused(keywordId);
-  await looked(first.seq);
+  await delivered(first.seq);
   expect(await publishedFor(keywordId)).toEqual([]);
   await project(first.subject, first.seq);
   await settled();
   expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);
   // An earlier decision in the tables is not enough.
   const second = await paused(keywordId);
-  await looked(second.seq);
+  await delivered(second.seq);
   expect(await publishedFor(keywordId)).toEqual(['keyword.paused']);
   await project(second.subject, second.seq);
   await settled();
@@ -90,7 +90,7 @@ it('the event of a pause is published only after the tables contain the pause, b
 it('no event is published for a keyword that was purged meanwhile, and its message is not delivered again', async () => {
   const keywordId = newId();
   const { subject, seq } = await paused(keywordId);
-  await looked(seq);
+  await delivered(seq);
   await bus.jsm.streams.purge('KEYWORDS', { filter: subject });
   await settled();
   expect(await publishedFor(keywordId)).toEqual([]);

@@ -120,16 +120,16 @@ export class LostReplay extends Error {
 export async function claimStateOf(
   database: Database,
   { replayId, claim }: ClaimedReplay,
-): Promise<'ours' | 'lost' | 'purged'> {
-  const rows: { ours: boolean; there: boolean }[] = await database.query(
-    `SELECT r.claim = $2 AND r.status IN ('queued', 'running') AS ours,
+): Promise<'claimed' | 'lost' | 'purged'> {
+  const rows: { claimed: boolean; exists: boolean }[] = await database.query(
+    `SELECT r.claim = $2 AND r.status IN ('queued', 'running') AS claimed,
        CASE WHEN r.keyword_id IS NOT NULL THEN EXISTS (SELECT 1 FROM keywords k WHERE k.keyword_id = r.keyword_id)
-         ELSE EXISTS (SELECT 1 FROM watches w WHERE w.watch_id = r.watch_id) END AS there
+         ELSE EXISTS (SELECT 1 FROM watches w WHERE w.watch_id = r.watch_id) END AS "exists"
      FROM replays r WHERE r.replay_id = $1`,
     [replayId, claim],
   );
-  if (!rows[0]?.ours) return 'lost';
-  return rows[0].there ? 'ours' : 'purged';
+  if (!rows[0]?.claimed) return 'lost';
+  return rows[0].exists ? 'claimed' : 'purged';
 }
 
 /** The replay's counts, and the number of its events that wait for another attempt. */

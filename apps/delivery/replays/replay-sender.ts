@@ -78,7 +78,7 @@ export class ReplaySender {
       if (pauseMs > 0) await wait(pauseMs, undefined, { signal: stop }).catch(() => undefined);
       if (stop.aborted || Date.now() - began > TURN_MS) break;
       if (Date.now() - lookedAt > LOOK_MS) {
-        if ((await claimStateOf(this.database, replay)) !== 'ours') break;
+        if ((await claimStateOf(this.database, replay)) !== 'claimed') break;
         lookedAt = Date.now();
       }
       const delivery = await this.deliveryOf(replay, entry, endpoint);

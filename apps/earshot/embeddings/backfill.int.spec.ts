@@ -85,12 +85,12 @@ it('the backfill embeds mentions without a vector, continues after an interrupti
   const before = (await stored()).length;
   expect(before).toBeGreaterThan(0);
 
-  const told: BackfillProgress[] = [];
+  const reported: BackfillProgress[] = [];
   const rest = embedder('a');
-  const done = await backfillEmbeddings(clickhouse, database, rest, (progress) => told.push(progress));
+  const done = await backfillEmbeddings(clickhouse, database, rest, (progress) => reported.push(progress));
   expect(rest.texts.length).toBe(703 - before);
   expect(done).toEqual({ phase: 'done', embedded: 703 - before, total: 703 - before, secondsLeft: 0 });
-  expect(told.at(-1)).toMatchObject({ phase: 'embed', embedded: 703 - before });
+  expect(reported.at(-1)).toMatchObject({ phase: 'embed', embedded: 703 - before });
   expect((await stored()).length).toBe(700);
 
   const again = embedder('a');

@@ -50,8 +50,8 @@ function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContex
   // The items are in the first message of the user; later messages report a fault of an answer.
   const items = itemsIn(contents[1] ?? contents[0] ?? '');
   const fault = answerFaults.get(request);
-  const told = fault === 'schema_violation' ? violation(items) : answerTo(schema, items);
-  const whole = JSON.stringify(told);
+  const completion = fault === 'schema_violation' ? violation(items) : answerTo(schema, items);
+  const whole = JSON.stringify(completion);
   const content = fault === 'invalid_json' ? `Sure! ${whole}` : fault === 'cut_off' ? half(whole) : whole;
   const declined = fault === 'declined';
   const [tokensIn, tokensOut] = [contents.join('').length, content.length].map((size) => Math.ceil(size / 4));
@@ -113,8 +113,8 @@ function half(text: string): string {
 function refuse(reply: FastifyReply, status: number, message = ''): FastifyReply {
   const { authorization = '' } = reply.request.headers;
   // Like the real server, the simulator repeats the unknown token.
-  const told =
+  const shown =
     status === 401 ? `Incorrect API key provided: ${authorization.replace(/^Bearer /, '')}.` : message;
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-  return answer(reply, status, { error: { message: told, type, param: null, code: null } });
+  return answer(reply, status, { error: { message: shown, type, param: null, code: null } });
 }

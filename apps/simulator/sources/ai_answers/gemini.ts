@@ -35,8 +35,8 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     if (key === 'wrong') return badKey(reply);
     const [model = '', method] = (request.params as { call: string }).call.split(':');
     if (method !== 'generateContent' || !/^(gemini|gemma)-/.test(model)) {
-      const told = `models/${model} is not found for API version v1beta, or is not supported for generateContent.`;
-      return fault(reply, 404, told);
+      const shown = `models/${model} is not found for API version v1beta, or is not supported for generateContent.`;
+      return fault(reply, 404, shown);
     }
     const asked = askedIn(request);
     if (asked.prompt === '')
@@ -135,8 +135,8 @@ function badKey(reply: FastifyReply): FastifyReply {
 }
 
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
-  const told = MESSAGES[status] ?? message;
-  return status === 429 ? fault(reply, status, told, quotaDetails(reply)) : fault(reply, status, told);
+  const shown = MESSAGES[status] ?? message;
+  return status === 429 ? fault(reply, status, shown, quotaDetails(reply)) : fault(reply, status, shown);
 }
 
 function quotaDetails(reply: FastifyReply): object[] {

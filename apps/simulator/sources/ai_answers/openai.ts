@@ -75,12 +75,12 @@ function responseOf(said: EngineAnswer, { model, prompt, search }: Asked, now: n
   const id = (prefix: string) =>
     `${prefix}_${charactersFrom(`${prefix} ${said.seed}`, '0123456789abcdef', 50)}`;
   const query = queryOfPrompt(prompt);
-  const looked = [...said.pages, UNCITED_PAGE].map(({ url }) => ({ type: 'url', url }));
+  const sources = [...said.pages, UNCITED_PAGE].map(({ url }) => ({ type: 'url', url }));
   const call = search && {
     id: id('ws'),
     type: 'web_search_call',
     status: 'completed',
-    action: { type: 'search', queries: [query], query, ...(search.withSources && { sources: looked }) },
+    action: { type: 'search', queries: [query], query, ...(search.withSources && { sources }) },
   };
   const content = {
     type: 'output_text',
@@ -197,8 +197,8 @@ function refusalOf(status: number, message: string, key: string): object {
   switch (status) {
     case 401: {
       if (key === '') return { ...invalid, message: `You didn't provide an API key. Get one at ${KEYS_AT}.` };
-      const told = `Incorrect API key provided: ${key}. You can find your API key at ${KEYS_AT}.`;
-      return { ...invalid, message: told, code: 'invalid_api_key' };
+      const shown = `Incorrect API key provided: ${key}. You can find your API key at ${KEYS_AT}.`;
+      return { ...invalid, message: shown, code: 'invalid_api_key' };
     }
     case 403:
       return {
@@ -220,8 +220,8 @@ function refusalOf(status: number, message: string, key: string): object {
     case 503: {
       const overloaded = 'The engine is currently overloaded, please try again later';
       const failed = 'The server had an error while processing your request. Sorry about that!';
-      const told = status === 503 ? overloaded : failed;
-      return { message: told, type: 'server_error', param: null, code: null };
+      const shown = status === 503 ? overloaded : failed;
+      return { message: shown, type: 'server_error', param: null, code: null };
     }
     default:
       return { ...invalid, message };

@@ -28,9 +28,9 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     if (key === '' || key === 'wrong') return refuse(reply, 401);
     const { model, messages } = bodyOf(request);
     if (typeof model !== 'string' || !model.startsWith('sonar')) {
-      const told =
+      const message =
         typeof model === 'string' ? `Invalid model '${model}'.` : 'At body -> model: Field required';
-      return fault(reply, 400, 'invalid_model', told);
+      return fault(reply, 400, 'invalid_model', message);
     }
     const turns = Array.isArray(messages) ? (messages as { content?: unknown }[]) : [];
     const prompt = textOfContent(turns.at(-1)?.content);

@@ -27,8 +27,8 @@ export const FIELD_NAMES = Object.keys(FIELDS);
 
 /** A video with the requested fields. */
 export function videoOf(post: SimPost, fields: readonly string[]): Record<string, unknown> {
-  const told = fields.map((name) => [name, FIELDS[name]?.(post)] as const);
-  return Object.fromEntries(told.filter(([, value]) => value !== undefined));
+  const entries = fields.map((name) => [name, FIELDS[name]?.(post)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 /** The hashtags of the text, without #. */

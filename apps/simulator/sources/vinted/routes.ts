@@ -33,9 +33,9 @@ const REFUSALS: Record<number, object> = {
 export const vintedVoice: SourceVoice = {
   routes,
   refuse(reply, status, message) {
-    const told = reply.request.routeOptions.url?.startsWith('/api/') ? REFUSALS[status] : undefined;
+    const refusal = reply.request.routeOptions.url?.startsWith('/api/') ? REFUSALS[status] : undefined;
     // The servers in front of the catalogue send all other refusals, as a page.
-    return told ? answer(reply, status, told) : page(reply, status, `${status} ${message}`);
+    return refusal ? answer(reply, status, refusal) : page(reply, status, `${status} ${message}`);
   },
   // The id that a search in the seller's own market returns.
   itemIdOf: ({ community, id }) => `vinted:${community}:${id}`,

@@ -115,8 +115,8 @@ export class Answers {
     return [...ids].flatMap((id) => {
       const post = this.world.find('x', id);
       const state = post ? stateOf(post.author) : 'missing';
-      const told = state === 'suspended' ? 'missing' : state;
-      const problem = problemOf(told, 'tweet', 'referenced_tweets.id', id, 'includes');
+      const reportedState = state === 'suspended' ? 'missing' : state;
+      const problem = problemOf(reportedState, 'tweet', 'referenced_tweets.id', id, 'includes');
       if (problem) problems.set(id, problem);
       return post && !problem ? [post] : [];
     });
