@@ -39,10 +39,10 @@ const BURST = { times: 3, ms: 3 * HOUR_MS };
 const MIN_THRESHOLD = 5;
 
 /** @returns the times at which the variant raises an alarm, in ms */
-type Contestant = (counts: readonly BinCount[], perHour: number) => Promise<number[]>;
+type Variant = (counts: readonly BinCount[], perHour: number) => Promise<number[]>;
 
 const spike =
-  (level: SpikeLevel): Contestant =>
+  (level: SpikeLevel): Variant =>
   async (counts) => {
     const rule: AlertRule = {
       key: 'spike',
@@ -60,7 +60,7 @@ const spike =
     return (await backtestAlerts([rule], history, SINCE)).map(({ to }) => to);
   };
 
-const VARIANTS: Readonly<Record<string, Contestant>> = {
+const VARIANTS: Readonly<Record<string, Variant>> = {
   'spike alert, low (3)': spike('low'),
   'spike alert, medium (2)': spike('medium'),
   'spike alert, high (1.5)': spike('high'),

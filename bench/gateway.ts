@@ -35,7 +35,7 @@ const AT_ONCE = numberOption('at-once', 32);
 /** There are many accounts, because the requests would exhaust the quota of a single one. */
 const ACCOUNTS = 64;
 
-interface Contestant {
+interface Variant {
   name: string;
   pid: number;
   pool: Pool;
@@ -60,8 +60,8 @@ await runBench(async (cleanup) => {
     pid: number,
     url: string,
     path: string,
-    headers: Contestant['headers'],
-  ): Contestant => {
+    headers: Variant['headers'],
+  ): Variant => {
     const pool = new Pool(url, { connections: AT_ONCE });
     cleanup.add(() => pool.destroy());
     return { name, pid, pool, path, headers, rates: [], costs: [] };
@@ -98,7 +98,7 @@ await runBench(async (cleanup) => {
   );
 });
 
-async function measure(one: Contestant, accounts: readonly BenchAccount[]): Promise<void> {
+async function measure(one: Variant, accounts: readonly BenchAccount[]): Promise<void> {
   const [before, began] = [secondsOf(one.pid), performance.now()];
   await ask(one, accounts, REQUESTS);
   one.rates.push((REQUESTS / (performance.now() - began)) * 1000);
@@ -111,7 +111,7 @@ function secondsOf(pid: number): number {
 
 /** Keeps `AT_ONCE` requests running until all are answered. */
 async function ask(
-  { name, pool, path, headers }: Contestant,
+  { name, pool, path, headers }: Variant,
   accounts: readonly BenchAccount[],
   requests: number,
 ): Promise<void> {

@@ -18,7 +18,7 @@ const ROUNDS = 5;
 const LOOP_COMPARISONS = 2_000_000;
 const LIBRARY_POSTS = 1_000;
 
-type Contestant = { name: string; buildMs: number; posts: number; run(): number };
+type Variant = { name: string; buildMs: number; posts: number; run(): number };
 
 function timed<T>(run: () => T): [T, number] {
   const began = process.hrtime.bigint();
@@ -30,14 +30,14 @@ function median(values: number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-function ours(name: 'word' | 'contains', terms: string[], posts: MatchableText[]): Contestant {
+function ours(name: 'word' | 'contains', terms: string[], posts: MatchableText[]): Variant {
   const searches = terms.map((term, i) => ({ key: `${i}`, mode: name, terms: [term] }));
   const [matcher, buildMs] = timed(() => compile(searches));
   const run = () => posts.reduce((hits, post) => hits + matcher.match(post).length, 0);
   return { name, buildMs, posts: posts.length, run };
 }
 
-function loop(terms: string[], posts: MatchableText[]): Contestant {
+function loop(terms: string[], posts: MatchableText[]): Variant {
   const [folded, buildMs] = timed(() => terms.map((term) => term.toLowerCase()));
   const sample = posts.slice(0, Math.max(20, Math.round(LOOP_COMPARISONS / terms.length)));
   const run = () => {
@@ -56,7 +56,7 @@ function library(
   build: (terms: string[]) => { search(text: string): readonly unknown[] },
   terms: string[],
   posts: MatchableText[],
-): Contestant {
+): Variant {
   const [automaton, buildMs] = timed(() => build(terms.map((term) => term.toLowerCase())));
   const sample = posts.slice(0, LIBRARY_POSTS);
   const run = () => sample.reduce((hits, { text }) => hits + automaton.search(text.toLowerCase()).length, 0);
