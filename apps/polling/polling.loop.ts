@@ -84,8 +84,8 @@ export class PollingLoop implements Loop {
 
   private async renew(): Promise<void> {
     const sources = this.polled();
-    const { mine, surplus } = await this.leases.renew(sources);
-    const wanted = new Set(mine.map((row) => row.lane));
+    const { held, surplus } = await this.leases.renew(sources);
+    const wanted = new Set(held.map((row) => row.lane));
     for (const [name, worker] of this.workers)
       if (!wanted.has(name)) {
         this.workers.delete(name);
@@ -94,7 +94,7 @@ export class PollingLoop implements Loop {
     // A lane without a worker would get no requests until this replica stops.
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
-    for (const row of mine) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
+    for (const row of held) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
     for (const { source, seconds } of await lateness(this.database))
       metrics.dueSearches.set({ source }, seconds);
   }

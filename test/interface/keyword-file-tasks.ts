@@ -177,25 +177,25 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
 
     it('find keywords by name, or by id if several have the name, and refuse ambiguous entries [code.counterpart]', async () => {
       const ada = await service().tenant();
-      const twins = [];
+      const ids = [];
       for (const query of ['a', 'b'])
-        twins.push(
+        ids.push(
           (
             await ada.api.post(
               '/v1/keywords',
-              keywordBody({ name: 'Twin', global_criteria: { market: 'global', query } }),
+              keywordBody({ name: 'Acme', global_criteria: { market: 'global', query } }),
             )
           ).body.id,
         );
       const exported = await cli(envOf(service(), ada), 'keywords', 'export');
       const { keywords } = parse(exported.out) as { keywords: { id: string }[] };
-      expect(keywords.map(({ id }) => id).sort()).toEqual([...twins].sort());
-      const path = file('twins.yaml', exported.out);
+      expect(keywords.map(({ id }) => id).sort()).toEqual([...ids].sort());
+      const path = file('same-names.yaml', exported.out);
       expect((await cli(envOf(service(), ada), 'keywords', 'plan', path)).code).toBe(0);
-      const renamed = readFileSync(path, 'utf8').replace('name: Twin', 'name: Renamed');
+      const renamed = readFileSync(path, 'utf8').replace('name: Acme', 'name: Renamed');
       const plan = await cli(envOf(service(), ada), 'keywords', 'plan', file('renamed.yaml', renamed));
-      expect(plan).toMatchObject({ code: 2, out: expect.stringContaining('name: "Twin" → "Renamed"') });
-      const nameless = renamed.replace(/^ *- id: .*\n +/gm, '  - ').replace('name: Twin', 'name: Other');
+      expect(plan).toMatchObject({ code: 2, out: expect.stringContaining('name: "Acme" → "Renamed"') });
+      const nameless = renamed.replace(/^ *- id: .*\n +/gm, '  - ').replace('name: Acme', 'name: Other');
       expect((await cli(envOf(service(), ada), 'keywords', 'plan', file('other.yaml', nameless))).code).toBe(
         2,
       );

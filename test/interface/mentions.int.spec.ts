@@ -56,16 +56,16 @@ describe('paging through mentions', () => {
 
   it('skips no row after a row that was written many times', async () => {
     const { accountId, api } = await service.tenant();
-    const [twin, next] = [
+    const [repeated, next] = [
       mentionRow(accountId, { occurred_at: ago(1) }),
       mentionRow(accountId, { occurred_at: ago(2) }),
     ];
     // Each in a separate insert: ClickHouse merges duplicates within one insert.
-    for (let n = 0; n < 20; n += 1) await write([twin]);
+    for (let n = 0; n < 20; n += 1) await write([repeated]);
     await write([next]);
-    expect(idsIn(await api.get('/v1/mentions?limit=2'))).toEqual(idsOf([twin, next]));
+    expect(idsIn(await api.get('/v1/mentions?limit=2'))).toEqual(idsOf([repeated, next]));
     const first = await api.get('/v1/mentions?limit=1');
-    expect(idsIn(first)).toEqual([twin.event_id]);
+    expect(idsIn(first)).toEqual([repeated.event_id]);
     const rest = await api.get(`/v1/mentions?limit=1&cursor=${first.body.nextCursor}`);
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });

@@ -33,7 +33,7 @@ export type KeywordCommand =
       ai: AgentStep | undefined;
       analysis: boolean;
       /** A watch of the account with the same search. */
-      twin: Twin | undefined;
+      duplicate: DuplicateWatch | undefined;
     }
   | {
       kind: 'change-watch';
@@ -42,13 +42,13 @@ export type KeywordCommand =
       webhookUrl: string | undefined;
       /** True removes every reason for the pause; the caller has checked plan and credits. */
       isActive: boolean | undefined;
-      twin: Twin | undefined;
+      duplicate: DuplicateWatch | undefined;
       creditsRemaining: number;
     }
   | { kind: 'retire-watch' };
 
 /** A watch with the same search. */
-export interface Twin {
+export interface DuplicateWatch {
   watchId: string;
   /** The keyword of the watch; undefined for a watch without a keyword. */
   keyword: { id: string; name: string } | undefined;

@@ -2,12 +2,12 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema } from '#contracts';
 import { givenFor } from '#testing';
 import { decide } from './keyword.js';
-import type { KeywordCommand, Twin } from './keyword-command.js';
+import type { KeywordCommand, DuplicateWatch } from './keyword-command.js';
 import { evolve, nothingYet } from './keyword-state.js';
 
 const event = (init: MessageInitShape<typeof KeywordEventSchema>['event']) =>
   create(KeywordEventSchema, { event: init });
-const twin: Twin = { watchId: 'w9', keyword: undefined };
+const duplicate: DuplicateWatch = { watchId: 'w9', keyword: undefined };
 const definition = create(KeywordDefinitionSchema, { name: 'Acme' });
 const watch = (criteriaHash: string, source = 'rss') =>
   create(WatchSchema, { watchId: `w-${criteriaHash}`, source, criteriaHash, intervalSeconds: 600 });
@@ -30,7 +30,7 @@ const createWatch: Extract<KeywordCommand, { kind: 'create-watch' }> = {
   webhookUrl: 'https://example.org/',
   ai: undefined,
   analysis: true,
-  twin: undefined,
+  duplicate: undefined,
 };
 const watchCreated = event({
   case: 'watchCreated',
@@ -44,7 +44,7 @@ const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>
   intervalSeconds: undefined,
   webhookUrl: undefined,
   isActive: undefined,
-  twin: undefined,
+  duplicate: undefined,
   creditsRemaining: 100,
   ...more,
 });
@@ -85,7 +85,7 @@ describe('a lone watch', () => {
   it('cannot be created twice', () => given(watchCreated).when(createWatch).then(CONFLICT));
   it('cannot be created when an active watch has the same search', () =>
     given()
-      .when({ ...createWatch, twin })
+      .when({ ...createWatch, duplicate })
       .then(DUPLICATE));
   it('changes only the fields that are given', () => {
     given(watchCreated)
@@ -112,10 +112,10 @@ describe('a lone watch', () => {
       .when(change({ isActive: true }))
       .then([watchChanged({ isActive: true })]);
     given(...paused)
-      .when(change({ isActive: true, twin }))
+      .when(change({ isActive: true, duplicate }))
       .then(DUPLICATE);
     given(...paused)
-      .when(change({ intervalSeconds: 60, twin }))
+      .when(change({ intervalSeconds: 60, duplicate }))
       .then([watchChanged({ intervalSeconds: 60 })]);
   });
   it('is retired only once', () => {

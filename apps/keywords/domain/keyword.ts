@@ -8,7 +8,7 @@ import {
   type Watch,
 } from '#contracts';
 import { Refusal } from '#kernel';
-import type { KeywordCommand, PauseCommand, Twin } from './keyword-command.js';
+import type { KeywordCommand, PauseCommand, DuplicateWatch } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js';
 
@@ -36,7 +36,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'feedRotated', value: { feedKey: command.feedKey } })];
     case 'create-watch': {
       if (state.status !== 'none') throw Refusal.conflict('the watch already exists');
-      if (command.twin) throw sameSearch(command.twin);
+      if (command.duplicate) throw sameSearch(command.duplicate);
       const { watch, webhookUrl, ai, analysis } = command;
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
@@ -55,7 +55,7 @@ function createKeyword(
 ): KeywordEvent[] {
   if (state.status !== 'none') throw Refusal.conflict('the keyword already exists');
   const { definition, watches, scheduled, creditsRemaining } = command;
-  refuseTwins(watches);
+  refuseDuplicates(watches);
   const created = event({ case: 'keywordCreated', value: { definition, watches: [...watches] } });
   if (scheduled) return [created];
   const paused: PauseCommand = { kind: 'pause', reason: 'schedule', creditsRemaining, creditsNeeded: 0 };
@@ -72,7 +72,7 @@ function changeKeyword(
     throw Refusal.conflict('another request changed the keyword at the same time', STALE_VERSION);
   const { definition, searches, scheduled, creditsRemaining } = command;
   const { watches, retiredWatchIds, resets } = searches;
-  refuseTwins(watches.filter(({ disabled }) => !disabled));
+  refuseDuplicates(watches.filter(({ disabled }) => !disabled));
   const unchanged =
     equals(KeywordDefinitionSchema, definition, state.definition) && sameWatches(watches, state.watches);
   const value = {
@@ -109,25 +109,30 @@ function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
   );
 }
 
-function refuseTwins(watches: readonly Watch[]): void {
+function refuseDuplicates(watches: readonly Watch[]): void {
   const places = new Map<string, number>();
   const counts = new Map<string, number>();
   for (const { source, criteriaHash } of watches) {
     const place = counts.get(source) ?? 0;
     counts.set(source, place + 1);
-    const twin = places.get(criteriaHash);
-    if (twin !== undefined)
+    const duplicate = places.get(criteriaHash);
+    if (duplicate !== undefined)
       throw new Refusal(
         'conflict',
         'DUPLICATE_SEARCH',
         `the keyword contains the same search on ${source} twice`,
-        [{ path: 'sources', message: `searches ${twin} and ${place} on ${source} have the same criteria` }],
+        [
+          {
+            path: 'sources',
+            message: `searches ${duplicate} and ${place} on ${source} have the same criteria`,
+          },
+        ],
       );
     places.set(criteriaHash, place);
   }
 }
 
-export function sameSearch({ watchId, keyword }: Twin): Refusal {
+export function sameSearch({ watchId, keyword }: DuplicateWatch): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
   const message = `the active watch ${watchId}${owner} has the same search`;
   return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import { decide } from './keyword.js';
-import type { KeywordCommand, Twin } from './keyword-command.js';
+import type { KeywordCommand, DuplicateWatch } from './keyword-command.js';
 import { evolve, nothingYet, type KeywordState } from './keyword-state.js';
 import { PAUSE_REASONS, type PauseReason } from './pauses.js';
 import { reconcile } from './reconcile.js';
 
 const watch = (watchId: string, criteriaHash: string, more = {}) =>
   create(WatchSchema, { watchId, source: 'rss', searchId: 's', criteriaHash, intervalSeconds: 600, ...more });
-const twin: Twin = { watchId: 'w9', keyword: { id: 'k9', name: 'Other' } };
+const duplicate: DuplicateWatch = { watchId: 'w9', keyword: { id: 'k9', name: 'Other' } };
 const definition = (name: string) => create(KeywordDefinitionSchema, { name, webhookMode: 'all' });
 
 /** Applies a command to a state. */
@@ -33,7 +33,7 @@ const loneWatch = (): KeywordState =>
     webhookUrl: undefined,
     ai: undefined,
     analysis: false,
-    twin: undefined,
+    duplicate: undefined,
   }).state;
 const pause = (reason: PauseReason, creditsNeeded = 0): KeywordCommand => ({
   kind: 'pause',
@@ -212,11 +212,11 @@ describe('a keyword', () => {
   });
 
   it('may contain a search twice after a change if the source is disabled', () => {
-    const twins = [
+    const duplicates = [
       watch('n1', 'b', { searchId: 'x', disabled: true }),
       watch('n2', 'b', { searchId: 'y', disabled: true }),
     ];
-    const planned = [watch('new', 'a'), ...twins];
+    const planned = [watch('new', 'a'), ...duplicates];
     expect(run(keyword(), change({ definition: definition('B'), planned })).state).toMatchObject({
       version: 2,
     });
@@ -231,12 +231,12 @@ describe('a keyword', () => {
 });
 
 describe('resuming a lone watch', () => {
-  const resumeWatch = (twin?: Twin): KeywordCommand => ({
+  const resumeWatch = (duplicate?: DuplicateWatch): KeywordCommand => ({
     kind: 'change-watch',
     intervalSeconds: undefined,
     webhookUrl: undefined,
     isActive: true,
-    twin,
+    duplicate,
     creditsRemaining: 7,
   });
 
@@ -255,11 +255,11 @@ describe('resuming a lone watch', () => {
   });
 
   it('changes nothing when the watch already runs, even if another watch with the same search runs', () => {
-    expect(run(loneWatch(), resumeWatch(twin)).events).toEqual([]);
+    expect(run(loneWatch(), resumeWatch(duplicate)).events).toEqual([]);
   });
 
   it('is refused while another watch with the same search runs', () => {
-    expect(refusal(resumeWatch(twin), run(loneWatch(), pause('plan')).state)).toEqual([
+    expect(refusal(resumeWatch(duplicate), run(loneWatch(), pause('plan')).state)).toEqual([
       'conflict',
       'DUPLICATE_SEARCH',
     ]);

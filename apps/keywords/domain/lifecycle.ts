@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import type { KeywordCommand, PauseCommand, ResumeCommand, Twin } from './keyword-command.js';
+import type { KeywordCommand, PauseCommand, ResumeCommand, DuplicateWatch } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 
 /** A reason that already applies changes nothing. @throws Refusal `not-found`, or `conflict` for a retired subject */
@@ -58,9 +58,9 @@ export function updateCreditsNeeded(
 export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,
   state: KeywordState,
-  refusal: (twin: Twin) => Refusal,
+  refusal: (duplicate: DuplicateWatch) => Refusal,
 ): KeywordEvent[] {
-  const { intervalSeconds, webhookUrl, isActive, twin, creditsRemaining } = command;
+  const { intervalSeconds, webhookUrl, isActive, duplicate, creditsRemaining } = command;
   if (state.status !== 'watch') throw Refusal.notFound('watch');
   const isPausedByUser = state.pauses.reasons.includes('user');
   const changes = {
@@ -75,7 +75,7 @@ export function changeWatch(
   const resumed = isActive
     ? resume({ kind: 'resume', reasons, creditsRemaining }, changed.reduce(evolve, state))
     : [];
-  if (twin && (changes.isActive || resumed.length > 0)) throw refusal(twin);
+  if (duplicate && (changes.isActive || resumed.length > 0)) throw refusal(duplicate);
   return [...changed, ...resumed];
 }
 

@@ -17,7 +17,7 @@ import { COMMANDS } from '#messaging';
 import type { Tx } from '#postgres';
 import { priceOf } from '#quotes';
 import { CommandPattern } from '#transport';
-import type { Twin } from '../domain/keyword-command.js';
+import type { DuplicateWatch } from '../domain/keyword-command.js';
 import { Admission, requireCredits } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
@@ -53,12 +53,12 @@ export class WatchesHandler {
     await this.decisions.run(command, commandId, async (tx) => {
       const use = await planUseOf(tx, accountId);
       this.admission.requireWatchFit(use.plan, watch);
-      const twin = await twinOf(tx, accountId, hash, commandId);
-      if (!twin) {
+      const duplicate = await duplicateOf(tx, accountId, hash, commandId);
+      if (!duplicate) {
         requireRoom(use, { keywords: 0, searchSlots: 1 });
         requireCredits(await balanceOf(tx, accountId), [watch]);
       }
-      return { kind: 'create-watch', watch, webhookUrl, ai, analysis, twin };
+      return { kind: 'create-watch', watch, webhookUrl, ai, analysis, duplicate };
     });
     return create(MadeSchema, { id: commandId });
   }
@@ -76,7 +76,7 @@ export class WatchesHandler {
         isActive,
         creditsRemaining,
       } as const;
-      if (state.status !== 'watch') return { ...unchanged, twin: undefined };
+      if (state.status !== 'watch') return { ...unchanged, duplicate: undefined };
       const watch = { ...state.watch, intervalSeconds: intervalSeconds ?? state.watch.intervalSeconds };
       const { reasons, creditsNeeded } = state.pauses;
       const fromPlan = isActive && reasons.includes('plan');
@@ -86,7 +86,7 @@ export class WatchesHandler {
       if (fromPlan) requireRoom(use, { keywords: 0, searchSlots: 1 });
       if (isActive && reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
         throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
-      return { ...unchanged, twin: await twinOf(tx, accountId, watch.criteriaHash, watchId) };
+      return { ...unchanged, duplicate: await duplicateOf(tx, accountId, watch.criteriaHash, watchId) };
     });
     return create(MadeSchema, { id: watchId });
   }
@@ -115,12 +115,12 @@ export class WatchesHandler {
  * Finds another watch with the same search. A paused watch also counts, because it can resume automatically, unless a
  * user paused it.
  */
-async function twinOf(
+async function duplicateOf(
   tx: Tx,
   accountId: string,
   hash: string,
   exceptWatchId: string,
-): Promise<Twin | undefined> {
+): Promise<DuplicateWatch | undefined> {
   const rows: { watch_id: string; keyword_id: string | null; name: string | null }[] = await tx.query(
     `SELECT w.watch_id, w.keyword_id, k.name FROM watches w LEFT JOIN keywords k USING (keyword_id)
      WHERE w.account_id = $1 AND w.criteria_hash = $2 AND w.watch_id <> $3 AND w.retired_at IS NULL
@@ -128,8 +128,8 @@ async function twinOf(
      ORDER BY w.watch_id LIMIT 1`,
     [accountId, hash, exceptWatchId],
   );
-  const twin = rows[0];
-  if (!twin) return undefined;
-  const { keyword_id: id, name } = twin;
-  return { watchId: twin.watch_id, keyword: id === null ? undefined : { id, name: name ?? '' } };
+  const duplicate = rows[0];
+  if (!duplicate) return undefined;
+  const { keyword_id: id, name } = duplicate;
+  return { watchId: duplicate.watch_id, keyword: id === null ? undefined : { id, name: name ?? '' } };
 }

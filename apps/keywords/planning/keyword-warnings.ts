@@ -22,7 +22,7 @@ export class KeywordWarnings {
         isUsed(definition) ? [{ path, message }] : [],
       ),
       ...searches.flatMap((search) => this.ofSearch(search, definition)),
-      ...(await twinOf(tx, accountId, searches, keywordId)),
+      ...(await duplicateWarnings(tx, accountId, searches, keywordId)),
     ].filter(isFirst);
   }
 
@@ -87,7 +87,7 @@ function pathOfFilter(
 }
 
 /** Another keyword of the account with exactly the same searches: every match would be reported and charged twice. */
-async function twinOf(
+async function duplicateWarnings(
   tx: Tx,
   accountId: string,
   searches: readonly PlannedSearch[],

@@ -32,7 +32,7 @@ const namesOf = (rows: readonly { lane: string }[]) => rows.map(({ lane }) => la
 describe('the leases of lanes', () => {
   it('give all lanes to a single replica', async () => {
     const leases = await replica();
-    expect(namesOf((await leases.renew(SOURCES)).mine)).toEqual([
+    expect(namesOf((await leases.renew(SOURCES)).held)).toEqual([
       'hackernews:0',
       'hackernews:1',
       'hackernews:2',
@@ -43,26 +43,26 @@ describe('the leases of lanes', () => {
   it('give each of two replicas its share after the first has released its surplus', async () => {
     const first = await replica();
     const second = await replica();
-    const { mine: all } = await first.renew(SOURCES);
-    expect(await second.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
-    const { mine, surplus } = await first.renew(SOURCES);
-    expect([...namesOf(mine), ...surplus].sort()).toEqual(namesOf(all));
+    const { held: all } = await first.renew(SOURCES);
+    expect(await second.renew(SOURCES)).toEqual({ held: [], surplus: [] });
+    const { held, surplus } = await first.renew(SOURCES);
+    expect([...namesOf(held), ...surplus].sort()).toEqual(namesOf(all));
     expect(surplus.length).toBe(2);
     expect(['the surplus is the same until it is released', (await first.renew(SOURCES)).surplus]).toEqual([
       'the surplus is the same until it is released',
       surplus,
     ]);
     await first.release(surplus);
-    expect(namesOf((await second.renew(SOURCES)).mine)).toEqual(surplus.sort());
+    expect(namesOf((await second.renew(SOURCES)).held)).toEqual(surplus.sort());
     const after = await first.renew(SOURCES);
-    expect([namesOf(after.mine), after.surplus]).toEqual([namesOf(mine), []]);
+    expect([namesOf(after.held), after.surplus]).toEqual([namesOf(held), []]);
   });
 
   it('never give one lane to two replicas, however many ask at the same time', async () => {
     const replicas = await Promise.all(Array.from({ length: 3 }, () => replica()));
     for (let round = 0; round < 3; round += 1) {
-      const held = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));
-      const names = held.flatMap(({ mine }) => namesOf(mine));
+      const renewed = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));
+      const names = renewed.flatMap(({ held }) => namesOf(held));
       expect(new Set(names).size).toBe(names.length);
     }
   });
@@ -70,23 +70,23 @@ describe('the leases of lanes', () => {
   it('move when their replica has not renewed them for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
-    expect((await silent.renew(SOURCES)).mine.length).toBe(4);
-    const heir = await replica(1000);
+    expect((await silent.renew(SOURCES)).held.length).toBe(4);
+    const nextHolder = await replica(1000);
     const taken = await until('the lanes have moved', async () => {
-      const { mine } = await heir.renew(SOURCES);
-      return mine.length === 4 && mine;
+      const { held } = await nextHolder.renew(SOURCES);
+      return held.length === 4 && held;
     });
     expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
     expect(namesOf(taken)).toEqual(['hackernews:0', 'hackernews:1', 'hackernews:2', 'rss:0']);
-    expect(await silent.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
+    expect(await silent.renew(SOURCES)).toEqual({ held: [], surplus: [] });
   });
 
   it('move immediately from a replica that stops', async () => {
     const leaving = await replica();
     await leaving.renew(SOURCES);
-    const heir = await replica();
+    const nextHolder = await replica();
     await leaving.leave();
-    expect((await heir.renew(SOURCES)).mine.length).toBe(4);
+    expect((await nextHolder.renew(SOURCES)).held.length).toBe(4);
   });
 
   it('forget replicas that have not been seen for an hour', async () => {
@@ -101,7 +101,7 @@ describe('the leases of lanes', () => {
 
   it('of sources that a replica does not poll are not taken by it', async () => {
     const leases = await replica();
-    expect(namesOf((await leases.renew(['rss'])).mine)).toEqual(['rss:0']);
+    expect(namesOf((await leases.renew(['rss'])).held)).toEqual(['rss:0']);
   });
 
   it('pass on what a lane has learned about its upstream', async () => {
@@ -119,7 +119,7 @@ describe('the leases of lanes', () => {
     };
     await first.remember('rss:0', learned);
     await first.leave();
-    const row = (await (await replica()).renew(SOURCES)).mine.find(({ lane }) => lane === 'rss:0');
+    const row = (await (await replica()).renew(SOURCES)).held.find(({ lane }) => lane === 'rss:0');
     expect(row && memoryOf(row)).toEqual(learned);
     // The first holder has lost the lane: what it still stores has no effect.
     await first.remember('rss:0', { ...learned, blockedUntil: new Date(0) });

@@ -16,7 +16,7 @@ export interface LaneRow {
 /** The lanes of a replica. */
 export interface HeldLanes {
   /** The lanes of its share. */
-  mine: LaneRow[];
+  held: LaneRow[];
   /** Names of lanes over its share: the replica finishes their running requests, then releases them. */
   surplus: string[];
 }
@@ -81,14 +81,14 @@ export class LaneLeases {
     // Sorts the lanes, so that the same lanes stay surplus until they are released.
     held.sort((a, b) => (a.lane < b.lane ? -1 : 1));
     const surplus = held.slice(part).map(({ lane }) => lane);
-    if (held.length >= part) return { mine: held.slice(0, part), surplus };
+    if (held.length >= part) return { held: held.slice(0, part), surplus };
     const taken = await this.update(
       // With `IN (SELECT … LIMIT …)` Postgres could run the subquery for every row, and the limit would not apply.
       `lane = ANY (ARRAY(SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
                 ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED))`,
       [sources, part - held.length],
     );
-    return { mine: [...held, ...taken], surplus };
+    return { held: [...held, ...taken], surplus };
   }
 
   async release(lanes: readonly string[]): Promise<void> {

@@ -69,8 +69,8 @@ export async function errorOf(response: Response): Promise<EarshotError> {
   };
   if (typeof body?.error === 'string')
     return new EarshotError(body.error, { ...shared, code: body.code ?? 'UNKNOWN', details: body.details });
-  const said = text.trim().slice(0, MAX_MESSAGE_LENGTH) || response.statusText || 'no message';
-  return new EarshotError(`HTTP ${response.status}: ${said}`, { ...shared, code: 'UNKNOWN' });
+  const message = text.trim().slice(0, MAX_MESSAGE_LENGTH) || response.statusText || 'no message';
+  return new EarshotError(`HTTP ${response.status}: ${message}`, { ...shared, code: 'UNKNOWN' });
 }
 
 /** The seconds of `Retry-After`, which is a number or a date. */

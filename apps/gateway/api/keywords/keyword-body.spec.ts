@@ -242,8 +242,10 @@ describe('the validation of a keyword’s create body', () => {
       { path: 'globalCriteria.terms[3]', message: 'must have 1 to 60 characters' },
       { path: 'globalCriteria.terms[4]', message: 'must be a string' },
     ]);
-    const twins = ['a', ' \t', 'b', 'A'];
-    expect(faultsOfKeyword({ ...minimalKeyword(), globalCriteria: { market: 'm', terms: twins } })).toEqual([
+    const duplicates = ['a', ' \t', 'b', 'A'];
+    expect(
+      faultsOfKeyword({ ...minimalKeyword(), globalCriteria: { market: 'm', terms: duplicates } }),
+    ).toEqual([
       { path: 'globalCriteria.terms[1]', message: 'must not be blank' },
       { path: 'globalCriteria.terms[3]', message: 'is the same term as terms[0]' },
     ]);

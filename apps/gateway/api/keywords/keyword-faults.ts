@@ -89,10 +89,10 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
   (criteria.terms ?? []).forEach((term, index) => {
     if (typeof term !== 'string') return;
     const folded = foldTerm(term);
-    const twin = seen.get(folded);
+    const first = seen.get(folded);
     if (folded === '') faults.push({ path: `${path}.terms[${index}]`, message: 'must not be blank' });
-    else if (twin !== undefined)
-      faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${twin}]` });
+    else if (first !== undefined)
+      faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${first}]` });
     else seen.set(folded, index);
   });
   if (
