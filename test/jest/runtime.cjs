@@ -4,6 +4,9 @@ const { compiledFile } = require('./compiled.cjs');
 
 const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
 
+/** The property of the process in which jest-circus keeps the functions that handle its events. */
+const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
+
 const { AsyncLocalStorage } = asyncHooks;
 /** The storages of the present copy of jest-circus. */
 const storages = [];
@@ -19,6 +22,8 @@ module.exports = class NativeRuntime {
     this.environment = environment;
     // jest-circus keeps the tests of a file in its modules: each file needs fresh ones.
     for (const file of Object.keys(require.cache)) if (CIRCUS.test(file)) delete require.cache[file];
+    // Otherwise the handlers of all earlier files would handle and report each event again.
+    delete globalThis[EVENT_HANDLERS];
   }
 
   unstable_shouldLoadAsEsm() {
