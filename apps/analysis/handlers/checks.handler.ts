@@ -59,21 +59,28 @@ export class ChecksHandler {
         return [treatedCheck(message, check, own, stored || new Set())];
       }),
     ).then((found) => found.flat());
-    // Publishes the first events before the later items are read.
-    for (const part of partsOf(treated)) await this.publish(part);
+    let read: ReadPart | undefined;
+    // The threads of the reader read the next part while the events of this one are published.
+    for (const part of [...partsOf(treated), undefined]) {
+      const [next] = await Promise.all([part && this.read(part), read && this.publish(read)]);
+      read = next;
+    }
     if (treated.some(({ treatments }) => treatments.size > 0)) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
-  private async publish(part: readonly TreatedCheck[]): Promise<void> {
+  private async read(part: readonly TreatedCheck[]): Promise<ReadPart> {
     // Earlier parts may have taken long. If a keyword was purged meanwhile, nothing of it is written.
     const known = await knownWatches(
       this.database,
       part.map(({ check }) => check.watchId),
     );
-    const present = part.filter(({ check }) => known.has(check.watchId));
-    const readings = await this.readings.of(present);
-    const results = await Promise.all(present.map((one) => this.resultsOf(one, readings)));
+    const checks = part.filter(({ check }) => known.has(check.watchId));
+    return { checks, readings: await this.readings.of(checks) };
+  }
+
+  private async publish({ checks, readings }: ReadPart): Promise<void> {
+    const results = await Promise.all(checks.map((one) => this.resultsOf(one, readings)));
     await this.store.publishAll(results.flatMap(({ messages }) => messages));
     await this.release(results.flatMap(({ final }) => final));
   }
@@ -154,6 +161,12 @@ type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'>;
 interface TreatedCheck extends ReadableCheck {
   settings: WatchSettings;
   treatments: ReadonlyMap<string, Treatment>;
+}
+
+/** A part of the checks of a batch whose items are read. */
+interface ReadPart {
+  checks: readonly TreatedCheck[];
+  readings: ReadonlyMap<string, ItemReading>;
 }
 
 /** Number of items that are read and published together. Reading them takes about a tenth of a second. */
