@@ -3,7 +3,7 @@ import type { FirstMember } from './first-member.js';
 
 /** Tests of the end of a session. */
 export function sessionTasks(firstMember: FirstMember): void {
-  it('is asked for the password when the session ends, and keeps the typed text', async () => {
+  it('must enter the password again when the session has ended, and the typed text stays in the editor', async () => {
     const { page } = firstMember;
     await firstMember.openEditor();
     await page.getByRole('textbox', { name: 'Name' }).first().fill('Umbra Lamp of the evening');
@@ -17,7 +17,7 @@ export function sessionTasks(firstMember: FirstMember): void {
     await page.getByText('These searches start over').waitFor();
   }, 150_000);
 
-  it('returns to the same address after a sign-in', async () => {
+  it('sees the requested page after the sign-in', async () => {
     const { page } = firstMember;
     await page.context().clearCookies();
     await page.goto(`${firstMember.url}/feed?q=switch&window=30d`);

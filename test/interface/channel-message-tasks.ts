@@ -3,7 +3,7 @@ import { until, type Json } from '#testing';
 
 import { CONFIGS, HOSTILE, instant, type ChannelsScene } from './channels-scene.js';
 
-/** Events are sent to channels: formats, waits, failures. */
+/** Tests of messages to channels: formats, delays, failures. */
 export function channelMessageTasks(scene: ChannelsScene): void {
   const { channel, read, chat, keyword, event, messages } = scene;
 
@@ -27,7 +27,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       },
     );
 
-    it('to a webhook is the signed bytes of the event, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
+    it('has the signed bytes of the event as its body if the channel is a webhook, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
       const made = await channel('webhook', { url: `${scene.on.receiver.url}/channel` });
       const ids = await keyword(instant(made.id));
       const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
@@ -76,7 +76,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       ).toEqual(['/services/T1/B1/named0001', '/services/T1/B1/owned0001', '/services/T1/B1/owned0001']);
     });
 
-    it('waits as long as the 429 of the service asks, as do the other messages of this channel [channels.retry-after]', async () => {
+    it('waits for the time in the `Retry-After` of a 429, and the other messages of this channel wait too [channels.retry-after]', async () => {
       const made = await chat('discord', 'paused001');
       const ids = await keyword(instant(made.id));
       scene.sim.faults.add({ source: 'discord', kind: '429', times: 1, retryAfterSeconds: 1 });
@@ -97,14 +97,16 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
-    it('from a burst of 500 arrives once, roughly in the order of the events, although the receiver answers 429 [channels.retry-after, channels.burst, channels.order]', async () => {
+    it('arrives once even if it is one of 500 and the receiver answers 429; the messages arrive roughly in the order of the events [channels.retry-after, channels.burst, channels.order]', async () => {
       const path = `/burst-${newId()}`;
       const made = await channel('webhook', { url: `${scene.on.receiver.url}${path}` });
       const ids = await keyword(instant(made.id));
       scene.on.receiver.answers.set(path, { status: 429, headers: { 'retry-after': '1' } });
       const sent: string[] = [];
       for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
-      await until('it has answered 429', () => scene.on.receiver.received.some((one) => one.path === path));
+      await until('the receiver has answered 429', () =>
+        scene.on.receiver.received.some((one) => one.path === path),
+      );
       const refused = scene.on.receiver.received.filter((one) => one.path === path).length;
       scene.on.receiver.answers.delete(path);
       for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
@@ -117,18 +119,18 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         60_000,
       );
       expect(arrived.toSorted()).toEqual(sent.toSorted());
-      // Events that are sent at the same time can overtake each other. Without the order, all 250 new events
-      // would overtake the events that wait after a 429.
+      // Events that are sent at the same time can overtake each other. If the order were not kept, all 250
+      // new events would arrive before the events that wait after a 429.
       const places = new Map(sent.map((id, n) => [id, n]));
       expect(Math.max(...arrived.map((id, n) => Math.abs((places.get(id) ?? 0) - n)))).toBeLessThan(125);
     }, 90_000);
 
-    it('is sent at the rate of the service: the rest of a burst waits, and no message is lost [channels.burst]', async () => {
+    it('is sent at the rate that Telegram allows: the rest of a burst waits, and no message is lost [channels.burst]', async () => {
       const made = await chat('telegram', 'burst0001');
       const ids = await keyword(instant(made.id));
       for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
       // The rate allows 5 messages at once, then one every 3 s. How many have arrived depends on the machine,
-      // but sent and waiting messages are always 12.
+      // but the sum of sent and waiting messages is always 12.
       const sent = await until('each was sent or waits', async () => {
         const rows: { waiting: number }[] = await scene.on.database.query(
           'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',
@@ -138,14 +140,14 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         return count >= 5 && count + (rows[0]?.waiting ?? 0) === 12 && count;
       });
       expect(sent).toBeLessThan(12);
-      // A deleted channel does not get the waiting messages.
+      // Deletes the waiting messages, so that they do not arrive during later tests.
       await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
       await scene.on.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [
         `channel:${made.id}`,
       ]);
     });
 
-    it('to a destination that no longer exists disables the channel; later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
+    it('fails if its destination no longer exists, and the channel is disabled; later messages are given up, and the keyword’s other channels get a report [channels.gone, channels.disabled-told]', async () => {
       const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
       const ids = await keyword(instant(gone.id, other.id));
       const id = await event(ids);
@@ -175,7 +177,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
-    it('that fails disables the channel if its messages have failed for 5 days without a success [channels.gone]', async () => {
+    it('fails, and the channel is disabled if all its messages have failed for 5 days [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
       await scene.on.database.query(

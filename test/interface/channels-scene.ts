@@ -19,7 +19,7 @@ export const HOSTILE =
   '<!channel> <@U1> @everyone @here @ada_lovelace **bold** [x](https://evil.example) <b>html</b> <script>1</script> & "q" `c` \u202Eback';
 
 export const SLACK = 'https://hooks.slack.com/services/T1/B1';
-/** The settings of a chat, by kind. */
+/** Builds the config of a chat channel from a secret, for each kind. */
 export const CONFIGS: Record<string, (secret: string) => Record<string, unknown>> = {
   slack: (secret) => ({ webhook_url: `${SLACK}/${secret}` }),
   discord: (secret) => ({ webhook_url: `https://discord.com/api/webhooks/1/${secret}` }),
@@ -29,16 +29,16 @@ export const CONFIGS: Record<string, (secret: string) => Record<string, unknown>
   telegram: (secret) => ({ bot_token: `12345:ABCDE${secret}`, chat_id: `-100${secret.length}` }),
 };
 
-/** The part of a keyword that sends each event at once to these channels. */
+/** The part of a keyword's body that sends each event immediately to these channels. */
 export const instant = (...ids: string[]) => ({
   channels: ids.map((channel_id) => ({ channel_id, mode: 'instant' })),
 });
 
-/** The interface with simulated channels: what the tests of channels share. */
+/** Starts the services with simulated channels, and has helpers for them. All tests of channels use it. */
 export class ChannelsScene {
   sim!: Simulator;
   on!: DeliveriesUnderTest;
-  /** An account beside `on.ada`. */
+  /** A second account. The first one is `on.ada`. */
   bob!: Tenant;
 
   async start(): Promise<void> {
@@ -108,7 +108,7 @@ export class ChannelsScene {
     return id;
   };
 
-  /** Waits until as many messages have arrived. */
+  /** Waits until at least `count` messages have arrived, and returns them. */
   readonly messages = (count: number, service?: string, to?: string) =>
     until(`${count} messages arrive`, () => {
       const found = this.sim.inbox.messages(service, to);
@@ -117,9 +117,9 @@ export class ChannelsScene {
 }
 
 export const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
-/** The link in a mail that confirms or ends its subscription. */
-export const linkIn = (mail: ReceivedMail, answer: string) =>
-  new RegExp(`http://\\S+/channels/${answer}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
+/** The link in a mail for an action. `action` is the last part of its path, for example `verify`. */
+export const linkIn = (mail: ReceivedMail, action: string) =>
+  new RegExp(`http://\\S+/channels/${action}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
 
 /** Opens a link, as a browser or a mail program does. */
 export async function browse(url: string, options: Parameters<typeof request>[1] = {}) {

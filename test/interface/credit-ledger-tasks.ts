@@ -3,7 +3,7 @@ import type { Check, CheckSchema, Granted } from '#contracts';
 import { derivedId, newId } from '#kernel';
 import type { Tenant } from './interface-under-test.js';
 
-/** Actions that change the credits of accounts. */
+/** Functions that open accounts, change their credits, and wait for the result. */
 interface CreditsScene {
   /** A new account with the plan `free`. */
   tenant(): Promise<Tenant>;
@@ -14,10 +14,10 @@ interface CreditsScene {
   used(tenant: Tenant, credits: number): Promise<unknown>;
 }
 
-/** The movements of an account's credits. */
+/** Tests of the list of an account's credit movements. */
 export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene): void {
   describe('GET /v1/credits/ledger', () => {
-    it('returns every movement, newest first, with its origin [credits.ledger]', async () => {
+    it('returns every movement with its cause, newest first [credits.ledger]', async () => {
       const ada = await tenant();
       const { accountId, api } = ada;
       const keywordId = newId();
@@ -25,7 +25,7 @@ export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene
       await used(ada, 2);
       const { packId } = await grant(accountId, 10);
       const { body } = await api.get('/v1/credits/ledger');
-      const nothing = {
+      const emptyFields = {
         operation: null,
         source: null,
         keywordId: null,
@@ -35,11 +35,11 @@ export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene
         units: null,
         priceBookVersion: null,
       };
-      const opening = body.data[2];
+      const renewal = body.data[2];
       expect(body).toEqual({
         data: [
           {
-            ...nothing,
+            ...emptyFields,
             id: derivedId('grant', accountId, packId),
             at: expect.any(String),
             kind: 'grant',
@@ -64,8 +64,8 @@ export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene
             reference: check.checkId,
           },
           {
-            ...nothing,
-            id: derivedId('renewal', accountId, opening.reference),
+            ...emptyFields,
+            id: derivedId('renewal', accountId, renewal.reference),
             at: expect.any(String),
             kind: 'renewal',
             amount: 3000,
@@ -76,7 +76,7 @@ export function creditLedgerTasks({ tenant, checked, grant, used }: CreditsScene
       });
     });
 
-    it('pages, and filters by kind, source, keyword and time', async () => {
+    it('returns pages, and filters by kind, source, keyword and time', async () => {
       const ada = await tenant();
       const { accountId, api } = ada;
       const keywordId = newId();

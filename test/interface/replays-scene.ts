@@ -4,9 +4,9 @@ import { newId } from '#kernel';
 import type { Json } from '#testing';
 import {
   alertEventsOf,
-  channelDisabledOf,
+  channelDisabledEventOf,
   keywordEventsOf,
-  reportReadyOf,
+  reportReadyEventsOf,
 } from '../../apps/analysis/domain/keyword-event-of.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 
@@ -87,13 +87,13 @@ export function ofEachKind(accountId: string, keywordId: string): Event[] {
         ],
       }),
     ),
-    ...reportReadyOf(
+    ...reportReadyEventsOf(
       create(DigestAssembledSchema, {
         ...{ accountId, keywordId, digestId: newId(), assembledAt: at, periodFrom: at, periodTo: at },
         reportUrl: 'https://a.example/reports/x',
       }),
     ),
-    channelDisabledOf(newId(), { accountId, keywordId }, at, {
+    channelDisabledEventOf(newId(), { accountId, keywordId }, at, {
       ...{ channelId: newId(), kind: 'slack', reason: 'gone', failures: 1, lastStatusCode: 404 },
     }),
   ];

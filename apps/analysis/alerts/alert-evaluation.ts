@@ -10,7 +10,7 @@ import { AlertDecisions } from './alert-decisions.js';
 import { alertRulesOf, type AlertRule } from './alert-rules.js';
 import type { AlertTurn, EvaluatedTurn } from './alert-turns.js';
 import { CountedSeries } from './counted-series.js';
-import { assess, MIN_INTERVAL_MS, type Episode } from './episode.js';
+import { evaluateEpisode, MIN_INTERVAL_MS, type Episode } from './episode.js';
 import {
   findLevel,
   reachedWindows,
@@ -108,7 +108,7 @@ export class AlertEvaluation {
     for (const rule of rules) {
       const before = episodes.get(rule.key);
       const reached = await reachedWindows(rule, searches, series, since, levelFor);
-      const result = assess(rule.condition, before, reached, now);
+      const result = evaluateEpisode(rule.condition, before, reached, now);
       if (result.ended && before) ended.push(before.alertId);
       if (result.fired) fired.push(await this.alertOf(keyword, rule, result.fired, now));
       if (result.aboveUntil === undefined) continue;

@@ -1,6 +1,6 @@
 import type { AlertRule } from './alert-rules.js';
 import type { CountedSeries } from './counted-series.js';
-import { assess, type Episode } from './episode.js';
+import { evaluateEpisode, type Episode } from './episode.js';
 import { findLevel, reachedWindows, type AlertHistory, type ReachedWindow } from './reached-windows.js';
 
 /** A keyword's mentions in memory, with everything else that alerts need. */
@@ -40,7 +40,7 @@ function episodesOf({ condition }: AlertRule, reached: readonly ReachedWindow[])
   const alerts: ReachedWindow[] = [];
   let episode: Episode | undefined;
   for (const window of reached) {
-    const { fired, ended, aboveUntil = window.to } = assess(condition, episode, [window], window.to);
+    const { fired, ended, aboveUntil = window.to } = evaluateEpisode(condition, episode, [window], window.to);
     if (fired) alerts.push(fired);
     episode = fired
       ? { firedAt: window.to, aboveUntil, ended: false }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { AlertCondition } from './alert-rules.js';
-import { assess, MIN_INTERVAL_MS, type Episode } from './episode.js';
+import { evaluateEpisode, MIN_INTERVAL_MS, type Episode } from './episode.js';
 import { BIN_MS } from './windows.js';
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ describe('a rule', () => {
           now += step * BIN_MS;
           const reached = late.map((bins) => ({ to: now - bins * BIN_MS })).sort((a, b) => a.to - b.to);
           const before = episode;
-          const result = assess(VOLUME, episode, reached, now);
+          const result = evaluateEpisode(VOLUME, episode, reached, now);
           if (result.fired) {
             if (before && !before.ended) expect(result.ended).toBe(true);
             fired.push({ at: now, to: result.fired.to });
@@ -45,13 +45,13 @@ describe('a rule', () => {
   it('ends its episode when a whole window has stayed below the level [alerts.episode]', () => {
     const open = { firedAt: START, aboveUntil: START, ended: false };
     const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
-    expect(assess(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({
+    expect(evaluateEpisode(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({
       fired: undefined,
       ended: false,
       aboveUntil: START + 50 * 60_000,
     });
-    expect(assess(VOLUME, open, [], START + HOUR_MS).ended).toBe(true);
-    expect(assess(VOLUME, open, reach(65), START + 66 * 60_000)).toEqual({
+    expect(evaluateEpisode(VOLUME, open, [], START + HOUR_MS).ended).toBe(true);
+    expect(evaluateEpisode(VOLUME, open, reach(65), START + 66 * 60_000)).toEqual({
       fired: { to: START + 65 * 60_000 },
       ended: true,
       aboveUntil: START + 65 * 60_000,

@@ -4,62 +4,63 @@ import { lengthOf } from './windows.js';
 /** No rule and no spike alert fires twice within this time. */
 export const MIN_INTERVAL_MS = 60 * 60_000;
 
-/** The last time that a rule fired, and what followed. Times in ms. */
+/** The latest episode of a rule: it begins when the rule fires. Times are in ms. */
 export interface Episode {
   firedAt: number;
-  /** The end of the last window that reached the level. */
+  /** The end of the last window that fired the rule or continued the episode. */
   aboveUntil: number;
   ended: boolean;
 }
 
 /** A window that reached its level. */
-export interface Reached {
+export interface ReachedEnd {
   /** The end of the window, in ms. */
   to: number;
 }
 
 /** What an evaluation found out about one rule. */
-export interface Assessed<R extends Reached> {
-  /** The window with which a new episode begins. */
+export interface EpisodeChange<R extends ReachedEnd> {
+  /** The window that begins a new episode; undefined if the rule does not fire. */
   fired: R | undefined;
   /** True if the episode that existed before the evaluation has ended. */
   ended: boolean;
-  /** The end of the last window that reached the level; undefined if the rule has never fired. */
+  /** The end of the last window that fired the rule or continued an episode; undefined if it has never fired. */
   aboveUntil: number | undefined;
 }
 
 /**
- * Decides what happened to a rule in one evaluation. An episode ends when no window has reached the level for as long
- * as one window lasts. A window is ignored if it ended before a window that fired or continued an episode, so that late
- * items do not fire a second alert for the same time.
+ * Decides in one evaluation whether a rule fires, and whether its episode ends. An episode ends when the length of one
+ * window has passed since `aboveUntil`. A window that ends at or before `aboveUntil` is ignored, so that late items do
+ * not fire a second alert for the same time.
  * @param reached the windows that reached their levels, the earliest first
  * @param now ms
  */
-export function assess<R extends Reached>(
+export function evaluateEpisode<R extends ReachedEnd>(
   condition: AlertCondition,
-  before: Episode | undefined,
+  previous: Episode | undefined,
   reached: readonly R[],
   now: number,
-): Assessed<R> {
-  const length = lengthOf(condition);
-  let isOpen = before !== undefined && !before.ended;
-  let aboveUntil = before?.aboveUntil;
+): EpisodeChange<R> {
+  const windowMs = lengthOf(condition);
+  let isOpen = previous !== undefined && !previous.ended;
+  let aboveUntil = previous?.aboveUntil;
   let ended = false;
   let fired: R | undefined;
-  const endBefore = (at: number) => {
-    if (!isOpen || aboveUntil === undefined || at - aboveUntil < length) return;
+  const endIfOver = (at: number) => {
+    if (!isOpen || aboveUntil === undefined || at - aboveUntil < windowMs) return;
     isOpen = false;
     ended ||= fired === undefined;
   };
   for (const window of reached) {
     if (aboveUntil !== undefined && window.to <= aboveUntil) continue;
-    endBefore(window.to);
-    const isQuiet = fired !== undefined || (before !== undefined && now < before.firedAt + MIN_INTERVAL_MS);
-    if (!isOpen && isQuiet) continue;
+    endIfOver(window.to);
+    const isSuppressed =
+      fired !== undefined || (previous !== undefined && now < previous.firedAt + MIN_INTERVAL_MS);
+    if (!isOpen && isSuppressed) continue;
     if (!isOpen) fired = window;
     isOpen = true;
     aboveUntil = window.to;
   }
-  endBefore(now);
+  endIfOver(now);
   return { fired, ended, aboveUntil };
 }

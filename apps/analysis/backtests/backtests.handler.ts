@@ -16,7 +16,7 @@ import { CommandPattern } from '#transport';
 import { itemRulesOf } from '#rules';
 import { backtestPage } from './backtest-page.js';
 import { BacktestSummary } from './backtest-summary.js';
-import { StoredMentions, type TestedWindow } from './stored-mentions.js';
+import { StoredMentions, type BacktestWindow } from './stored-mentions.js';
 import { TestedAlerts } from './tested-alerts.js';
 
 const DAY_MS = 86_400_000;
@@ -138,12 +138,12 @@ export class BacktestsHandler {
     const window = { accountId, keywordId, since: row.since, until: row.until };
     const after = afterId === '' ? undefined : { at: afterAt, id: afterId };
     const together = onlyFired && !embeds(definition) ? SEARCHED_TOGETHER : limit + 1;
-    return backtestPage(this.mentions.newestFirst(window, definition, after, together), limit, onlyFired);
+    return backtestPage(this.mentions.testNewestFirst(window, definition, after, together), limit, onlyFired);
   }
 
-  private async summary(window: TestedWindow, definition: KeywordDefinition): Promise<BacktestSummary> {
+  private async summary(window: BacktestWindow, definition: KeywordDefinition): Promise<BacktestSummary> {
     const summary = new BacktestSummary();
-    for await (const items of this.mentions.all(window, definition)) {
+    for await (const items of this.mentions.testAll(window, definition)) {
       for (const item of items) summary.count(item);
       // Rules run on the main thread, so other work gets its turn in between.
       await new Promise(setImmediate);
@@ -152,14 +152,14 @@ export class BacktestsHandler {
   }
 
   /** Limits the window to the number of mentions that a backtest tests: if there are more, the window begins later. */
-  private async limited(window: TestedWindow, definition: KeywordDefinition): Promise<TestedWindow> {
-    const at = await this.mentions.timeOfNewest(window, embeds(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS);
+  private async limited(window: BacktestWindow, definition: KeywordDefinition): Promise<BacktestWindow> {
+    const at = await this.mentions.timeAtOffset(window, embeds(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS);
     return at === undefined
       ? window
       : { ...window, since: new Date(Date.parse(`${at.replace(' ', 'T')}Z`) + 1) };
   }
 
-  private async store(id: string, window: TestedWindow, definition: KeywordDefinition): Promise<void> {
+  private async store(id: string, window: BacktestWindow, definition: KeywordDefinition): Promise<void> {
     const { accountId, keywordId, since, until } = window;
     await this.database.query(
       `DELETE FROM backtests WHERE created_at < now() - make_interval(hours => ${KEPT_HOURS})`,

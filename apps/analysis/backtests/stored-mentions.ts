@@ -9,7 +9,7 @@ import { Similarities } from '../rules/similarities.js';
 import { TESTED_COLUMNS, testedItem, type TestedItem, type TestedRow } from './tested-item.js';
 
 /** The mentions of a keyword in a window of time. */
-export interface TestedWindow {
+export interface BacktestWindow {
   accountId: string;
   keywordId: string;
   since: Date;
@@ -17,7 +17,7 @@ export interface TestedWindow {
   until: Date;
 }
 
-/** The end of a page, in ClickHouse's format. */
+/** The position of a mention: its time, in ClickHouse's format, and its id. */
 export interface Position {
   at: string;
   id: string;
@@ -25,10 +25,10 @@ export interface Position {
 
 type Key = Pick<TestedRow, 'occurred_at' | 'event_id'>;
 
-/** Number of mentions that are tested together. */
-const TOGETHER = 500;
+/** Number of mentions that are tested in one batch. */
+const BATCH_SIZE = 500;
 const COLUMNS = TESTED_COLUMNS.join(', ');
-const WINDOW = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
+const IN_WINDOW = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
   AND occurred_at >= {since: DateTime64(3, 'UTC')} AND occurred_at < {until: DateTime64(3, 'UTC')}`;
 
 /** Reads the stored mentions of a keyword, and tests rules on them. */
@@ -40,72 +40,73 @@ export class StoredMentions {
   ) {}
 
   /**
-   * The time of the mention that has `count` newer mentions in the window; undefined if the window has fewer mentions.
+   * The time of the mention that has exactly `count` newer mentions in the window; undefined if there is none.
    */
-  async timeOfNewest(window: TestedWindow, count: number): Promise<string | undefined> {
+  async timeAtOffset(window: BacktestWindow, count: number): Promise<string | undefined> {
     const rows = await selectRows<{ occurred_at: string }>(
       this.clickhouse,
-      `SELECT occurred_at FROM mentions FINAL WHERE ${WINDOW} ORDER BY occurred_at DESC LIMIT 1 OFFSET {count: UInt32}`,
+      `SELECT occurred_at FROM mentions FINAL WHERE ${IN_WINDOW} ORDER BY occurred_at DESC LIMIT 1 OFFSET {count: UInt32}`,
       { ...paramsOf(window), count },
     );
     return rows[0]?.occurred_at;
   }
 
-  /** Tests all mentions of the window, in parts and in any order. */
-  async *all(window: TestedWindow, definition: KeywordDefinition): AsyncGenerator<TestedItem[]> {
+  /** Tests all mentions of the window, in batches and in any order. */
+  async *testAll(window: BacktestWindow, definition: KeywordDefinition): AsyncGenerator<TestedItem[]> {
     const result = await this.clickhouse.query({
-      query: `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${WINDOW}`,
+      query: `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${IN_WINDOW}`,
       query_params: paramsOf(window),
       format: 'JSONEachRow',
     });
     const rows: TestedRow[] = [];
     for await (const part of result.stream<TestedRow>()) {
       for (const line of part) rows.push(line.json());
-      while (rows.length >= TOGETHER) yield await this.tested(rows.splice(0, TOGETHER), window, definition);
+      while (rows.length >= BATCH_SIZE)
+        yield await this.testRows(rows.splice(0, BATCH_SIZE), window, definition);
     }
-    if (rows.length > 0) yield await this.tested(rows, window, definition);
+    if (rows.length > 0) yield await this.testRows(rows, window, definition);
   }
 
   /**
    * Tests the mentions of the window, newest first.
-   * @param after the last mention that was read before; undefined to begin with the newest
-   * @param together number of mentions that are read and tested at once
+   * @param after position of the last mention of the previous page; undefined for the first page
+   * @param batchSize number of mentions that are read and tested in one batch
    */
-  async *newestFirst(
-    window: TestedWindow,
+  async *testNewestFirst(
+    window: BacktestWindow,
     definition: KeywordDefinition,
     after: Position | undefined,
-    together: number,
+    batchSize: number,
   ): AsyncGenerator<TestedItem> {
     for (let from = after; ;) {
-      const keys = await this.keys(window, from, together);
-      yield* await this.tested(await this.rowsOf(keys, window), window, definition);
+      const keys = await this.keys(window, from, batchSize);
+      yield* await this.testRows(await this.rowsOf(keys, window), window, definition);
       const last = keys.at(-1);
-      if (!last || keys.length < together) return;
+      if (!last || keys.length < batchSize) return;
       from = { at: last.occurred_at, id: last.event_id };
     }
   }
 
-  private keys(window: TestedWindow, after: Position | undefined, limit: number): Promise<Key[]> {
-    const beyond = after
+  private keys(window: BacktestWindow, after: Position | undefined, limit: number): Promise<Key[]> {
+    const afterCondition = after
       ? `AND occurred_at <= {afterAt: DateTime64(3, 'UTC')}
          AND (occurred_at, toString(event_id)) < ({afterAt: DateTime64(3, 'UTC')}, {afterId: String})`
       : '';
     return selectRows<Key>(
       this.clickhouse,
-      `SELECT occurred_at, event_id FROM mentions FINAL WHERE ${WINDOW} ${beyond}
+      `SELECT occurred_at, event_id FROM mentions FINAL WHERE ${IN_WINDOW} ${afterCondition}
        ORDER BY occurred_at DESC, toString(event_id) DESC LIMIT {limit: UInt32}`,
       { ...paramsOf(window), limit, ...(after && { afterAt: after.at, afterId: after.id }) },
     );
   }
 
-  /** The mentions with these keys, in their order. */
-  private async rowsOf(keys: readonly Key[], window: TestedWindow): Promise<TestedRow[]> {
+  /** The mentions with these keys, in the order of the keys. */
+  private async rowsOf(keys: readonly Key[], window: BacktestWindow): Promise<TestedRow[]> {
     const [newest, oldest] = [keys[0], keys.at(-1)];
     if (!newest || !oldest) return [];
     const rows = await selectRows<TestedRow>(
       this.clickhouse,
-      `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${WINDOW} AND event_id IN (${quoted(keys)})
+      `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${IN_WINDOW} AND event_id IN (${quotedIds(keys)})
          AND occurred_at BETWEEN {oldest: DateTime64(3, 'UTC')} AND {newest: DateTime64(3, 'UTC')}`,
       { ...paramsOf(window), oldest: oldest.occurred_at, newest: newest.occurred_at },
     );
@@ -113,14 +114,14 @@ export class StoredMentions {
     return keys.flatMap(({ event_id }) => byId.get(event_id) ?? []);
   }
 
-  private async tested(
+  private async testRows(
     rows: readonly TestedRow[],
-    window: TestedWindow,
+    window: BacktestWindow,
     definition: KeywordDefinition,
   ): Promise<TestedItem[]> {
     const rules = itemRulesOf(definition.rules);
-    const compares = rules.similarTo.some(({ field }) => field === 'text');
-    const vectors = compares ? await this.vectors(rows, window) : new Map<string, Uint8Array>();
+    const needsVectors = rules.similarTo.some(({ field }) => field === 'text');
+    const vectors = needsVectors ? await this.vectors(rows, window) : new Map<string, Uint8Array>();
     const similarities = await this.similarities.of(
       rules,
       rows.map(({ event_id, title, text, title_of_parent: titleOfParent }) => ({
@@ -132,7 +133,10 @@ export class StoredMentions {
   }
 
   /** The stored vectors that the local model computed for the mentions, by mention id. */
-  private async vectors(rows: readonly TestedRow[], window: TestedWindow): Promise<Map<string, Uint8Array>> {
+  private async vectors(
+    rows: readonly TestedRow[],
+    window: BacktestWindow,
+  ): Promise<Map<string, Uint8Array>> {
     if (rows.length === 0) return new Map();
     const times = rows.map(({ occurred_at }) => occurred_at).sort();
     const found = await selectRows<{ event_id: string; embedding: number[] }>(
@@ -140,7 +144,7 @@ export class StoredMentions {
       `SELECT event_id, embedding FROM mention_vectors
        WHERE account_id = {accountId: UUID} AND model = {model: String}
          AND occurred_at BETWEEN {oldest: DateTime64(3, 'UTC')} AND {newest: DateTime64(3, 'UTC')}
-         AND event_id IN (${quoted(rows)})`,
+         AND event_id IN (${quotedIds(rows)})`,
       { accountId: window.accountId, model: LOCAL_MODEL.embedding, oldest: times[0], newest: times.at(-1) },
     );
     return new Map(
@@ -155,11 +159,11 @@ const NO_VECTOR = new Uint8Array();
  * The ids come from ClickHouse, so they need no escaping. Hundreds of ids as parameters would not fit into a request's
  * URL.
  */
-function quoted(rows: readonly { event_id: string }[]): string {
+function quotedIds(rows: readonly { event_id: string }[]): string {
   return rows.map(({ event_id }) => `'${event_id}'`).join(',');
 }
 
-function paramsOf({ accountId, keywordId, since, until }: TestedWindow) {
+function paramsOf({ accountId, keywordId, since, until }: BacktestWindow) {
   return { accountId, keywordId, since: clickHouseTime(since), until: clickHouseTime(until) };
 }
 

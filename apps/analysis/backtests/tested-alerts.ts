@@ -10,7 +10,7 @@ import { CountedSeries, type BinCount } from '../alerts/counted-series.js';
 import type { KeywordSearch } from '../alerts/reached-windows.js';
 import { MentionHistory } from '../alerts/mention-history.js';
 import { binOf } from '../alerts/windows.js';
-import type { TestedWindow } from './stored-mentions.js';
+import type { BacktestWindow } from './stored-mentions.js';
 import type { TestedItem } from './tested-item.js';
 
 /** Baselines go back this far before the window. */
@@ -70,7 +70,7 @@ export class TestedAlerts {
 
   /** @returns the earliest first */
   async of(
-    { keywordId, since }: TestedWindow,
+    { keywordId, since }: BacktestWindow,
     definition: KeywordDefinition,
     difference: CountDifference,
   ): Promise<TestedAlert[]> {

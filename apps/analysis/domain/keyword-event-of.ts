@@ -35,16 +35,16 @@ export function keywordEventsOf(decision: KeywordDecision): Event[] {
 }
 
 /**
- * The event for a keyword whose webhook address was disabled.
- * @param recordId id of the record of the disabled address, from which the event's id is derived
+ * The event `channel.disabled` for a keyword: its webhook address or one of its channels was disabled.
+ * @param causeId id of the attempt or decision that disabled it. The event's id is derived from this id.
  */
-export function channelDisabledOf(
-  recordId: string,
+export function channelDisabledEventOf(
+  causeId: string,
   keyword: { accountId: string; keywordId: string },
   occurredAt: string,
   data: ChannelDisabled,
 ): Event {
-  const eventId = derivedId('channel-disabled', keyword.keywordId, recordId);
+  const eventId = derivedId('channel-disabled', keyword.keywordId, causeId);
   return keywordEvent({ ...keyword, eventId, occurredAt, type: 'channel.disabled', data });
 }
 
@@ -66,7 +66,7 @@ export function alertEventsOf({ accountId, keywordId, decidedAt, events }: Alert
 }
 
 /** The event `keyword.report_ready` of a weekly report; empty for other digests. */
-export function reportReadyOf(digest: DigestAssembled): Event[] {
+export function reportReadyEventsOf(digest: DigestAssembled): Event[] {
   const { accountId, keywordId, digestId, periodFrom, periodTo, reportUrl } = digest;
   if (reportUrl === '') return [];
   return [
@@ -104,7 +104,7 @@ interface Pause {
   creditsRemaining: number;
 }
 
-type KeywordHappening = Pick<KeywordEnvelope, 'type' | 'data'>;
+type KeywordEventContent = Pick<KeywordEnvelope, 'type' | 'data'>;
 
 function keywordEvent({
   eventId,
@@ -113,7 +113,12 @@ function keywordEvent({
   occurredAt,
   type,
   data,
-}: KeywordHappening & { eventId: string; accountId: string; keywordId: string; occurredAt: string }): Event {
+}: KeywordEventContent & {
+  eventId: string;
+  accountId: string;
+  keywordId: string;
+  occurredAt: string;
+}): Event {
   const envelope = {
     id: eventId,
     type,
@@ -128,7 +133,7 @@ function keywordEvent({
   return create(EventSchema, {
     eventId,
     accountId,
-    // The event has no watch; its subject contains the keyword's id.
+    // The event has no watch. Its subject needs an id in this place, so the id of the keyword is used.
     watchId: keywordId,
     keywordId,
     type,

@@ -7,7 +7,7 @@ import { done, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
-import { reportReadyOf } from '../domain/keyword-event-of.js';
+import { reportReadyEventsOf } from '../domain/keyword-event-of.js';
 import { publishKeywordEvents } from './publish-keyword-events.js';
 
 /** Publishes `keyword.report_ready` for each weekly report. Its id is derived from the id of the report, so a repetition changes nothing. */
@@ -21,7 +21,10 @@ export class DigestEventsHandler {
   @ConsumerPattern({ stream: 'DIGESTS', name: 'analysis-digest-events', batchSize: 100 })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const made = batch.flatMap((message) =>
-      reportReadyOf(fromBinary(DigestAssembledSchema, message.data)).map((event) => ({ event, message })),
+      reportReadyEventsOf(fromBinary(DigestAssembledSchema, message.data)).map((event) => ({
+        event,
+        message,
+      })),
     );
     await publishKeywordEvents(this.store, this.database, made);
     return batch.map(() => done);

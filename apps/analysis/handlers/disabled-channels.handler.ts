@@ -10,7 +10,7 @@ import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
-import { channelDisabledOf } from '../domain/keyword-event-of.js';
+import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
 
 /** A disabled channel. */
 interface Disabled {
@@ -95,7 +95,7 @@ export class DisabledChannelsHandler {
 function eventOf({ commandId, accountId, channelId, kind, at, ...rest }: Disabled, keywordId: string): Event {
   const { reason, failures, lastStatusCode } = rest;
   const data = { channelId, kind, reason, failures, lastStatusCode: lastStatusCode || null };
-  return channelDisabledOf(
+  return channelDisabledEventOf(
     derivedId('channel-disabled', channelId, commandId),
     { accountId, keywordId },
     at,

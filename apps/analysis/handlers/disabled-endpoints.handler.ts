@@ -11,7 +11,7 @@ import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
-import { channelDisabledOf } from '../domain/keyword-event-of.js';
+import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
 
 /** A keyword, or a watch without a keyword, that sends to an endpoint; one of the two is null. */
 interface User {
@@ -88,7 +88,7 @@ function eventOf({ attemptId, accountId, at, endpointDisabled }: Attempt, user: 
     failures,
     lastStatusCode: lastStatusCode || null,
   };
-  return [[user, channelDisabledOf(attemptId, { accountId, keywordId: user.keyword_id }, at, data)]];
+  return [[user, channelDisabledEventOf(attemptId, { accountId, keywordId: user.keyword_id }, at, data)]];
 }
 
 function activityRow(record: Attempt, user: User, event: Event | undefined): ActivityRow {

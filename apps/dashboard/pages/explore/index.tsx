@@ -11,7 +11,7 @@ export function Component() {
   return (
     <Page
       title="Explore"
-      lead="Ask a question once; Earshot shows the price first. You can make the question a keyword afterwards."
+      lead="Ask sources a question once, or analyse stored mentions. Earshot shows the price first."
     >
       <Tabs
         value={tab}

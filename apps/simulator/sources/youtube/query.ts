@@ -1,35 +1,36 @@
 import { hasPhrase, wordsOf, wordsOfPost } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
 
-type Test = (post: SimPost) => boolean;
+type Predicate = (post: SimPost) => boolean;
 
 /**
- * YouTube's `q`: words and `"phrases"`, all of which must match; `|` separates alternatives, and binds more strongly
- * than the space; `-` to exclude. Searches title, description and channel.
+ * Parses YouTube's `q` and returns a function that tells whether a post matches. All words and `"phrases"` must match.
+ * `|` means OR and has a higher precedence than the space. `-` excludes a word or phrase. Title, description and channel
+ * name are searched.
  */
-export function youtubeQuery(q: string): Test {
+export function parseYoutubeQuery(q: string): Predicate {
   const tokens = q.match(/-?"[^"]*"?|\||[^\s|"]+/g) ?? [];
-  const groups: Test[][] = [];
-  let isAlternative = false;
+  const groups: Predicate[][] = [];
+  let followsOr = false;
   for (const token of tokens) {
     if (token === '|') {
-      isAlternative = groups.length > 0;
+      followsOr = groups.length > 0;
       continue;
     }
-    const test = termTest(token);
-    if (isAlternative) groups.at(-1)?.push(test);
-    else groups.push([test]);
-    isAlternative = false;
+    const matches = termPredicate(token);
+    if (followsOr) groups.at(-1)?.push(matches);
+    else groups.push([matches]);
+    followsOr = false;
   }
-  return (post) => groups.every((tests) => tests.some((test) => test(post)));
+  return (post) => groups.every((alternatives) => alternatives.some((matches) => matches(post)));
 }
 
-function termTest(token: string): Test {
+function termPredicate(token: string): Predicate {
   const isExcluded = token.startsWith('-') && token.length > 1;
   const words = wordsOf(token);
   return (post) => {
     const { title, text } = wordsOfPost(post);
-    const places = [title, text, wordsOf(post.authorName)];
-    return (words.length === 0 || places.some((place) => hasPhrase(place, words))) !== isExcluded;
+    const fields = [title, text, wordsOf(post.authorName)];
+    return (words.length === 0 || fields.some((field) => hasPhrase(field, words))) !== isExcluded;
   };
 }

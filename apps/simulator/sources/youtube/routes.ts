@@ -6,7 +6,7 @@ import type { SourceVoice } from '../voice.js';
 import { commentsAreOff, commentsOf, threadOf } from './comments.js';
 import { INVALID_PAGE_TOKEN, invalidParameter, problem, problemOf, refuse } from './problems.js';
 import type { Method } from './problems.js';
-import { youtubeQuery } from './query.js';
+import { parseYoutubeQuery } from './query.js';
 import { channelIdOf, durationOf, etagOf, searchResultOf, videoOf } from './videos.js';
 
 /** Maximum number of results of any search. */
@@ -79,7 +79,7 @@ function search(posts: readonly SimPost[], request: FastifyRequest, reply: Fasti
   const start = startOf(one('pageToken'), size);
   if (start === undefined) return problem(reply, INVALID_PAGE_TOKEN);
 
-  const matches = youtubeQuery(one('q') ?? '');
+  const matches = parseYoutubeQuery(one('q') ?? '');
   const [channelId, length] = [one('channelId'), one('videoDuration') ?? 'any'];
   const isVideo = (one('type') ?? 'video').split(',').includes('video');
   const found = posts.filter((post) => {
