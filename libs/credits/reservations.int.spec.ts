@@ -8,7 +8,7 @@ import {
   dropNeverCharged,
   holdAdopted,
   holdUntilCharged,
-  prolong,
+  extendReservations,
   release,
   releaseCharged,
   reserve,
@@ -69,7 +69,7 @@ describe('reserving credits', () => {
     ]);
   });
 
-  it('reserves once for the same fact, with the amount and the lifetime of the last call', async () => {
+  it('reserves only once for the same fact, with the amount of the last call and the later of both expiry times', async () => {
     const one = hold(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
     expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);
@@ -81,28 +81,28 @@ describe('reserving credits', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(500);
   });
 
-  it('reserves zero credits without a query, and reports an account without a ledger as unopened', async () => {
-    const stranger = newId();
-    expect((await reserve(database, [hold(0, { accountId: stranger })])).shortages.size).toBe(0);
-    const wanted = hold(1, { accountId: stranger });
-    const poor = hold(11);
-    expect(await reserve(database, [wanted, poor])).toEqual({
-      shortages: new Map([[poor.holdId, { needed: 11, available: 10 }]]),
+  it('reports no shortage for zero credits, and reports reservations of accounts that have no ledger', async () => {
+    const accountWithoutLedger = newId();
+    expect((await reserve(database, [hold(0, { accountId: accountWithoutLedger })])).shortages.size).toBe(0);
+    const wanted = hold(1, { accountId: accountWithoutLedger });
+    const tooLarge = hold(11);
+    expect(await reserve(database, [wanted, tooLarge])).toEqual({
+      shortages: new Map([[tooLarge.holdId, { needed: 11, available: 10 }]]),
       unopened: new Set([wanted.holdId]),
     });
   });
 
-  it('makes released credits, and those of a process that died, available again', async () => {
-    const given = hold(10);
-    await reserve(database, [given]);
-    await release(database, [given]);
-    const dead = hold(10, { lifetimeSeconds: 60 });
-    expect((await reserve(database, [dead])).shortages.size).toBe(0);
+  it('makes credits available again when their reservation is released or has expired', async () => {
+    const released = hold(10);
+    await reserve(database, [released]);
+    await release(database, [released]);
+    const expired = hold(10, { lifetimeSeconds: 60 });
+    expect((await reserve(database, [expired])).shortages.size).toBe(0);
     await database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
     expect((await reserve(database, [hold(10)])).shortages.size).toBe(0);
     await dropExpired(database);
     const rows: unknown[] = await database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
-      dead.holdId,
+      expired.holdId,
     ]);
     expect(rows).toEqual([]);
   });
@@ -118,15 +118,15 @@ describe('reserving credits', () => {
     expect(await held()).toBe(0);
   });
 
-  it('extends a reservation for its own holder only, and not after it has expired', async () => {
-    const [own, taken, dead] = [hold(1), hold(2), hold(4)];
-    await reserve(database, [own, taken, dead]);
+  it('extends a reservation only for its present holder, and only before the reservation expires', async () => {
+    const [own, taken, expired] = [hold(1), hold(2), hold(4)];
+    await reserve(database, [own, taken, expired]);
     await reserve(database, [{ ...taken, holder: newId() }]);
     await database.query(
       `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE hold_id = $1`,
-      [dead.holdId],
+      [expired.holdId],
     );
-    await prolong(database, [own, taken, dead], 3_600);
+    await extendReservations(database, [own, taken, expired], 3_600);
     const rows: { hold_id: string }[] = await database.query(
       `SELECT hold_id FROM credit_holds WHERE account_id = $1 AND expires_at > now() + interval '30 minutes'`,
       [accountId],
@@ -134,15 +134,15 @@ describe('reserving credits', () => {
     expect(rows).toEqual([{ hold_id: own.holdId }]);
   });
 
-  it('releases the reservation of a fact that was charged meanwhile', async () => {
-    const [early, late] = [hold(3), hold(4)];
-    await reserve(database, [early, late]);
+  it('releases a reservation if its fact is already charged', async () => {
+    const [uncharged, charged] = [hold(3), hold(4)];
+    await reserve(database, [uncharged, charged]);
     await database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
-      [chargeIdOf(late.holdId), accountId, late.holdId],
+      [chargeIdOf(charged.holdId), accountId, charged.holdId],
     );
-    await releaseCharged(database, [early.holdId, late.holdId]);
+    await releaseCharged(database, [uncharged.holdId, charged.holdId]);
     expect(await held()).toBe(3);
   });
 

@@ -193,7 +193,7 @@ export async function release(database: Database | Tx, holds: readonly OwnHold[]
  * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
  * because others may have reserved its credits.
  */
-export async function prolong(
+export async function extendReservations(
   database: Database | Tx,
   holds: readonly OwnHold[],
   seconds: number,

@@ -18,7 +18,7 @@ export interface AgentField {
 /** What is wrong with one key of a clause. */
 export interface ClauseFault {
   key: 'field' | 'op' | 'value';
-  /** Names the values that fit. */
+  /** The text of the error without the path. It lists the allowed values if their number is fixed. */
   message: string;
 }
 
@@ -58,7 +58,10 @@ export function clauseFault(
   return message === undefined ? undefined : { key: 'value', message };
 }
 
-/** The fault of a value that fits no operator; also undefined for an absent value, which only `exists` accepts. */
+/**
+ * The fault of a value that no operator accepts; otherwise undefined. It is also undefined for an absent value, because
+ * `exists` accepts it.
+ */
 export function valueShapeFault(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'boolean' || Number.isFinite(value)) return undefined;
   if (Array.isArray(value)) return listFault(value, { kind: 'name' });
@@ -99,7 +102,7 @@ function agentKindOf(
     return { key: 'field', message: `is not a field of the agent step; its fields are ${known.join(', ')}` };
   const { type, values } = schema[name] ?? {};
   const kind = KIND_OF_AGENT_FIELD[String(type)] ?? 'name';
-  return { kind, ...(type === 'enum' && isTexts(values) && { values }) };
+  return { kind, ...(type === 'enum' && isStringArray(values) && { values }) };
 }
 
 function valueFault(value: unknown, op: string, field: KnownField): string | undefined {
@@ -124,17 +127,17 @@ function valueFault(value: unknown, op: string, field: KnownField): string | und
 function scalarFault(value: unknown, { kind, values }: KnownField): string | undefined {
   if (kind === 'number') return Number.isFinite(value) ? undefined : 'must be a number';
   if (kind === 'boolean') return typeof value === 'boolean' ? undefined : 'must be true or false';
-  return textFault(value) ?? memberFault([value as string], values);
+  return textFault(value) ?? allowedValueFault([value as string], values);
 }
 
 function listFault(value: unknown, { kind, values }: KnownField): string | undefined {
-  if (!isTexts(value)) return 'must be an array of strings';
+  if (!isStringArray(value)) return 'must be an array of strings';
   if (value.length === 0 || value.length > MAX_VALUES) return `must have 1 to ${MAX_VALUES} values`;
   if (kind === 'number')
     return value.every((one) => one.trim() !== '' && Number.isFinite(Number(one)))
       ? undefined
       : 'must contain only numbers, written as strings';
-  return value.map(textFault).find((fault) => fault !== undefined) ?? memberFault(value, values);
+  return value.map(textFault).find((fault) => fault !== undefined) ?? allowedValueFault(value, values);
 }
 
 function similarFault(value: unknown): string | undefined {
@@ -146,18 +149,21 @@ function similarFault(value: unknown): string | undefined {
   if (unknown !== undefined) return `has the unknown key ${JSON.stringify(unknown.slice(0, 60))}`;
   if (typeof text !== 'string') return 'must be a string, or an object with a text';
   if (threshold !== undefined && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1))
-    return 'has a threshold outside 0 to 1';
+    return 'must have a threshold that is a number from 0 to 1';
   return textFault(text);
 }
 
-/** A text without a visible character would be found everywhere or nowhere. */
+/** Refuses a text without a visible character, because it would match every text or none. */
 function textFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
   if (value.length > MAX_VALUE_CHARACTERS) return `must be at most ${MAX_VALUE_CHARACTERS} characters`;
   return foldTerm(value) === '' ? 'must have a visible character' : undefined;
 }
 
-function memberFault(given: readonly string[], values: readonly string[] | undefined): string | undefined {
+function allowedValueFault(
+  given: readonly string[],
+  values: readonly string[] | undefined,
+): string | undefined {
   if (!values) return undefined;
   const known = new Set(values.map(foldTerm));
   return given.every((one) => known.has(foldTerm(one))) ? undefined : `must be one of ${values.join(', ')}`;
@@ -167,6 +173,6 @@ function isOperator(op: unknown): op is (typeof OPERATORS)[number] {
   return (OPERATORS as readonly unknown[]).includes(op);
 }
 
-function isTexts(value: unknown): value is string[] {
+function isStringArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

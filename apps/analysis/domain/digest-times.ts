@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import type { DigestMode } from '#contracts';
 
 /** The local hour of digests that come once a day or a week. */
-const HOUR = 9;
+const DIGEST_HOUR = 9;
 const MONDAY = 1;
 
 /**
@@ -14,17 +14,17 @@ const MONDAY = 1;
  */
 export function nextDue(mode: DigestMode, timeZone: string, after: number): number {
   const key = `${mode} ${timeZone} ${after}`;
-  const known = KNOWN.get(key);
-  if (known !== undefined) return known;
+  const cached = DUE_CACHE.get(key);
+  if (cached !== undefined) return cached;
   const due = computeDue(mode, timeZone, after);
-  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
-  KNOWN.set(key, due);
+  if (DUE_CACHE.size >= MAX_CACHED) DUE_CACHE.clear();
+  DUE_CACHE.set(key, due);
   return due;
 }
 
-/** Thousands of keywords have the same zone, and are due at the same time. */
-const KNOWN = new Map<string, number>();
-const MAX_KNOWN = 2_000;
+/** The last results, because thousands of keywords have the same time zone and are due at the same time. */
+const DUE_CACHE = new Map<string, number>();
+const MAX_CACHED = 2_000;
 
 function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   const local = DateTime.fromMillis(after, { zone: timeZone });
@@ -32,29 +32,32 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   const days = mode === 'weekly_report' ? 7 : 1;
   const start = days === 7 ? local.minus({ days: (local.weekday - MONDAY + 7) % 7 }) : local;
   for (let ahead = 0; ; ahead += days) {
-    const due = start.plus({ days: ahead }).set({ hour: HOUR, minute: 0, second: 0, millisecond: 0 });
+    const due = start.plus({ days: ahead }).set({ hour: DIGEST_HOUR, minute: 0, second: 0, millisecond: 0 });
     if (due.toMillis() > after) return due.toMillis();
   }
 }
 
-/** The last time at or before an instant at which a digest of the mode was due. */
+/** The latest due time of the mode that is not later than `at`, in ms. */
 export function lastDue(mode: DigestMode, timeZone: string, at: number): number {
-  // `MAX_PERIOD_MS` is a little more than the longest time between two digests.
-  let due = nextDue(mode, timeZone, at - MAX_PERIOD_MS[mode]);
+  // The search begins earlier than the longest time between two digests.
+  let due = nextDue(mode, timeZone, at - LOOK_BACK_MS[mode]);
   for (let next = due; next <= at; next = nextDue(mode, timeZone, next)) due = next;
   return due;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const MAX_PERIOD_MS: Readonly<Record<DigestMode, number>> = {
+const LOOK_BACK_MS: Readonly<Record<DigestMode, number>> = {
   hourly: 3 * HOUR_MS,
   daily: 3 * DAY_MS,
   daily_brief: 3 * DAY_MS,
   weekly_report: 9 * DAY_MS,
 };
 
-/** In a zone whose clock changes by half an hour, one hour after a full hour can be half past. */
+/**
+ * The next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 10:00 can be 10:30,
+ * so adding one hour is not enough.
+ */
 function nextFullHour(local: DateTime): DateTime {
   let next = local.startOf('hour').plus({ hours: 1 });
   while (next.minute !== 0) next = next.plus({ minutes: 60 - next.minute });

@@ -13,7 +13,7 @@ import { countedAtOf } from './counted-at.js';
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
-/** The result of a keyword's mutes and VIPs for an item, with the reasons. */
+/** What the settings of a keyword do with an item (drop it, mark it as VIP), with the reasons. */
 export interface Treatment {
   dropped: Pick<Dropped, 'reason' | 'rule'> | undefined;
   vip: boolean;
@@ -23,8 +23,8 @@ export interface Treatment {
 }
 
 /**
- * Builds the event of one item of a check: final, or the draft of an event that waits for more readings.
- * @param reading what was read about the item; undefined for an item that was dropped unread
+ * Builds the event of one item of a check. The event is final, or it is a draft that waits for more readings.
+ * @param reading what was read about the item; undefined for an item that was dropped before its reading
  */
 export function eventOf(
   check: Check,
@@ -71,8 +71,8 @@ export function eventOf(
 }
 
 /**
- * Why the keyword drops an item that was read: its language, or its relevance. An item whose language was not
- * recognised passes.
+ * Why the keyword drops an item that was read: its language, or its relevance. The language filter never drops an item
+ * whose language was not recognised.
  */
 export function dropOf(
   definition: Pick<KeywordDefinition, 'languages' | 'minRelevance'> | undefined,

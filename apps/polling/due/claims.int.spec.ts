@@ -4,7 +4,7 @@ import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
 import { dueLanes } from './due-lanes.js';
-import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
+import { claimDue, extendSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
 import type { LaneWorker } from '../lanes/lane-worker.js';
 import type { Database } from '#postgres';
 import { UpstreamError } from '#sources';
@@ -114,7 +114,7 @@ describe('a claim that another claim has replaced', () => {
     await stores.due(id);
     const before = await claimDue(stores.database, LANE, 10);
     await releaseLane(stores.database, LANE);
-    await prolongSearches(stores.database, before);
+    await extendSearches(stores.database, before);
     expect(await secondsLeft()).toEqual([0]);
     const now = await claimDue(stores.database, LANE, 10);
     await releaseSearches(stores.database, before);

@@ -149,7 +149,7 @@ export async function releaseSearches(database: Database, searches: readonly Cla
 }
 
 /** Extends the claims of searches whose read waits or is running. */
-export async function prolongSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
+export async function extendSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3) WHERE search_key IN (${OWN})`,
     [...keysAndClaims(searches), SEARCH_LEASE_SECONDS],

@@ -9,7 +9,7 @@ import { untilNextTick } from '../due/due-lanes.js';
 import type { SharedLook } from '../due/shared-look.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
-import { prolongReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
+import { extendReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
 import { namesServers, SlowReads } from '../read/slow-reads.js';
 import { failedCheck } from '../record/build-checks.js';
 import type { CheckRecorder } from '../record/check-recorder.js';
@@ -32,7 +32,7 @@ const BACKLOG_MINUTES = 1;
 /** A read that has waited longer since its claim is released, because its watches may have changed. */
 const MAX_WAIT_MS = 90_000;
 /** How often claims are extended. A claim lasts much longer, so it survives a few failures in a row. */
-const PROLONG_MS = 60_000;
+const EXTEND_MS = 60_000;
 /** Wait of a watch whose account has no ledger yet. Billing opens ledgers as soon as it runs. */
 const NO_LEDGER_SECONDS = 5;
 /** If its accounts have too many slow reads running, a read is due again after this time. */
@@ -48,7 +48,7 @@ export class LaneWorker {
   private readonly claims: Claims;
   private readonly runner: ReadRunner;
   private finished: Promise<void> = Promise.resolve();
-  private prolonging?: NodeJS.Timeout;
+  private extending?: NodeJS.Timeout;
   private hasLane = false;
   private hasClaimed = false;
   private hasToldOfLedgers = false;
@@ -69,7 +69,7 @@ export class LaneWorker {
 
   start(): void {
     this.finished = this.work();
-    this.prolonging = setInterval(() => void this.prolong(), PROLONG_MS);
+    this.extending = setInterval(() => void this.extendReservations(), EXTEND_MS);
   }
 
   /**
@@ -84,7 +84,7 @@ export class LaneWorker {
     await this.release([...this.waiting]);
     await this.queue.onIdle();
     await this.slow.onIdle();
-    clearInterval(this.prolonging);
+    clearInterval(this.extending);
     await this.claims.giveBack([]);
   }
 
@@ -253,10 +253,10 @@ export class LaneWorker {
    * A read can take longer than a claim. Without an extension, another replica would repeat the read, and other work
    * would spend the reserved credits.
    */
-  private async prolong(): Promise<void> {
+  private async extendReservations(): Promise<void> {
     try {
       await this.claims.retryReleases();
-      await prolongReads(this.database, [...this.waiting, ...this.runner.underWay]);
+      await extendReads(this.database, [...this.waiting, ...this.runner.underWay]);
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'claims could not be extended');
     }

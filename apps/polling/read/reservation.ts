@@ -1,23 +1,23 @@
-import { prolong, release, reserve, type Hold, type OwnHold } from '#credits';
+import { extendReservations, release, reserve, type Hold, type OwnHold } from '#credits';
 import type { Database } from '#postgres';
 import type { PricedParts } from '#quotes';
 import { unpaidCheck } from '../record/build-checks.js';
 import { checkHoldOf } from './check-hold.js';
 import { checkPriceOf, type CheckPrice } from './check-price.js';
 import type { WatchChecks } from '../record/check-recorder.js';
-import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { extendSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
 
 /**
- * A replica that has not stored the check within this time has also lost its claim. The next replica reserves under the
- * same id.
+ * How long a reservation lasts: longer than the claim of its search. When a reservation expires, its replica has already
+ * lost the claim, and the next replica reserves with the same id.
  */
 const HOLD_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
 /** A read, limited to what the credits of the accounts allow. */
 export interface ReservedRead {
   read: PlannedRead;
-  /** Its searches with the watches whose checks can be paid, without searches that have none. */
+  /** Its searches, each with only the watches whose checks can be paid. A search without such a watch is left out. */
   searches: DueSearch[];
   /** The price of each watch's check, by watch id. It is computed once, and used to reserve and to charge. */
   prices: ReadonlyMap<string, CheckPrice>;
@@ -28,13 +28,13 @@ export interface ReservedRead {
 /** Reads with their reservations. */
 export interface ReservedReads {
   reads: ReservedRead[];
-  /** Watches of accounts without an open ledger. They are in none of the reads, and stay due. */
+  /** Watches of accounts that have no ledger yet. No read contains them, and they stay due. */
   unopened: DueWatch[];
 }
 
 /**
  * Reserves the maximum cost of the checks of all watches in these reads, before any request. All reservations are made
- * in one statement: a statement for each read would halve the rate of a lane whose upstream responds immediately.
+ * in one transaction: a transaction for each read would halve the rate of a lane whose upstream responds immediately.
  */
 export async function reserveReads(
   database: Database,
@@ -47,7 +47,7 @@ export async function reserveReads(
     search.watches.map((watch) => ({ search, watch, price: checkPriceOf(connector, search, watch) })),
   );
   const prices = new Map(priced.map(({ watch, price }) => [watch.watchId, price]));
-  const holds = priced.map(holdOf);
+  const holds = priced.map(newHoldOf);
   const { shortages, unopened } = await reserve(database, holds);
   const shortageOf = (search: DueSearch, watch: DueWatch) => shortages.get(checkHoldOf(search, watch).holdId);
   const isOpen = (search: DueSearch, watch: DueWatch) => !unopened.has(checkHoldOf(search, watch).holdId);
@@ -65,13 +65,16 @@ export async function reserveReads(
       }),
     ),
   }));
-  const waiting = searches.flatMap((search) => search.watches.filter((watch) => !isOpen(search, watch)));
-  return { reads: reserved, unopened: waiting };
+  const withoutLedger = searches.flatMap((search) =>
+    search.watches.filter((watch) => !isOpen(search, watch)),
+  );
+  return { reads: reserved, unopened: withoutLedger };
 }
 
 /**
- * Releases the reservations of a read, except the reservations of charged checks, and reservations that another replica
- * has made for the same check meanwhile.
+ * Releases the reservations of a read. It keeps the reservations of checks that are charged, and the reservations that
+ * another replica has taken over.
+ * @param charged the watches whose checks are charged
  */
 export function releaseRead(
   database: Database,
@@ -86,14 +89,14 @@ export function releaseRead(
 }
 
 /** Extends the claims and the reservations of reads that wait or are running. */
-export async function prolongReads(database: Database, reads: readonly ReservedRead[]): Promise<void> {
+export async function extendReads(database: Database, reads: readonly ReservedRead[]): Promise<void> {
   if (reads.length === 0) return;
-  await prolongSearches(
+  await extendSearches(
     database,
     reads.flatMap(({ read }) => read.searches),
   );
   const holds = reads.flatMap(({ searches }) => holdsOf(searches).map(({ hold }) => hold));
-  await prolong(database, holds, HOLD_SECONDS);
+  await extendReservations(database, holds, HOLD_SECONDS);
 }
 
 function holdsOf(searches: readonly DueSearch[]): { watch: DueWatch; hold: OwnHold }[] {
@@ -102,7 +105,7 @@ function holdsOf(searches: readonly DueSearch[]): { watch: DueWatch; hold: OwnHo
   );
 }
 
-function holdOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }): Hold {
+function newHoldOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }): Hold {
   const { search, watch, price } = check;
   return {
     ...checkHoldOf(search, watch),

@@ -29,7 +29,7 @@ describe('the instances of a search on Mastodon', () => {
     expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
   });
 
-  it('cause a warning if one of them does not answer', async () => {
+  it('cause a warning if one of them fails', async () => {
     const { fetched } = await read(withToken(), { query: 'lamp', filters }, (path, host) =>
       host === 'light.example' ? { status: 503 } : quiet(path),
     );
@@ -38,10 +38,10 @@ describe('the instances of a search on Mastodon', () => {
     ]);
   });
 
-  it('make the lane wait if the configured one asks Earshot to wait; if another one asks, only this one gets no requests', async () => {
+  it('make the lane wait if the configured instance asks for it; if another instance asks, only the requests to that instance wait', async () => {
     const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
     const session = new Map<string, unknown>();
-    const searched = async (busyHost: string, query: string) => {
+    const searchWithBusyHost = async (busyHost: string, query: string) => {
       const upstream = fakeUpstream('mastodon', ({ at }) =>
         at.host === busyHost ? busy : quiet(at.pathname),
       );
@@ -51,40 +51,41 @@ describe('the instances of a search on Mastodon', () => {
       );
       return { warnings, heldOff: upstream.heldOff, hosts: upstream.requests.map(({ at }) => at.host) };
     };
-    const own = await searched('mastodon.social', 'lamp');
+    const configuredBusy = await searchWithBusyHost('mastodon.social', 'lamp');
     const reason = 'mastodon answered 429: too many requests, asked to wait 90 s';
-    expect(own.heldOff).toEqual([{ waitMs: 90_000, reason }]);
-    expect(own.warnings).toContain(reason);
-    expect((await searched('light.example', 'lamp')).heldOff).toEqual([]);
-    const again = await searched('none', 'desk');
-    expect(new Set(again.hosts)).toEqual(new Set(['mastodon.social']));
-    expect(again.warnings).toContain(
+    expect(configuredBusy.heldOff).toEqual([{ waitMs: 90_000, reason }]);
+    expect(configuredBusy.warnings).toContain(reason);
+    expect((await searchWithBusyHost('light.example', 'lamp')).heldOff).toEqual([]);
+    const afterwards = await searchWithBusyHost('none', 'desk');
+    expect(new Set(afterwards.hosts)).toEqual(new Set(['mastodon.social']));
+    expect(afterwards.warnings).toContain(
       'mastodon on light.example: it asked Earshot to wait; its next request is in 90 s',
     );
   });
 
-  it('are cached up to a limited number, like unused hashtags', async () => {
+  it('have the rates of their timelines cached, for at most 500 instances', async () => {
     const session = new Map<string, unknown>();
     const connector = withoutToken();
     const since = new Date(SPEC_NOW.getTime() - 600_000);
     const upstream = fakeUpstream('mastodon', ({ at }) =>
       at.pathname.endsWith('/public') ? { status: 422 } : { body: [] },
     );
-    const look = (n: number) =>
+    const searchInstance = (n: number) =>
       connector.search(
         criteriaOf({ query: 'lamp', filters: { instances: `s${n}.example` } }),
         fakeContext(upstream.http, { session, since }),
       );
-    for (let n = 0; n <= 500; n += 1) await look(n);
-    const measured = () => upstream.requests.filter(({ at }) => at.pathname.endsWith('/public')).length;
-    expect([measured(), session.size <= 2]).toEqual([501, true]);
-    await look(500);
-    expect(measured()).toBe(501);
-    await look(0);
-    expect(measured()).toBe(502);
+    for (let n = 0; n <= 500; n += 1) await searchInstance(n);
+    const timelineRequests = () =>
+      upstream.requests.filter(({ at }) => at.pathname.endsWith('/public')).length;
+    expect([timelineRequests(), session.size <= 2]).toEqual([501, true]);
+    await searchInstance(500);
+    expect(timelineRequests()).toBe(501);
+    await searchInstance(0);
+    expect(timelineRequests()).toBe(502);
   });
 
-  it('are reported if they show posts only to their own accounts, and do not delay other searches', async () => {
+  it('make only their own search fail if they show posts only to their own accounts', async () => {
     const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
       status: 422,
     }));

@@ -13,7 +13,7 @@ import { fetchFeed } from './fetch-feed.js';
 import { outageOf } from './outages.js';
 
 // If a feed with fewer entries than this has only new entries, it is probably a new feed and not a busy one.
-const ENTRIES_OF_A_BUSY_FEED = 10;
+const MIN_ENTRIES_OF_BUSY_FEED = 10;
 
 /** Feeds: RSS, RDF, Atom and JSON Feed. Needs no settings; `filters.feed_urls` contains the addresses. */
 export function createRssConnector(): SourceConnector {
@@ -33,13 +33,13 @@ export function createRssConnector(): SourceConnector {
 
 async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
   const feedUrls = feedUrlsOf(criteria);
-  const outcomes = await Promise.all(feedUrls.map((feedUrl) => outcomeOf(fetchFeed(feedUrl, context))));
-  const answers = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
-  const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
+  const results = await Promise.all(feedUrls.map((feedUrl) => resultOf(fetchFeed(feedUrl, context))));
+  const answers = results.flatMap((result) => (result instanceof UpstreamError ? [] : [result]));
+  const faults = results.flatMap((result) => (result instanceof UpstreamError ? [result] : []));
   const [fault] = faults;
-  if (fault && answers.length === 0) throw faults.length === 1 ? fault : allFailed(fault, faults);
-  const reads = answers.map((answer) => ({ ...answer, gap: turnedOver(answer, context) }));
-  const outages = outagesOf(feedUrls, outcomes, context);
+  if (fault && answers.length === 0) throw faults.length === 1 ? fault : allFeedsFailedError(fault, faults);
+  const reads = answers.map((answer) => ({ ...answer, gap: mayHaveMissedEntries(answer, context) }));
+  const outages = outagesOf(feedUrls, results, context);
   return {
     ...merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]),
     ...(outages.size > 0 && { outages }),
@@ -48,26 +48,26 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 
 function outagesOf(
   feedUrls: readonly string[],
-  outcomes: readonly (FeedAnswer | UpstreamError)[],
+  results: readonly (FeedAnswer | UpstreamError)[],
   context: FetchContext,
 ): Map<string, Outage> {
   const outages = new Map<string, Outage>();
-  outcomes.forEach((outcome, n) => {
-    const answer = outcome instanceof UpstreamError ? undefined : outcome;
+  results.forEach((result, n) => {
+    const answer = result instanceof UpstreamError ? undefined : result;
     const outage = outageOf(feedUrls[n] ?? '', answer !== undefined, context);
     if (outage) for (const { itemId } of answer?.items ?? []) outages.set(itemId, outage);
   });
   return outages;
 }
 
-function outcomeOf(fetching: Promise<FeedAnswer>): Promise<FeedAnswer | UpstreamError> {
+function resultOf(fetching: Promise<FeedAnswer>): Promise<FeedAnswer | UpstreamError> {
   return fetching.catch((error: unknown) => {
     if (error instanceof UpstreamError) return error;
     throw error;
   });
 }
 
-function allFailed(first: UpstreamError, faults: readonly UpstreamError[]): UpstreamError {
+function allFeedsFailedError(first: UpstreamError, faults: readonly UpstreamError[]): UpstreamError {
   const reasons = faults.map(({ message }) => message).join('; ');
   const waits = faults.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
   return new UpstreamError(
@@ -80,9 +80,9 @@ function allFailed(first: UpstreamError, faults: readonly UpstreamError[]): Upst
 
 // A feed has only one page. If even its oldest entry is new, other entries may have been added and removed between two
 // reads.
-function turnedOver({ items }: FeedAnswer, context: FetchContext): boolean {
+function mayHaveMissedEntries({ items }: FeedAnswer, context: FetchContext): boolean {
   const { since } = context;
-  if (!since || items.length < ENTRIES_OF_A_BUSY_FEED) return false;
+  if (!since || items.length < MIN_ENTRIES_OF_BUSY_FEED) return false;
   const before = since.toISOString();
   return items.every(
     ({ itemId, publishedAt }) => publishedAt !== undefined && publishedAt > before && !context.known(itemId),

@@ -14,33 +14,36 @@ const SUPERSETS: Readonly<Record<string, string>> = {
   'iso-8859-9': 'windows-1254',
   'ks_c_5601-1987': 'euc-kr',
 };
-// A text with fewer broken characters than this is still UTF-8.
-const TOLERATED_REPLACEMENTS = 0.02;
+// A text is UTF-8 if the share of replacement characters among its characters beyond ASCII is smaller than this.
+const MAX_REPLACEMENT_SHARE = 0.02;
 // The detector reads this many bytes. A larger part would take longer without changing the result.
 const SAMPLE_BYTES = 65_536;
 
 /**
- * Decodes the text of a feed. The encoding is the first of these that applies: 1. the byte order mark; 2. UTF-8 if the
- * bytes are valid UTF-8, even if another encoding is declared, because declarations are often wrong; 3. the charset of
- * the HTTP header; 4. the declaration in the file; 5. a detected encoding.
+ * Decodes the text of a feed. The encoding is the first of these that applies: 1. UTF-8 or UTF-16 if the first bytes show
+ * it; 2. a declared ISO-2022 or HZ encoding; 3. UTF-8 if almost all bytes are valid UTF-8, even if another encoding is
+ * declared, because declarations are often wrong; 4. the charset of the HTTP header; 5. the declaration in the file; 6. a
+ * detected encoding.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const marked = encodingOfMark(buffer);
-  if (marked !== undefined) return iconv.decode(buffer, marked);
-  const http = known(/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1]);
-  const declared = known(declarationOf(buffer));
+  const fromFirstBytes = encodingOfFirstBytes(buffer);
+  if (fromFirstBytes !== undefined) return iconv.decode(buffer, fromFirstBytes);
+  const headerCharset = supportedEncoding(/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1]);
+  const declared = supportedEncoding(declarationOf(buffer));
   const utf8 = buffer.toString('utf8');
   // ISO-2022 and similar encodings look like plain ASCII, so only the declaration identifies them.
-  const escaped = [http, declared].find((name) => name !== undefined && /^(iso-?2022|hz)/i.test(name));
-  if (escaped === undefined && isUtf8(utf8)) return utf8;
-  const named = [escaped, http, declared].find(
+  const escapeSequenceEncoding = [headerCharset, declared].find(
+    (name) => name !== undefined && /^(iso-?2022|hz)/i.test(name),
+  );
+  if (escapeSequenceEncoding === undefined && isUtf8(utf8)) return utf8;
+  const declaredEncoding = [escapeSequenceEncoding, headerCharset, declared].find(
     (name) => name !== undefined && !/^utf-?(8|16|32)/i.test(name),
   );
-  return iconv.decode(buffer, named ?? detected(buffer));
+  return iconv.decode(buffer, declaredEncoding ?? detectEncoding(buffer));
 }
 
-function encodingOfMark(bytes: Buffer): string | undefined {
+function encodingOfFirstBytes(bytes: Buffer): string | undefined {
   const [a, b, c, d] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
   if (a === 0xff && b === 0xfe) return 'utf-16le';
@@ -59,11 +62,11 @@ function declarationOf(bytes: Buffer): string | undefined {
 function isUtf8(text: string): boolean {
   const broken = text.split('\ufffd').length - 1;
   if (broken === 0) return true;
-  const beyondAscii = text.match(/\P{ASCII}/gu)?.length ?? 0;
-  return broken / beyondAscii < TOLERATED_REPLACEMENTS;
+  const nonAsciiCount = text.match(/\P{ASCII}/gu)?.length ?? 0;
+  return broken / nonAsciiCount < MAX_REPLACEMENT_SHARE;
 }
 
-function detected(bytes: Buffer): string {
+function detectEncoding(bytes: Buffer): string {
   // In a short feed, mark-up and English words would dominate the detection, so only words with high bytes are used.
   const text = bytes
     .subarray(0, SAMPLE_BYTES)
@@ -72,12 +75,12 @@ function detected(bytes: Buffer): string {
   const words = text.match(/\S*[\u0080-\u00ff]\S*/g)?.join(' ') ?? '';
   const guesses = chardet.analyse(Buffer.from(words, 'latin1'));
   const guess = guesses
-    .map(({ name }) => known(name))
+    .map(({ name }) => supportedEncoding(name))
     .find((name) => name !== undefined && !/^utf/i.test(name));
   return guess ?? 'windows-1252';
 }
 
-function known(label: string | undefined): string | undefined {
+function supportedEncoding(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   const name = SUPERSETS[label.toLowerCase()] ?? label;
   return iconv.encodingExists(name) ? name : undefined;

@@ -16,33 +16,35 @@ export interface CachedFeed extends Validators {
   feed: StoredFeed;
   /** When the feed was read, or was confirmed as unchanged (ms since the epoch). */
   readAt: number;
-  /** The time in ms for which the publisher asks not to be requested again (`Cache-Control: max-age`, `<ttl>`). */
+  /** How long the publisher asks clients to wait before their next request, in ms (`Cache-Control: max-age`, `<ttl>`). */
   publisherWaitMs: number;
 }
 
-/** Number of failed reads of a feed in a row, and the end of its wait (ms since the epoch). */
-export interface FeedTrouble {
+/** The last failure of a feed. */
+export interface FeedFailure {
+  /** Number of consecutive failures. */
   failures: number;
+  /** When the feed may be requested again (ms since the epoch). */
   until: number;
   kind: UpstreamErrorKind;
   reason: string;
   statusCode: number;
 }
 
-const FEEDS_KEPT = 5_000;
+const MAX_FAILURES_KEPT = 5_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 15 * 60_000;
-/** All searches share a response of the last five seconds. */
-const MOMENT_MS = 5_000;
+/** A response is shared for this time even if the publisher allows less, but at most for half of the interval. */
+const MIN_SHARED_MS = 5_000;
 
 /** The state of feeds by address, shared by all searches and accounts. It is kept in the source's session. */
 export class FeedCache {
-  private readonly troubles: LRUCache<string, FeedTrouble>;
+  private readonly failedFeeds: LRUCache<string, FeedFailure>;
   private readonly answers: LRUCache<string, CachedFeed>;
 
   constructor(private readonly context: FetchContext) {
-    this.troubles = sessionCache<FeedTrouble>(context, 'rss.troubles', FEEDS_KEPT);
+    this.failedFeeds = sessionCache<FeedFailure>(context, 'rss.troubles', MAX_FAILURES_KEPT);
     const kept = context.session.get('rss.answers') as LRUCache<string, CachedFeed> | undefined;
     this.answers = kept ?? new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: sizeOf });
     context.session.set('rss.answers', this.answers);
@@ -57,33 +59,34 @@ export class FeedCache {
   }
 
   /**
-   * The last response, if it is recent enough. Its maximum age is the time that the publisher asks for, but at most
-   * half of the search's interval. So a feed that only one search uses is read at every check. At a first poll the
-   * maximum age is five seconds: entries that are missing in the first poll would later count as new.
+   * The last response, if it is recent enough. Its maximum age is the time that the publisher asks for, at least five
+   * seconds and at most half of the search's interval. So a feed that only one search uses is read at every check. At the
+   * first check the maximum age is at most five seconds, because entries that are missing in the first check would later
+   * count as new.
    */
   freshAnswerOf(feedUrl: string): CachedFeed | undefined {
     const answer = this.answers.get(feedUrl);
     if (!answer) return undefined;
     const { intervalSeconds = 0, since, now } = this.context;
-    const minMs = since === undefined ? MOMENT_MS : Math.max(answer.publisherWaitMs, MOMENT_MS);
-    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, minMs) ? answer : undefined;
+    const reusableMs = since === undefined ? MIN_SHARED_MS : Math.max(answer.publisherWaitMs, MIN_SHARED_MS);
+    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, reusableMs) ? answer : undefined;
   }
 
   /** Why the feed gets no requests at the moment; undefined if it may be requested. */
-  troubleOf(feedUrl: string): FeedTrouble | undefined {
-    const trouble = this.troubles.get(feedUrl);
-    return trouble && trouble.until > this.context.now.getTime() ? trouble : undefined;
+  failureOf(feedUrl: string): FeedFailure | undefined {
+    const failure = this.failedFeeds.get(feedUrl);
+    return failure && failure.until > this.context.now.getTime() ? failure : undefined;
   }
 
-  failed(feedUrl: string, { kind, message: reason, statusCode }: UpstreamError): void {
-    const failures = (this.troubles.get(feedUrl)?.failures ?? 0) + 1;
+  recordFailure(feedUrl: string, { kind, message: reason, statusCode }: UpstreamError): void {
+    const failures = (this.failedFeeds.get(feedUrl)?.failures ?? 0) + 1;
     const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
     const until = this.context.now.getTime() + waitMs;
-    this.troubles.set(feedUrl, { failures, until, kind, reason, statusCode });
+    this.failedFeeds.set(feedUrl, { failures, until, kind, reason, statusCode });
   }
 
-  answered(feedUrl: string): void {
-    this.troubles.delete(feedUrl);
+  clearFailure(feedUrl: string): void {
+    this.failedFeeds.delete(feedUrl);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type UpstreamErrorKind,
   type UpstreamResponse,
 } from '../source.js';
-import { FeedCache, type CachedFeed, type FeedTrouble, type Validators } from './feed-cache.js';
+import { FeedCache, type CachedFeed, type FeedFailure, type Validators } from './feed-cache.js';
 import { parseOffThread } from './parse-off-thread.js';
 import { answerOf, type FeedAnswer } from './parse.js';
 import { politeMsOf } from './politeness.js';
@@ -58,9 +58,9 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
       );
     const fresh = cache.freshAnswerOf(feedUrl);
     if (fresh) return reused(feedUrl, fresh, memory, context);
-    refuseWhileWaiting(cache.troubleOf(feedUrl), context);
+    refuseWhileWaiting(cache.failureOf(feedUrl), context);
     const { answer, remembered } = await fetchMoved(feedUrl, memory, context, cache);
-    cache.answered(feedUrl);
+    cache.clearFailure(feedUrl);
     remember(feedUrl, context, remembered);
     return withIntervalWarning(feedUrl, answer, cache.answerOf(feedUrl)?.publisherWaitMs ?? 0, context);
   } catch (error) {
@@ -74,10 +74,10 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
   }
 }
 
-function refuseWhileWaiting(trouble: FeedTrouble | undefined, { now }: FetchContext): void {
-  if (!trouble) return;
-  const waitMs = trouble.until - now.getTime();
-  const { kind, reason, statusCode } = trouble;
+function refuseWhileWaiting(failure: FeedFailure | undefined, { now }: FetchContext): void {
+  if (!failure) return;
+  const waitMs = failure.until - now.getTime();
+  const { kind, reason, statusCode } = failure;
   throw new UpstreamError(
     kind,
     `${reason}; Earshot requests it again in ${Math.ceil(waitMs / 1000)} s`,
@@ -144,7 +144,8 @@ async function fetchShared(
       return await fetchAt({ feedUrl, address, memory, context, cache });
     } catch (error) {
       // If the server asked Earshot to wait, this is not a failure of the feed.
-      if (error instanceof UpstreamError && error.retryAfterMs === undefined) cache.failed(feedUrl, error);
+      if (error instanceof UpstreamError && error.retryAfterMs === undefined)
+        cache.recordFailure(feedUrl, error);
       throw error;
     }
   });

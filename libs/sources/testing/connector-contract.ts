@@ -6,7 +6,7 @@ import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } 
 // Only for specs: the behaviour that all sources share, tested with each of them.
 
 /** An invented post: number 1 is the newest. */
-export interface InventedPost {
+export interface FakePost {
   n: number;
   at: Date;
 }
@@ -18,7 +18,7 @@ export interface ContractCase {
   /** Default `word`. */
   match?: MatchMode;
   /** The source's response to one request if these are all its posts (newest first), paged like the source. */
-  serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
+  serve(posts: readonly FakePost[], request: FakeRequest): FakeAnswer;
   /** The response to a sign-in request; undefined for every other request. */
   signIn?(request: FakeRequest): FakeAnswer | undefined;
   /** The response to requests for details of a page's items; undefined for every other request. */
@@ -192,7 +192,7 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
   });
 }
 
-function postsOf(count: number): InventedPost[] {
+function postsOf(count: number): FakePost[] {
   return Array.from({ length: count }, (_, index) => ({
     n: index + 1,
     at: new Date(SPEC_NOW.getTime() - (index + 1) * STEP_MS),

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: post views in the current format, and a server with pages like Bluesky.
@@ -38,7 +38,7 @@ export function postUri(n: number): string {
 }
 
 /** The answer to a search among these posts. */
-export function servePosts(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function servePosts(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { searchParams } = request.at;
   const since = searchParams.get('since') ?? '';
   const found = posts.filter(({ at }) => at.toISOString() >= since);

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: entries in the current format, and a search with numbered pages.
@@ -105,7 +105,7 @@ export function nodeId(n: number): string {
 }
 
 /** The answer to a search among these issues. */
-export function serveIssues(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function serveIssues(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { searchParams } = request.at;
   const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('per_page') ?? 30)];
   const since = /created:>=(\S+)/.exec(searchParams.get('q') ?? '')?.[1];

@@ -1,5 +1,5 @@
 import type { FakeRequest } from '../../testing/fake-upstream.js';
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 
 // Only for specs: hits in the current format, and a server that limits its results like Algolia.
 
@@ -45,7 +45,7 @@ export function commentHit(n: number, at: Date, more: Record<string, unknown> = 
 }
 
 /** The answer to a search among these posts. */
-export function serveStories(posts: readonly InventedPost[], request: FakeRequest): { body: object } {
+export function serveStories(posts: readonly FakePost[], request: FakeRequest): { body: object } {
   const hitsPerPage = Number(request.at.searchParams.get('hitsPerPage'));
   const filters = (request.at.searchParams.get('numericFilters') ?? '').split(',');
   const bound = (start: string) =>

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: views in the format of 0.19 and of 1.0, and a server that pages like Lemmy.
@@ -96,7 +96,7 @@ export function commentUrl(n: number): string {
 }
 
 /** The answer to a search, or to a list of posts, among these posts. */
-export function servePosts(api: Api, posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function servePosts(api: Api, posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   const limit = Number(searchParams.get('limit') ?? 10);
   const mark = Number(searchParams.get('page_cursor') ?? searchParams.get('page') ?? 1);

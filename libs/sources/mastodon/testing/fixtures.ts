@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: statuses in the current format, and an instance that pages like Mastodon.
@@ -52,7 +52,7 @@ export function statusId(n: number, at: Date): string {
 }
 
 /** The answer to a search, or to a timeline, among these posts. */
-export function servePosts(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function servePosts(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   const limit = Number(searchParams.get('limit') ?? 20);
   const statuses = posts.map(({ n, at }) => status(n, at));

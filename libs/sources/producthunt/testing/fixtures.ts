@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: posts in the current format, and an API whose cursors are offsets.
@@ -44,7 +44,7 @@ export function variablesIn({ body }: FakeRequest): Record<string, string | numb
 }
 
 /** The response to a request for the newest of these posts. */
-export function servePosts(all: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function servePosts(all: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { after, postedAfter, first } = variablesIn(request);
   const made = all.filter(({ at }) => typeof postedAfter !== 'string' || at.toISOString() > postedAfter);
   const start = typeof after === 'string' ? Number(atob(after)) : 0;

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: posts and comments in the current format, and a server with pages by `after`.
@@ -67,7 +67,7 @@ export function listing(children: readonly unknown[], after: string | null = nul
 }
 
 /** The answer to a search or a listing among these posts. */
-export function servePosts(posts: readonly InventedPost[], request: FakeRequest): { body: object } {
+export function servePosts(posts: readonly FakePost[], request: FakeRequest): { body: object } {
   const after = request.at.searchParams.get('after');
   const start = after === null ? 0 : posts.findIndex(({ n }) => postName(n) === after) + 1;
   const page = posts.slice(start, start + Number(request.at.searchParams.get('limit')));

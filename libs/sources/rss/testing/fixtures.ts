@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 
 // Only for specs: small feeds.
 
@@ -15,7 +15,7 @@ export function rss(items: string, channel = ''): string {
 }
 
 /** An RSS item for each post. */
-export function rssItems(posts: readonly InventedPost[]): string {
+export function rssItems(posts: readonly FakePost[]): string {
   return posts
     .map(
       ({ n, at }) =>

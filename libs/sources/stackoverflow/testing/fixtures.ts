@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: questions and answers in the current format, and an API with numbered pages.
@@ -61,7 +61,7 @@ export function wrapped(items: readonly unknown[], more: Record<string, unknown>
 }
 
 /** The response to a search among these questions, which have no answers. */
-export function serveQuestions(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function serveQuestions(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const { pathname, searchParams } = request.at;
   if (pathname.endsWith('/answers')) return wrapped([]);
   const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('pagesize') ?? 100)];

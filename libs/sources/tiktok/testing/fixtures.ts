@@ -1,7 +1,7 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// Only for specs: responses in the current format of the Research API, and a server with offsets as cursors.
+// Only for specs: fake responses in the current format of the Research API. The cursor of a page is an offset.
 
 const FIRST_ID = 7_400_000_000_000_000_000n;
 
@@ -43,7 +43,7 @@ export function answerJson(videos: readonly string[], more: Record<string, strin
   return `{"data":{${data.join(',')}},"error":{"code":"ok","message":"","log_id":"2026"}}`;
 }
 
-/** A refusal. */
+/** The body of an error response with this code. */
 export function problem(code: string) {
   return { error: { code, message: 'It was refused, <b>why</b> is a secret', log_id: '2026' } };
 }
@@ -58,8 +58,8 @@ export function askedOf(request: FakeRequest): Record<string, unknown> {
   return request.body === undefined ? {} : (JSON.parse(String(request.body)) as Record<string, unknown>);
 }
 
-/** The answer to a query among these videos. */
-export function serveVideos(posts: readonly InventedPost[], request: FakeRequest): { body: string } {
+/** The response to a request for videos: the page of these videos that the request selects. */
+export function serveVideos(posts: readonly FakePost[], request: FakeRequest): { body: string } {
   const { cursor, max_count, start_date } = askedOf(request);
   const found = posts.filter(({ at }) => dayOf(at) >= String(start_date ?? ''));
   const start = Number(cursor ?? 0);
@@ -73,7 +73,7 @@ export function serveVideos(posts: readonly InventedPost[], request: FakeRequest
   return { body: answerJson(page, more) };
 }
 
-/** The answer to a sign-in; undefined for every other request. */
+/** The response to a token request; undefined for every other request. */
 export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/v2/oauth/token/') return undefined;
   return { body: { access_token: 'clt.token-1', expires_in: 7_200, token_type: 'Bearer' } };

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import {
   criteriaOf,
   fakeContext,
@@ -73,7 +73,7 @@ export function catalogPage(entries: readonly object[], request?: FakeRequest): 
 }
 
 /** The response to a search, if these are all listings. */
-export function serveCatalog(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function serveCatalog(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   return {
     body: catalogPage(
       posts.map(({ n }) => catalogItem(n)),

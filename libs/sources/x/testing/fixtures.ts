@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import { SPEC_NOW, type FakeAnswer, type FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: tweets in the current format, and a server with offsets as tokens.
@@ -90,7 +90,7 @@ export function answerOf(data: readonly unknown[], more: Record<string, unknown>
 }
 
 /** The answer to a search among these tweets. */
-export function serveTweets(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function serveTweets(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const query = request.at.searchParams;
   const [sinceId, startTime] = [query.get('since_id') ?? '0', query.get('start_time') ?? ''];
   const found = posts.filter(

@@ -1,4 +1,4 @@
-import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakePost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: responses in the current format of the Data API, and a server with offsets as tokens.
@@ -94,7 +94,7 @@ export function videoId(n: number): string {
 }
 
 /** The answer to a search among these videos. */
-export function serveVideos(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+export function serveVideos(posts: readonly FakePost[], request: FakeRequest): FakeAnswer {
   const query = request.at.searchParams;
   const found = posts.filter(({ at }) => seconds(at) >= (query.get('publishedAfter') ?? ''));
   const start = Number(query.get('pageToken')?.slice(1) ?? 0);
