@@ -14,6 +14,12 @@ export interface FeedDocument {
   brokenOff: boolean;
 }
 
+/**
+ * Maximum number of elements, attributes and values of a feed. The memory limit of a thread does not stop a single large
+ * allocation: V8 then ends the whole process. 1,300,000 elements with different names ended it, and 800,000 did not
+ * reach the limit.
+ */
+const MAX_PARTS = 500_000;
 const FORMATS = 'RSS, Atom, RDF or JSON Feed';
 const ROOTS = new Set(['rss', 'feed', 'rdf']);
 const HTML = /^<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|p|h1|center|table)[\s>]/i;
@@ -22,7 +28,7 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
  * Reads the text of a feed of any format, leniently.
- * @throws UpstreamError `not_parsable` if the text is not a feed, `truncated` if the feed ends before its first entry
+ * @throws UpstreamError `too_large` if the feed has too many parts, `not_parsable` if the text is not a feed, `truncated` if the feed ends before its first entry
  *   is complete, `unknown_shape` if the XML or JSON has another structure
  */
 export function readDocument(text: string): FeedDocument {
@@ -30,7 +36,20 @@ export function readDocument(text: string): FeedDocument {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   const source = text.replace(/^[\ufeff\u0000\s]+/, '');
   if (source === '') throw notAFeed('nothing');
-  return source.startsWith('{') ? readJson(source) : readXml(source);
+  const isJson = source.startsWith('{');
+  refuseTooManyParts(source, isJson ? /[{[,]/g : /[<=]/g);
+  return isJson ? readJson(source) : readXml(source);
+}
+
+/** Counts characters, and so also those in texts: counting only real parts would need a parser. */
+function refuseTooManyParts(text: string, begins: RegExp): void {
+  for (let count = 0; begins.test(text); count += 1)
+    if (count >= MAX_PARTS)
+      throw new UpstreamError(
+        'too_large',
+        `rss answered a feed with more than ${MAX_PARTS} tags, attributes or values`,
+        200,
+      );
 }
 
 function readJson(text: string): FeedDocument {
