@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { addProducts } from '#kernel';
 import { toBfloat16 } from './bfloat16.js';
 import { modelFile } from './model-files.js';
 import { SENTENCE_DIMENSIONS } from './sentence-encoder.js';
@@ -21,15 +22,9 @@ let directions: Float32Array | undefined;
  */
 export function compress(embedding: Float32Array): Uint8Array {
   directions ??= readDirections();
-  const stored = new Float32Array(STORED_DIMENSIONS);
-  for (let column = 0; column < STORED_DIMENSIONS; column += 1) {
-    let sum = 0;
-    const from = column * SENTENCE_DIMENSIONS;
-    for (let row = 0; row < SENTENCE_DIMENSIONS; row += 1)
-      sum += (embedding[row] ?? 0) * (directions[from + row] ?? 0);
-    stored[column] = sum;
-  }
-  return toBfloat16(toUnitLength(stored));
+  const components = new Float64Array(STORED_DIMENSIONS);
+  addProducts(components, directions, SENTENCE_DIMENSIONS, embedding);
+  return toBfloat16(toUnitLength(Float32Array.from(components)));
 }
 
 /** A new vector with the same direction and length 1. A vector of zeros is returned unchanged. */

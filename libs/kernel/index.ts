@@ -2,6 +2,7 @@ export * from './ids.js';
 export * from './clock.js';
 export * from './errors.js';
 export * from './failpoint.js';
+export * from './products.js';
 export * from './repeated.js';
 export * from './token-bucket.js';
 export * from './within.js';

@@ -1,3 +1,5 @@
+import { addProducts } from '#kernel';
+
 /** A network with one hidden layer of rectified linear units. */
 export interface Network {
   inputs: number;
@@ -15,10 +17,11 @@ export function networkOutputs(
   input: Float32Array,
 ): number[] {
   const sums = Array.from({ length: outputs }, (_, kind) => second[kind * (hidden + 1) + hidden] as number);
+  const units = new Float64Array(hidden);
+  for (let unit = 0; unit < hidden; unit++) units[unit] = first[unit * (inputs + 1) + inputs]!;
+  addProducts(units, first, inputs + 1, input);
   for (let unit = 0; unit < hidden; unit++) {
-    const row = unit * (inputs + 1);
-    let sum = first[row + inputs] as number;
-    for (let n = 0; n < inputs; n++) sum += (first[row + n] as number) * (input[n] as number);
+    const sum = units[unit]!;
     if (sum <= 0) continue;
     for (let kind = 0; kind < outputs; kind++)
       sums[kind] = (sums[kind] as number) + sum * (second[kind * (hidden + 1) + unit] as number);
