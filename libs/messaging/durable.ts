@@ -22,7 +22,7 @@ export interface ConsumerOptions {
    * The minimum time between two batches that are not full, in ms, default 0: a single message does not wait, and a
    * stream of messages is written in few batches.
    */
-  everyMs?: number;
+  everyMs?: number | undefined;
   /**
    * How long a message may take before the server gives it to another replica, in ms, default 10 s; extended while the
    * handler works on it.

@@ -36,6 +36,8 @@ export interface Projection {
    * one subject would otherwise be applied message by message.
    */
   severalOfSubject?: boolean;
+  /** The minimum time between two batches that are not full, in ms: see `ConsumerOptions`. Default 0. */
+  everyMs?: number;
   /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
   rebuild?: Rebuildable;
   apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;

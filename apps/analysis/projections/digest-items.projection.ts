@@ -11,6 +11,7 @@ export const digestItemsProjection: Projection = {
   name: 'digest-items-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
+  everyMs: 500,
   rebuild: {
     tables: ['digest_items'],
     async forget(tx) {

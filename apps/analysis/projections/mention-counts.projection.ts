@@ -16,6 +16,7 @@ export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
+  everyMs: 500,
   rebuild: {
     tables: ['mention_counts', 'counted_mentions'],
     // A rebuild does not evaluate alerts again.

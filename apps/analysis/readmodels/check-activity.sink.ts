@@ -20,7 +20,7 @@ export class CheckActivitySink {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  @ConsumerPattern({ stream: 'CHECKS', name: CHECK_ACTIVITY_SINK, batchSize: 2000 })
+  @ConsumerPattern({ stream: 'CHECKS', name: CHECK_ACTIVITY_SINK, batchSize: 2000, everyMs: 500 })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) =>
       insertRows<ActivityRow>(this.clickhouse, 'activity', checks.map(activityRow)),

@@ -24,7 +24,7 @@ export class EventsIndexSink {
   ) {}
 
   // With two batches, the next batch is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const events = batch.map(({ data, seq }) => ({ event: fromBinary(EventSchema, data), seq }));
     const rows = events.flatMap(eventRow);

@@ -46,7 +46,7 @@ export class EventsHandler {
   // Two batches often end together. A third batch is sent while both are recorded: with only two batches, no request
   // was running for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that may be
   // unacknowledged, so that a replica that hangs does not stop the other replicas.
-  @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3 })
+  @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
       .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
