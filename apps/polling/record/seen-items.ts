@@ -15,9 +15,11 @@ export async function seenItemsOf(
     ...new Set([...matched.values()].flatMap((found) => found.map(({ item }) => item.itemId))),
   ];
   if (itemIds.length === 0) return () => NOTHING;
+  // A condition `item_id = ANY($2)` would compare each row with each id, if the statement was prepared while the table
+  // was small: 0.5 s for 3,000 rows and 3,000 ids.
   const rows: { watch_id: string; item_id: string; stale: boolean }[] = await database.query(
-    `SELECT watch_id, item_id, seen_at < now() - make_interval(days => $3) AS stale
-     FROM seen_items WHERE watch_id = ANY($1) AND item_id = ANY($2)`,
+    `SELECT s.watch_id, s.item_id, s.seen_at < now() - make_interval(days => $3) AS stale
+     FROM unnest($2::text[]) AS i (item_id) JOIN seen_items s USING (item_id) WHERE s.watch_id = ANY($1)`,
     [watchIds, itemIds, REFRESH_DAYS],
   );
   if (rows.some(({ stale }) => stale)) await refresh(database, watchIds, itemIds);
@@ -42,8 +44,8 @@ async function refresh(
   itemIds: readonly string[],
 ): Promise<void> {
   await database.query(
-    `UPDATE seen_items s SET seen_at = w.covered_until FROM watch_schedule w
-     WHERE s.watch_id = w.watch_id AND s.watch_id = ANY($1) AND s.item_id = ANY($2)
+    `UPDATE seen_items s SET seen_at = w.covered_until FROM watch_schedule w, unnest($2::text[]) AS i (item_id)
+     WHERE s.watch_id = w.watch_id AND s.watch_id = ANY($1) AND s.item_id = i.item_id
        AND s.seen_at < now() - make_interval(days => $3) AND s.seen_at < w.covered_until`,
     [watchIds, itemIds, REFRESH_DAYS],
   );
