@@ -22,7 +22,7 @@ export interface ConsumerOptions {
    * The minimum time between two batches that are not full, in ms, default 0: a single message does not wait, and a
    * stream of messages is written in few batches.
    */
-  everyMs?: number | undefined;
+  everyMs?: number;
   /**
    * How long a message may take before the server gives it to another replica, in ms, default 10 s; extended while the
    * handler works on it.
@@ -38,6 +38,12 @@ export interface ConsumerOptions {
    */
   inOrder?: boolean;
 }
+
+/**
+ * For consumers that write events to tables: the events of one poll usually arrive within 200 ms and are written
+ * together, and at most two writes begin in a second. Each write of ClickHouse creates a part, which it has to merge.
+ */
+export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. When it throws, the batch is delivered again.

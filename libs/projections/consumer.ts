@@ -12,8 +12,17 @@ const EARLY_MS = 200;
 const OTHER_VERSION_MS = 500;
 
 /** The consumer that feeds a projection. Its handler is `applyBatch`. */
-export function consumerOf({ stream, subjects, name, everyMs }: Projection): ConsumerOptions {
-  return { stream, subjects, name: `projection-${name}`, batchSize: BATCH_SIZE, everyMs, inOrder: true };
+export function consumerOf(projection: Projection): ConsumerOptions {
+  const { stream, subjects, name, lingerMs = 0, everyMs = 0 } = projection;
+  return {
+    stream,
+    subjects,
+    name: `projection-${name}`,
+    batchSize: BATCH_SIZE,
+    lingerMs,
+    everyMs,
+    inOrder: true,
+  };
 }
 
 /** The last sequence of its stream that the projection's tables contain; 0 for none. */

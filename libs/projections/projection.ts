@@ -1,4 +1,4 @@
-import type { StreamName } from '#messaging';
+import type { ConsumerOptions, StreamName } from '#messaging';
 import type { Tx } from '#postgres';
 
 /** A message that is to be applied to tables. */
@@ -17,7 +17,7 @@ export interface ProjectedMessage {
  * content that a newer version wrote and this version does not know. The messages of one call have different subjects
  * (but see `severalOfSubject`), oldest first.
  */
-export interface Projection {
+export interface Projection extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
   /**
    * The name of the projection's positions and of its consumer. The name never changes: a `-v1` at its end is part of
    * the name.
@@ -36,8 +36,6 @@ export interface Projection {
    * one subject would otherwise be applied message by message.
    */
   severalOfSubject?: boolean;
-  /** The minimum time between two batches that are not full, in ms: see `ConsumerOptions`. Default 0. */
-  everyMs?: number;
   /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
   rebuild?: Rebuildable;
   apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;

@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema } from '#contracts';
+import { FEW_WRITES } from '#messaging';
 import type { Projection } from '#projections';
 import { waitingItemOf } from '../domain/digest-content.js';
 
@@ -11,7 +12,7 @@ export const digestItemsProjection: Projection = {
   name: 'digest-items-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
-  everyMs: 500,
+  ...FEW_WRITES,
   rebuild: {
     tables: ['digest_items'],
     async forget(tx) {

@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema, type Event } from '#contracts';
 import type { Tx } from '#postgres';
+import { FEW_WRITES } from '#messaging';
 import type { Projection } from '#projections';
 import { binOf } from '../alerts/windows.js';
 import { countsAt } from '../domain/counted-at.js';
@@ -16,7 +17,7 @@ export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',
   stream: 'EVENTS',
   severalOfSubject: true,
-  everyMs: 500,
+  ...FEW_WRITES,
   rebuild: {
     tables: ['mention_counts', 'counted_mentions'],
     // A rebuild does not evaluate alerts again.

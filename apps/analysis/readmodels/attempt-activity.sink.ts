@@ -2,7 +2,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { attemptsIn } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
-import { done, type Outcome } from '#messaging';
+import { done, FEW_WRITES, type Outcome } from '#messaging';
 import { CLICKHOUSE } from '#platform';
 import { ATTEMPT_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
@@ -18,7 +18,7 @@ export class AttemptActivitySink {
     // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
     // One insert costs ClickHouse as much as a few hundred rows.
-    everyMs: 500,
+    ...FEW_WRITES,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     // Keywords that use a disabled endpoint get a separate event: see disabled-endpoints.handler.ts.

@@ -3,7 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { attemptsIn, type Attempt } from '#contracts';
 import { insertRows, NO_ID, type AttemptRow, type ClickHouseClient } from '#clickhouse';
 import { endpointIdOf } from '#kernel';
-import { done, type Outcome } from '#messaging';
+import { done, FEW_WRITES, type Outcome } from '#messaging';
 import { CLICKHOUSE } from '#platform';
 import { ATTEMPTS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
@@ -18,7 +18,7 @@ export class AttemptsSink {
     name: ATTEMPTS_SINK,
     // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
-    everyMs: 500,
+    ...FEW_WRITES,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const attempts = batch

@@ -4,7 +4,7 @@ import type { Check } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { derivedId } from '#kernel';
-import type { Outcome } from '#messaging';
+import { FEW_WRITES, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { CHECK_ACTIVITY_SINK } from '#projections';
@@ -20,7 +20,7 @@ export class CheckActivitySink {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  @ConsumerPattern({ stream: 'CHECKS', name: CHECK_ACTIVITY_SINK, batchSize: 2000, everyMs: 500 })
+  @ConsumerPattern({ stream: 'CHECKS', name: CHECK_ACTIVITY_SINK, batchSize: 2000, ...FEW_WRITES })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) =>
       insertRows<ActivityRow>(this.clickhouse, 'activity', checks.map(activityRow)),

@@ -3,7 +3,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, type Event } from '#contracts';
 import { insertRows, type ActivityRow, type ClickHouseClient, type EventRow } from '#clickhouse';
-import { done, type Outcome } from '#messaging';
+import { done, FEW_WRITES, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
@@ -24,7 +24,7 @@ export class EventsIndexSink {
   ) {}
 
   // With two batches, the next batch is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, ...FEW_WRITES })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const events = batch.map(({ data, seq }) => ({ event: fromBinary(EventSchema, data), seq }));
     const rows = events.flatMap(eventRow);

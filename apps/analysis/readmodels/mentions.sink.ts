@@ -3,7 +3,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, type Event, type ReadingRecord } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
-import { done, type Outcome } from '#messaging';
+import { done, FEW_WRITES, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { MENTIONS_SINK } from '#projections';
@@ -23,7 +23,13 @@ export class MentionsSink {
   ) {}
 
   // With two batches, the next batch is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
+  @ConsumerPattern({
+    stream: 'EVENTS',
+    name: MENTIONS_SINK,
+    batchSize: 2000,
+    batchesAtOnce: 2,
+    ...FEW_WRITES,
+  })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));
     // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.

@@ -4,7 +4,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { insertRows, NO_ID, type ClickHouseClient, type MentionVectorRow } from '#clickhouse';
 import { EventSchema, type Event } from '#contracts';
 import { EmbeddingsUnavailable, type Embedder } from '#embeddings';
-import { done, retry, type Outcome } from '#messaging';
+import { done, FEW_WRITES, retry, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { VECTORS_SINK } from '#projections';
@@ -31,7 +31,7 @@ export class VectorsSink {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  @ConsumerPattern({ stream: 'EVENTS', name: VECTORS_SINK, batchSize: 200, batchesAtOnce: 2, everyMs: 500 })
+  @ConsumerPattern({ stream: 'EVENTS', name: VECTORS_SINK, batchSize: 200, batchesAtOnce: 2, ...FEW_WRITES })
   async write(batch: readonly Pick<JsMsg, 'data' | 'time'>[]): Promise<Outcome[]> {
     const mentions = batch.flatMap(({ data, time }) => {
       const mention = searchable(fromBinary(EventSchema, data), this.embedder.model);
