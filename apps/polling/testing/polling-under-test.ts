@@ -131,7 +131,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         [watchIds],
       );
       await database.query(
-        `UPDATE watch_schedule SET next_due_at = clock_timestamp() WHERE watch_id = ANY($1)`,
+        `UPDATE watch_schedule SET next_due_at = clock_timestamp() - interval '1 ms' WHERE watch_id = ANY($1)`,
         [watchIds],
       );
       await database.query(NEXT_OF_SEARCHES);
