@@ -25,11 +25,14 @@ interface SemanticCursor {
   /** ms */
   since: number;
   until: number;
-  /** Base64: the beginning of each id. */
+  /** Base64: the end of each id. */
   seen: string;
 }
 
-/** Bytes of an id in a cursor. Among 200 ids, two begin with the same bytes in one of 10¹⁰ questions. */
+/**
+ * Bytes of an id in a cursor, from its end, because ids can begin with their time. Among 200 ids, two end with the same
+ * bytes in one of 10¹⁰ questions.
+ */
 const ID_BYTES = 6;
 
 /** Pages of mentions that are ordered by their meaning. */
@@ -82,7 +85,7 @@ function inFixedOrder(filter: MentionFilter): MentionFilter {
 }
 
 function shortId(id: string): string {
-  return Buffer.from(id.replaceAll('-', '').slice(0, 2 * ID_BYTES), 'hex').toString('base64');
+  return Buffer.from(id.replaceAll('-', '').slice(-2 * ID_BYTES), 'hex').toString('base64');
 }
 
 function seenIn(text: string): Set<string> {
