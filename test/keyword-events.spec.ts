@@ -64,7 +64,10 @@ describe('a keyword that is paused and resumed', () => {
     const path = `/v1/keywords/${keyword.id}/activity?limit=500`;
     const record = await until('its delivery is in the activity', async () => {
       const { activity } = (await customer.api.get(path)).body;
-      return activity.find(({ eventId }: { eventId?: string }) => eventId === paused?.id);
+      return activity.find(
+        ({ type, eventId }: { type: string; eventId?: string }) =>
+          type.startsWith('webhook.') && eventId === paused?.id,
+      );
     });
     expect(record).toMatchObject({
       type: 'webhook.delivered',
