@@ -8,7 +8,7 @@ import { soleCause } from '#telemetry';
 import { channelIdIn } from '../channels/channel.js';
 import type { Addressed, AttemptResult } from './delivery.js';
 import type { DisabledEndpoint } from './endpoints.js';
-import { groupAttempts, writeAttempt, type WrittenAttempt } from '../wire/attempt.writer.js';
+import { writeAttempts, type WrittenAttempt } from '../wire/attempt.writer.js';
 
 /** An attempt and its result. */
 export interface Recorded<D extends Addressed = AttemptResult['delivery']> extends Omit<
@@ -29,9 +29,8 @@ const MAX_PER_MESSAGE = 50;
 /** The attempts of one message. */
 interface Group {
   subject: string;
-  ids: string[];
-  written: Buffer[];
-  causes: (string | undefined)[];
+  attempts: WrittenAttempt[];
+  causes: string[];
 }
 
 /**
@@ -49,17 +48,16 @@ export function attemptMessages<D extends Addressed>(
     const { accountId, watchId, endpoint } = one.delivery;
     const subject = subjectOf('ATTEMPTS', accountId, watchId);
     let group = open.get(subject);
-    if (!group || group.ids.length === MAX_PER_MESSAGE) {
-      group = { subject, ids: [], written: [], causes: [] };
+    if (!group || group.attempts.length === MAX_PER_MESSAGE) {
+      group = { subject, attempts: [], causes: [] };
       open.set(subject, group);
       groups.push(group);
     }
     const shown = shownEndpoints.get(endpoint) ?? shownEndpoint(endpoint);
     shownEndpoints.set(endpoint, shown);
-    const attempt = attemptOf(one, numberOf(one.delivery), shown);
-    group.ids.push(attempt.attemptId);
-    group.written.push(writeAttempt(attempt));
-    group.causes.push(one.delivery.cause);
+    group.attempts.push(attemptOf(one, numberOf(one.delivery), shown));
+    // A delivery from the table has no cause if none was recorded.
+    if (one.delivery.cause !== undefined) group.causes.push(one.delivery.cause);
   }
   return groups.map(messageOf);
 }
@@ -70,12 +68,13 @@ function shownEndpoint(endpoint: string): string {
 }
 
 /** The message id is derived from the content of the message, so that a repeated publish is stored once. */
-function messageOf({ subject, ids, written, causes }: Group): Unstored {
-  const [id, attempt] = [ids[0], written[0]];
-  // A delivery from the table has no cause if none was recorded.
-  const cause = soleCause(causes.filter((one) => one !== undefined));
-  if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id, cause };
-  return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids), cause };
+function messageOf({ subject, attempts, causes }: Group): Unstored {
+  const [first] = attempts;
+  const msgId =
+    first && attempts.length === 1
+      ? first.attemptId
+      : derivedId('attempts', ...attempts.map(({ attemptId }) => attemptId));
+  return { subject, data: writeAttempts(attempts), msgId, cause: soleCause(causes) };
 }
 
 function attemptOf(

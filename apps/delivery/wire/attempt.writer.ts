@@ -11,12 +11,35 @@ const BESIDE_TEXTS = 256;
 const GROUPED_HEAD = 7;
 
 let scratch = Buffer.allocUnsafe(16 * 1024);
+let group = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * The bytes of an `Attempt`, equal to those of the generated writer, which takes ten times as long: this runs for each
- * delivery.
+ * The bytes of one `Attempt`, or of an `Attempt` that contains a group of several. They are equal to those of the
+ * generated writer, which takes ten times as long: this runs for each delivery.
  */
-export function writeAttempt(attempt: WrittenAttempt): Buffer {
+export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
+  const [only] = attempts;
+  if (only && attempts.length === 1) {
+    // `write` can replace `scratch`.
+    const length = write(only);
+    return Buffer.from(scratch.subarray(0, length));
+  }
+  let at = 0;
+  for (const attempt of attempts) {
+    const length = write(attempt);
+    if (at + GROUPED_HEAD + length > group.length) {
+      group = Buffer.concat([group.subarray(0, at)], 2 * (group.length + GROUPED_HEAD + length));
+    }
+    group[at] = 0x9a;
+    group[at + 1] = 0x01;
+    at = varint(length, at + 2, group);
+    at += scratch.copy(group, at, 0, length);
+  }
+  return Buffer.from(group.subarray(0, at));
+}
+
+/** Writes an attempt to the beginning of `scratch`. @returns its length */
+function write(attempt: WrittenAttempt): number {
   const max = BESIDE_TEXTS + 3 * textLength(attempt);
   if (max > scratch.length) scratch = Buffer.allocUnsafe(max);
   let at = text(0x0a, attempt.attemptId, 0);
@@ -37,23 +60,7 @@ export function writeAttempt(attempt: WrittenAttempt): Buffer {
   at = farText(0x82, attempt.targetId, at);
   at = farText(0x8a, attempt.firstAt, at);
   at = farText(0xa2, attempt.channelId, at);
-  at = farText(0xaa, attempt.channelKind, at);
-  return Buffer.from(scratch.subarray(0, at));
-}
-
-/** The bytes of an `Attempt` that contains a group. @param attempts each as written by `writeAttempt` */
-export function groupAttempts(attempts: readonly Buffer[]): Buffer {
-  const max = attempts.reduce((sum, { length }) => sum + length + GROUPED_HEAD, 0);
-  const group = Buffer.allocUnsafe(max);
-  let at = 0;
-  for (const attempt of attempts) {
-    group[at] = 0x9a;
-    group[at + 1] = 0x01;
-    at = varint(attempt.length, at + 2, group);
-    group.set(attempt, at);
-    at += attempt.length;
-  }
-  return group.subarray(0, at);
+  return farText(0xaa, attempt.channelKind, at);
 }
 
 function textLength(attempt: WrittenAttempt): number {
