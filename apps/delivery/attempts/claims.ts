@@ -108,12 +108,11 @@ export async function resolveClaims(
       claims.givenUp.push(
         givenUp(one, 'not sent: the webhook URL was changed, and the event is sent to the new URL'),
       );
-      const target = { kind: 'webhook', id: webhook.endpointId } as const;
       const now = Date.now();
       claims.moved.push({
         ...one,
         endpoint: webhook.endpoint,
-        target,
+        target: webhook.target,
         attempts: 0,
         firstAt: now,
         dueAt: now,

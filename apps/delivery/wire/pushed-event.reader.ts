@@ -52,8 +52,17 @@ export function readPushedEvent(data: Uint8Array): ReadEvent {
     else fields.skip(tag);
   }
   return {
-    ...{ eventId, accountId, watchId, keywordId, source, type, envelope, push },
-    ...{ ruleWebhook, notifyChannelIds, notifyKeywordChannels },
+    eventId,
+    accountId,
+    watchId,
+    keywordId,
+    source,
+    type,
+    envelope,
+    push,
+    ruleWebhook,
+    notifyChannelIds,
+    notifyKeywordChannels,
   };
 }
 
