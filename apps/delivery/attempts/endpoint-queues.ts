@@ -116,8 +116,6 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-    // An endpoint that hangs stays in memory with its limit; all others are removed.
-    else if (queue.underWay.size === 0 && queue.allowed > 1) this.queues.delete(delivery.endpoint);
   }
 
   /** Gives the free places to the queues in turn. */
@@ -142,11 +140,13 @@ export class EndpointQueues {
     }
   }
 
-  /** Finds requests that have become slow, and cancels the deliveries that wait behind them. */
+  /** Finds requests that have become slow, cancels the deliveries that wait behind them, and removes idle queues. */
   private sweep(): void {
     const slowSince = Date.now() - SLOW_MS;
     let isBusy = false;
-    for (const queue of this.queues.values()) {
+    for (const [endpoint, queue] of this.queues) {
+      // An endpoint that hangs stays in memory with its limit; all others are removed.
+      if (queue.underWay.size + queue.waiting.length === 0 && queue.allowed > 1) this.queues.delete(endpoint);
       for (const [delivery, startedAt] of queue.underWay) {
         isBusy = true;
         if (startedAt >= slowSince) break;
