@@ -54,7 +54,12 @@ class DurableLoop implements RunningDurable {
       const handled = await this.outcomesOf(batch, batch);
       const outcomes = batch.map((_, index) => handled[index] ?? retry(SOON_MS));
       this.count(outcomes);
-      await Promise.all(batch.flatMap((message, index) => this.settle(message, outcomes[index]!) ?? []));
+      const parking: Promise<void>[] = [];
+      batch.forEach((message, index) => {
+        const parked = this.settle(message, outcomes[index]!);
+        if (parked) parking.push(parked);
+      });
+      if (parking.length > 0) await Promise.all(parking);
       this.supply.settled(batch);
     }
   }

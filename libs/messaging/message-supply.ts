@@ -3,8 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   AckPolicy,
   DeliverPolicy,
+  type ConsumeCallback,
   type Consumer,
   type ConsumerMessages,
+  type FetchMessages,
   type JsMsg,
 } from '@nats-io/jetstream';
 import type { Logger } from '#telemetry';
@@ -118,16 +120,17 @@ export class MessageSupply {
         this.consumer ??= await openConsumer(this.bus, this.durable);
         while (!this.closing && this.room() < this.durable.batchSize) await once(this.changes, 'change');
         if (this.closing) return;
-        this.messages = await this.consumer.fetch({
+        const pull: FetchMessages & ConsumeCallback = {
           max_messages: this.room(),
           expires: PULL_EXPIRES_MS,
           idle_heartbeat: IDLE_HEARTBEAT_MS,
-        });
+          // Iterating would cost several promises for each message.
+          callback: (message) => this.receive(message),
+        };
+        this.messages = await this.consumer.fetch(pull);
         if (this.closing) void this.messages.close();
-        for await (const message of this.messages) {
-          this.waiting.push(message);
-          this.changes.emit('change');
-        }
+        const fault = await this.messages.closed();
+        if (fault) throw fault;
       } catch (error) {
         if (this.closing) return;
         this.log.error({ err: error }, 'messages cannot be received; the consumer is opened again');
@@ -135,6 +138,12 @@ export class MessageSupply {
         await wait(SOON_MS);
       }
     }
+  }
+
+  private receive(message: JsMsg): void {
+    this.waiting.push(message);
+    // Workers wait only while nothing is waiting; `linger` looks at the number of messages by itself.
+    if (this.waiting.length === 1) this.changes.emit('change');
   }
 
   /** The number of further messages that may be pulled. */
