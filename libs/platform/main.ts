@@ -1,14 +1,7 @@
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
 import { SettingsError } from '#config';
 import { stopTracing } from '#telemetry';
 import type { RunningService } from './service.js';
-
-/**
- * Percent by which the heap may grow beyond the live objects before garbage is collected. Without it, V8 let the heap
- * grow from 110 to 300 MiB between two collections on a busy machine (`bench:soak`).
- */
-const HEAP_GROWTH_PERCENT = 50;
 
 /** Time for closing the stores and connections after the services' grace period. */
 const AFTER_GRACE_MS = 4800;
@@ -43,7 +36,6 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
     process.stdout.write(HELP);
     return;
   }
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const stopping = new AbortController();
   // Further signals change nothing: an immediate exit would leave the stores running.
   const stop = () => stopping.abort();
