@@ -21,7 +21,7 @@ export const SIGN_UP = Symbol('sign-up');
 export interface SignUpRules {
   mode: 'off' | 'invite' | 'open';
   /** Whether owners can change the plan and add packs. In an open installation, everyone can become an owner. */
-  isPlanOwners: boolean;
+  canOwnersChangePlan: boolean;
 }
 
 function signUpRules(settings: {
@@ -29,7 +29,7 @@ function signUpRules(settings: {
   PLAN_CHANGES?: string | undefined;
 }): SignUpRules {
   const { SIGN_UP: mode, PLAN_CHANGES: changes = mode === 'open' ? 'cli' : 'owner' } = settings;
-  return { mode, isPlanOwners: changes === 'owner' };
+  return { mode, canOwnersChangePlan: changes === 'owner' };
 }
 
 /** Reads the gateway's settings from the environment. @throws SettingsError */
@@ -62,4 +62,5 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   };
 }
 
+/** The settings of the gateway. */
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>;

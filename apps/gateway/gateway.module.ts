@@ -49,7 +49,7 @@ import { ReportsController } from './api/reports/reports.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { LiveMentions } from './api/stream/live-mentions.js';
 import { OpenStreams } from './api/stream/open-streams.js';
-import { StreamPlaces } from './api/stream/stream-places.js';
+import { StreamPositions } from './api/stream/stream-positions.js';
 import { StreamController } from './api/stream/stream.controller.js';
 import { SigningSecretController } from './api/signing-secret/signing-secret.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
@@ -72,7 +72,7 @@ import { DocsController } from './docs/docs.controller.js';
 import { Guides } from './docs/guides.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
-import { ignoreForms, malformedRequests, readJsonAlone } from './http/request-parsing.js';
+import { ignoreForms, malformedRequests, acceptOnlyJson } from './http/request-parsing.js';
 import { IgnoredInputGuard } from './http/ignored-input.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
@@ -104,7 +104,7 @@ import { ReplayReads } from './reads/replay-reads.js';
 import { SemanticReads } from './reads/semantic-reads.js';
 import { SourceReads } from './reads/source-reads.js';
 import { AccountLinks } from './sessions/account-links.js';
-import { AccountLetters } from './sessions/account-letters.js';
+import { AccountMailWriter } from './sessions/account-mail-writer.js';
 import { AccountMails, MAIL } from './sessions/account-mails.js';
 import { MemberReads } from './sessions/members.js';
 import { PasswordController } from './sessions/password.controller.js';
@@ -228,7 +228,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AccessReads,
           AuditLog,
           AccountMails,
-          AccountLetters,
+          AccountMailWriter,
           RequestQuota,
           OldRows,
           Admission,
@@ -236,7 +236,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordReads,
           MentionReads,
           LiveMentions,
-          StreamPlaces,
+          StreamPositions,
           OpenStreams,
           SemanticReads,
           SemanticPages,
@@ -279,7 +279,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       app.useGlobalGuards(new IgnoredInputGuard());
       const fastify = app.getHttpAdapter().getInstance();
       await app.register(compress, COMPRESSION);
-      readJsonAlone(fastify);
+      acceptOnlyJson(fastify);
       ignoreForms(fastify);
       trackRequests(fastify, log, config.TRUST_TRACEPARENT);
       app.get(Admission).guard(fastify);

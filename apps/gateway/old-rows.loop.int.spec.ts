@@ -91,7 +91,7 @@ describe('the loop that deletes old rows', () => {
     await loop.stop();
   });
 
-  it('continues with the next table when one fails', async () => {
+  it('continues with the next table when the deletion in one table fails', async () => {
     const loop = loopWith({ deleteOld: () => Promise.reject(new Error('gone')) });
     loop.start();
     await until('the others are clean', async () => (await left()).slice(1).every((count) => count === 1));

@@ -4,13 +4,13 @@ import { limitsOf } from '#contracts';
 import { Refusal } from '#kernel';
 import { refusalAnswer } from '../http/error.filter.js';
 import { rateLimitHeaders } from '../quota/rate-limit-headers.js';
-import { RequestQuota, type Verdict } from '../quota/request-quota.js';
+import { RequestQuota, type QuotaResult } from '../quota/request-quota.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { isCsrfToken, Sessions } from '../sessions/sessions.js';
 import { ApiKeys, type Caller } from './api-keys.js';
 import { FailedKeyAttempts } from './failed-key-attempts.js';
 import { setCaller } from './caller.js';
-import { includes, needOf, type Need } from './permissions.js';
+import { includes, requiredRightsOf, type RequiredRights } from './permissions.js';
 
 /**
  * Routes that need neither a key nor a session. Routes that check a password, a code or a token limit the attempts
@@ -26,7 +26,7 @@ const OPEN: ReadonlySet<string> = new Set([
 ]);
 
 /** A page uses this route to find out whether a member has signed in. Its 401 does not count as a failed attempt. */
-const ASKS_FOR_SESSION = '/v1/auth/session';
+const SESSION_ROUTE = '/v1/auth/session';
 
 const FOREIGN_PAGE = 'the request was sent by a page of another site';
 
@@ -59,7 +59,7 @@ export class Admission {
         if (request.method === 'POST') this.refuseForeignPage(request);
         return done();
       }
-      this.admit(request, reply).then((isIn) => isIn && done(), done);
+      this.admit(request, reply).then((isAdmitted) => isAdmitted && done(), done);
     });
   }
 
@@ -67,16 +67,16 @@ export class Admission {
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const credential = this.credentialOf(request);
     const caller = await this.callerOf(credential, request, reply);
-    const verdict = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
-    reply.headers(rateLimitHeaders(verdict));
-    if (!verdict.admitted) {
+    const result = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
+    reply.headers(rateLimitHeaders(result));
+    if (!result.admitted) {
       // The refusal is sent directly: an exception that passes through Nest costs several times as much.
-      const { status, body } = refusalAnswer(tooMany(verdict));
-      void reply.status(status).header('retry-after', verdict.resetSeconds).send(body);
+      const { status, body } = refusalAnswer(tooMany(result));
+      void reply.status(status).header('retry-after', result.resetSeconds).send(body);
       return false;
     }
     if (credential?.kind === 'session') this.refuseForgery(request, credential.text);
-    refuseUnlessAllowed(caller, needOf(request.method, request.routeOptions.url), pathOf(request));
+    refuseUnlessAllowed(caller, requiredRightsOf(request.method, request.routeOptions.url), pathOf(request));
     setCaller(request, caller);
     return true;
   }
@@ -111,7 +111,7 @@ export class Admission {
   ): Promise<Caller> {
     const known = credential && (credential.kind === 'key' ? this.keys : this.sessions);
     const retryAfterSeconds = this.badKeys.retryAfterSeconds(request.ip);
-    const isThrottled = retryAfterSeconds !== undefined && !(known && known.wasGood(credential.text));
+    const isThrottled = retryAfterSeconds !== undefined && !(known && known.wasValid(credential.text));
     const caller = known && !isThrottled ? await known.callerOf(credential.text) : undefined;
     if (caller) return caller;
     // The gateway does not wait for a body that may follow.
@@ -125,7 +125,7 @@ export class Admission {
         `too many requests without a valid API key; try again in ${retryAfterSeconds} s`,
       );
     }
-    if (pathOf(request) !== ASKS_FOR_SESSION) this.badKeys.note(request.ip, fault);
+    if (pathOf(request) !== SESSION_ROUTE) this.badKeys.note(request.ip, fault);
     throw new Refusal('unauthenticated', 'UNAUTHORIZED', fault);
   }
 
@@ -157,8 +157,8 @@ export class Admission {
 }
 
 /** @throws Refusal `forbidden`; `unauthenticated` for a key on a route that needs a session */
-function refuseUnlessAllowed({ role, by }: Caller, need: Need, path: string): void {
-  if (need.isForPeople && by.kind === 'key') {
+function refuseUnlessAllowed({ role, by }: Caller, required: RequiredRights, path: string): void {
+  if (required.needsSession && by.kind === 'key') {
     if (path.startsWith('/v1/auth/'))
       throw new Refusal(
         'unauthenticated',
@@ -171,13 +171,13 @@ function refuseUnlessAllowed({ role, by }: Caller, need: Need, path: string): vo
       'only a member who has signed in can do this; an API key cannot',
     );
   }
-  if (includes(role, need.role)) return;
+  if (includes(role, required.role)) return;
   const message =
     by.kind === 'member'
-      ? `your role is ${role}, but this request needs the role ${need.role}`
+      ? `your role is ${role}, but this request needs the role ${required.role}`
       : role === 'viewer'
         ? 'this API key may only read'
-        : `this API key belongs to an ${role}, but this request needs the role ${need.role}`;
+        : `this API key belongs to an ${role}, but this request needs the role ${required.role}`;
   throw new Refusal('forbidden', 'FORBIDDEN', message);
 }
 
@@ -189,7 +189,7 @@ function faultOf(credential: Credential, { headers }: FastifyRequest): string {
     : 'the header x-api-key is missing; send the API key there, not in authorization';
 }
 
-function tooMany({ limit, resetSeconds }: Verdict): Refusal {
+function tooMany({ limit, resetSeconds }: QuotaResult): Refusal {
   return new Refusal(
     'too-many',
     'TOO_MANY_REQUESTS',

@@ -22,7 +22,7 @@ export interface CallingKey {
   mcpDailyCredits: number | null;
 }
 
-interface Known {
+interface CachedKey {
   hash: Buffer;
   caller: Caller;
   /** In ms; undefined if the key does not expire. */
@@ -48,20 +48,20 @@ const CACHE_MS = 5000;
 @Injectable()
 export class ApiKeys {
   /** Concurrent requests with the same key share one query. */
-  private readonly cache = new LRUCache<string, Known, Buffer>({
+  private readonly cache = new LRUCache<string, CachedKey, Buffer>({
     max: 50_000,
     ttl: CACHE_MS,
     fetchMethod: (_, __, { context }) => this.load(context),
   });
 
   /** Hashes of keys that were valid when they were last used. */
-  private readonly good = new LRUCache<string, true>({ max: 50_000 });
+  private readonly validBefore = new LRUCache<string, true>({ max: 50_000 });
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Returns whether the key was valid when this gateway last saw it. Reads only memory. */
-  wasGood(key: string): boolean {
-    return looksLikeApiKey(key) && this.good.has(hashApiKey(key).toString('base64'));
+  wasValid(key: string): boolean {
+    return looksLikeApiKey(key) && this.validBefore.has(hashApiKey(key).toString('base64'));
   }
 
   /** The caller of this key; undefined for an unknown, revoked or expired key. */
@@ -70,17 +70,17 @@ export class ApiKeys {
     const hash = hashApiKey(key);
     const name = hash.toString('base64');
     const known = await this.cache.fetch(name, { context: hash });
-    const isGood =
+    const isValid =
       known && sameHash(known.hash, hash) && (known.expiresAt === undefined || known.expiresAt > Date.now());
-    if (!isGood) {
-      this.good.delete(name);
+    if (!isValid) {
+      this.validBefore.delete(name);
       return undefined;
     }
-    this.good.set(name, true);
+    this.validBefore.set(name, true);
     return known.caller;
   }
 
-  private async load(hash: Buffer): Promise<Known | undefined> {
+  private async load(hash: Buffer): Promise<CachedKey | undefined> {
     // The use of a key is recorded when the key is loaded, not per request: often enough to show whether it is in use.
     const [row] = await this.database.query<Row[]>(
       `WITH found AS (

@@ -89,9 +89,10 @@ export class AttemptLimits {
   }
 
   /**
-   * A flood of refused attempts reaches Postgres only once in two seconds, and uses at most two connections. An attempt
-   * that has waited checks the memory again first: if an earlier attempt has used the last allowed attempt meanwhile,
-   * no statement is needed.
+   * Returns the seconds until the next allowed attempt; undefined if this attempt was counted. A flood of refused
+   * attempts reaches Postgres only once in two seconds, and uses at most two connections. An attempt that has waited
+   * checks the memory again first: if an earlier attempt has used the last allowed attempt meanwhile, no statement is
+   * needed.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));

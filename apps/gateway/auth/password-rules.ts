@@ -23,7 +23,7 @@ export function NewPassword(): PropertyDecorator {
 }
 
 /** An existing password: its form is not checked. */
-export function PresentPassword(): PropertyDecorator {
+export function ExistingPassword(): PropertyDecorator {
   return Check(
     (value) => {
       if (typeof value !== 'string') return 'must be a string';

@@ -8,23 +8,23 @@ import { metrics } from '#telemetry';
 const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Each hash uses a whole core, and other requests need the cores too. */
-const CONCURRENT = 2;
+const MAX_CONCURRENT = 2;
 /** The maximum number of waiting passwords. With more of them, the wait would take seconds. */
 const MAX_WAITING = 100;
 
 /** Hashes and compares passwords, a few at a time. */
 @Injectable()
 export class Passwords {
-  private readonly queue = new PQueue({ concurrency: CONCURRENT });
-  /** The hash of a random password that no member has. */
-  private readonly nobody = hash('nobody', OPTIONS);
+  private readonly queue = new PQueue({ concurrency: MAX_CONCURRENT });
+  /** The hash that is compared if there is no stored hash. */
+  private readonly dummyHash = hash('nobody', OPTIONS);
 
   /**
    * The hash to store, in the PHC format.
    * @throws Refusal `unavailable` if too many passwords wait
    */
   hash(password: string): Promise<string> {
-    return this.inTurn(() => hash(canonical(password), OPTIONS));
+    return this.queued(() => hash(canonical(password), OPTIONS));
   }
 
   /**
@@ -33,12 +33,12 @@ export class Passwords {
    * @throws Refusal `unavailable` if too many passwords wait
    */
   async isRight(password: string, stored: string | undefined): Promise<boolean> {
-    const against = stored ?? (await this.nobody);
-    const isSame = await this.inTurn(() => verify(against, canonical(password), OPTIONS));
+    const against = stored ?? (await this.dummyHash);
+    const isSame = await this.queued(() => verify(against, canonical(password), OPTIONS));
     return isSame && stored !== undefined;
   }
 
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+  private queued<T>(work: () => Promise<T>): Promise<T> {
     if (this.queue.size >= MAX_WAITING)
       throw Refusal.unavailable('too many people sign in at the same time; try again in a few seconds');
     metrics.passwordHashes.add(1);

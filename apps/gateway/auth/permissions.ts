@@ -1,22 +1,22 @@
 import type { MemberRole } from '#contracts';
 
 /** The rights that a route requires from its caller. */
-export interface Need {
+export interface RequiredRights {
   role: MemberRole;
   /** True: only a member with a session may do this, because a leaked key must not create more keys or members. */
-  isForPeople: boolean;
+  needsSession: boolean;
 }
 
 interface Area {
   /** Requests that change nothing. */
   read: MemberRole;
   write: MemberRole;
-  isForPeople?: true;
+  needsSession?: true;
 }
 
 const WORK: Area = { read: 'viewer', write: 'editor' };
 const ACCOUNT: Area = { read: 'viewer', write: 'owner' };
-const OWNERS: Area = { read: 'owner', write: 'owner', isForPeople: true };
+const OWNERS: Area = { read: 'owner', write: 'owner', needsSession: true };
 
 /** The rights that each area of the interface requires, by the first part of its path under `/v1`. */
 const AREAS: Readonly<Record<string, Area>> = {
@@ -44,16 +44,16 @@ const AREAS: Readonly<Record<string, Area>> = {
   account: ACCOUNT,
   credits: ACCOUNT,
   // Members change only their own sessions and password here.
-  auth: { read: 'viewer', write: 'viewer', isForPeople: true },
+  auth: { read: 'viewer', write: 'viewer', needsSession: true },
   // Editors see and change their own keys.
-  keys: { read: 'editor', write: 'editor', isForPeople: true },
-  members: { read: 'viewer', write: 'owner', isForPeople: true },
+  keys: { read: 'editor', write: 'editor', needsSession: true },
+  members: { read: 'viewer', write: 'owner', needsSession: true },
   invitations: OWNERS,
   'signing-secret': OWNERS,
   'audit-log': OWNERS,
 };
 
-/** Routes whose rights differ from those of their area. */
+/** Routes that require other rights than their area. */
 const ROUTES: Readonly<Record<string, Area>> = {
   // Each tool checks the rights that it needs.
   '/mcp': { read: 'viewer', write: 'viewer' },
@@ -61,21 +61,21 @@ const ROUTES: Readonly<Record<string, Area>> = {
   '/v1/credits/packs': OWNERS,
 };
 
-/** The rights of an area that has no line above. */
+/** The rights that an area requires if `AREAS` does not list it. */
 const UNKNOWN: Area = { read: 'owner', write: 'owner' };
 /** A request to a path without a route changes nothing, so every caller gets its 404. */
-const NO_ROUTE: Need = { role: 'viewer', isForPeople: false };
+const NO_ROUTE: RequiredRights = { role: 'viewer', needsSession: false };
 
 /**
  * Returns the rights that a route requires from its caller.
  * @param route its template, `/v1/keywords/:id`; undefined if there is no such route
  */
-export function needOf(method: string, route: string | undefined): Need {
+export function requiredRightsOf(method: string, route: string | undefined): RequiredRights {
   if (route === undefined) return NO_ROUTE;
   const area = ROUTES[route] ?? areaOf(route) ?? UNKNOWN;
   return {
     role: changesNothing(method, route) ? area.read : area.write,
-    isForPeople: area.isForPeople === true,
+    needsSession: area.needsSession === true,
   };
 }
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DashboardFiles } from './dashboard-files.js';
 
-/** Unknown addresses below these paths belong to the API and its pages, which answer these requests. */
-const OTHERS = /^\/(v1|mcp|docs|feeds|reports|channels)\/|^\/(v1|mcp|docs)$/;
+/** The dashboard is not served below these paths: the API answers requests for unknown addresses there. */
+const API_PATHS = /^\/(v1|mcp|docs|feeds|reports|channels)\/|^\/(v1|mcp|docs)$/;
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Earshot</title></head><body>
@@ -27,7 +27,7 @@ function isPage({ method, url, headers, routeOptions }: FastifyRequest): boolean
   const path = url.replace(/[?#].*$/s, '');
   if (path === '/') return true;
   const isFile = /\.[^/]*$/.test(path);
-  return !isFile && !OTHERS.test(path) && (headers.accept ?? '').includes('text/html');
+  return !isFile && !API_PATHS.test(path) && (headers.accept ?? '').includes('text/html');
 }
 
 function sendDashboard(reply: FastifyReply, files: DashboardFiles): void {

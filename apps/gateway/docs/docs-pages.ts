@@ -2,8 +2,8 @@ import { escapeHtml } from '../http/html-page.js';
 import type { Guide, GuideGroup } from './guides.js';
 
 /**
- * Allows only styles and scripts of this server. The viewer of the reference sets single styles by script, which this
- * policy permits.
+ * Headers of the pages. The policy allows only style sheets and scripts of this server. It also allows the viewer of
+ * the reference to set the style of single elements by script.
  */
 export const DOCS_HEADERS = {
   'content-security-policy':
@@ -49,6 +49,7 @@ export const START_SCRIPT = `window.SwaggerUIBundle({
 });
 `;
 
+/** The style sheet of the pages. */
 export const STYLE = `:root { color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif; }
 body { margin: 0; display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
 body.reference { display: block; background: #fff; color-scheme: light; }
@@ -80,10 +81,10 @@ ${body}
 </body></html>`;
 }
 
-function groupOf({ title, guides }: GuideGroup, present: string): string {
+function groupOf({ title, guides }: GuideGroup, current: string): string {
   const items = guides.map(({ address, title: name }) => {
-    const current = address === present ? ' aria-current="page"' : '';
-    return `<li><a href="${escapeHtml(address)}"${current}>${escapeHtml(name)}</a></li>`;
+    const attribute = address === current ? ' aria-current="page"' : '';
+    return `<li><a href="${escapeHtml(address)}"${attribute}>${escapeHtml(name)}</a></li>`;
   });
   return `<h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul>`;
 }

@@ -3,7 +3,7 @@ import { ArrayMinSize, IsArray, IsInt, IsObject, IsString, MaxLength } from 'cla
 import fc from 'fast-check';
 import { Refusal } from '#kernel';
 import { readBody, type Spelling } from './body.js';
-import { AsItCame, Optional } from './validators.js';
+import { KeepUnchanged, Optional } from './validators.js';
 
 class NoteDto {
   @IsString() noteText!: string;
@@ -14,7 +14,7 @@ class NoteDto {
   @IsString({ each: true })
   @MaxLength(3, { each: true })
   tags?: string[];
-  @Optional() @IsObject() @AsItCame() filters?: Record<string, unknown>;
+  @Optional() @IsObject() @KeepUnchanged() filters?: Record<string, unknown>;
 }
 
 function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
@@ -141,7 +141,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('checks the meaning too, and ignores a check of the meaning that throws because of a fault of the shape', () => {
+  it('also runs the checks of the meaning, and ignores a check that throws because the shape has a fault', () => {
     const ask = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [

@@ -1,9 +1,9 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
-import { asItCame, toCamelCase, type CasedBody } from './casing.js';
+import { unconverted, toCamelCase, type CasedBody } from './casing.js';
 import { refuseUnstorableValues } from './unstorable-values.js';
-import { MEANT, unknownKey } from './unknown-key.js';
+import { SUGGESTED_KEY, unknownKey } from './unknown-key.js';
 
 /**
  * The accepted spelling of a body: `any` and `snake` accept snake_case and camelCase, `camel` accepts only camelCase. A
@@ -31,11 +31,11 @@ export function readBody<T extends object>(
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw Refusal.validation([{ path: '', message: 'must be a JSON object' }]);
   refuseUnstorableValues(raw);
-  const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
-  const named = (fault: Fault) => ({
+  const cased = spelling === 'camel' ? unconverted(raw) : toCamelCase(raw);
+  const respelled = (fault: Fault) => ({
     ...fault,
     path: respell(fault.path, cased, spelling),
-    message: fault.message.replace(MEANT, (key) => respell(key, cased, spelling)),
+    message: fault.message.replace(SUGGESTED_KEY, (key) => respell(key, cased, spelling)),
   });
   const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), {
     exposeDefaultValues: true,
@@ -46,14 +46,14 @@ export function readBody<T extends object>(
     forbidUnknownValues: true,
   });
   const shape = faultsOf(errors);
-  const misshapen = new Set(shape.map(({ path }) => path));
+  const faultyPaths = new Set(shape.map(({ path }) => path));
   const meaning = more(body)
-    .flatMap((question) => runCheck(question, shape.length > 0))
-    .filter(({ path }) => !prefixesOf(path).some((prefix) => misshapen.has(prefix)));
+    .flatMap((check) => runCheck(check, shape.length > 0))
+    .filter(({ path }) => !prefixesOf(path).some((prefix) => faultyPaths.has(prefix)));
   const spelled = new Set(cased.faults);
-  const faults = once([...cased.faults, ...shape, ...meaning]);
+  const faults = withoutDuplicates([...cased.faults, ...shape, ...meaning]);
   if (faults.length > 0)
-    throw Refusal.validation(faults, (fault) => (spelled.has(fault) ? fault : named(fault)));
+    throw Refusal.validation(faults, (fault) => (spelled.has(fault) ? fault : respelled(fault)));
   return body;
 }
 
@@ -93,11 +93,11 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
 /**
  * A body of the wrong shape can make the checks of its meaning throw. Then only the faults of its shape are reported.
  */
-function runCheck(ask: () => Fault[], misshapen: boolean): Fault[] {
+function runCheck(check: () => Fault[], hasShapeFault: boolean): Fault[] {
   try {
-    return ask();
+    return check();
   } catch (error) {
-    if (misshapen) return [];
+    if (hasShapeFault) return [];
     throw error;
   }
 }
@@ -164,7 +164,7 @@ function keysOf(dto: object | undefined): readonly string[] {
 }
 
 /** Removes duplicates, because two parts of the validation can find the same fault. */
-function once(faults: readonly Fault[]): Fault[] {
+function withoutDuplicates(faults: readonly Fault[]): Fault[] {
   const unique = new Map(faults.map((fault) => [`${fault.path}\0${fault.message}`, fault]));
   return [...unique.values()];
 }

@@ -17,7 +17,7 @@ export interface CasedBody {
 }
 
 /** A body that may contain only camelCase: nothing is converted. */
-export function asItCame(body: unknown): CasedBody {
+export function unconverted(body: unknown): CasedBody {
   return { body, spelling: new Map(), style: 'camel', faults: [] };
 }
 

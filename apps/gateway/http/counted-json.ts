@@ -4,13 +4,13 @@ import { Refusal } from '#kernel';
 export const MAX_LEVELS = 32;
 /** Maximum number of elements of a list, and of keys of an object. Far more than any key of the interface needs. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum number of values in a body, including those inside lists and objects. */
+/** Maximum number of values in a body, including the values inside lists and objects. */
 export const MAX_VALUES = 8000;
 
 /** A list or an object that the scan has entered and not left. */
-interface Open {
+interface OpenLevel {
   isList: boolean;
-  /** Number of elements or keys so far, including the one that is being read. */
+  /** Number of elements or keys so far, including the element or key that is being read. */
   width: number;
   /** Start and end of the current key in the text, including its quotes. */
   keyFrom: number;
@@ -32,8 +32,8 @@ const OBJECT_END = 125;
  * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {
-  const open: Open[] = [];
-  let at: Open | undefined;
+  const open: OpenLevel[] = [];
+  let at: OpenLevel | undefined;
   let values = 1;
   for (let index = 0; index < text.length; index += 1) {
     switch (text.charCodeAt(index)) {
@@ -85,7 +85,7 @@ function afterSpace(text: string, from: number): number {
   return index;
 }
 
-function tooWide(text: string, open: readonly Open[], { isList }: Open): Refusal {
+function tooWide(text: string, open: readonly OpenLevel[], { isList }: OpenLevel): Refusal {
   const path = open.slice(0, -1).reduce((above, level) => {
     if (level.isList) return `${above}[${level.width - 1}]`;
     const key = keyOf(text, level);
@@ -95,7 +95,7 @@ function tooWide(text: string, open: readonly Open[], { isList }: Open): Refusal
   return refusal(path, `has more than ${MAX_ELEMENTS} ${what}, the maximum of ${kind}`);
 }
 
-function keyOf(text: string, { keyFrom, keyTo }: Open): string {
+function keyOf(text: string, { keyFrom, keyTo }: OpenLevel): string {
   try {
     return String(JSON.parse(text.slice(keyFrom, keyTo + 1)));
   } catch {

@@ -4,7 +4,7 @@ import { isEmail } from 'class-validator';
 // oxlint-disable-next-line no-control-regex -- a line break in an address would begin a new header
 const UNSAFE = /[\u0000-\u0020\u007f-\uffff"'`(),:;<>[\]\\]/;
 
-/** The fault of an email address: ASCII, without a name or quotes. */
+/** Returns the fault of an email address, which must be ASCII, without a name or quotes. */
 export function addressFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (UNSAFE.test(value) || !isEmail(value)) return 'must be an email address, such as ada@example.org';

@@ -16,7 +16,7 @@ export function sendPage(reply: FastifyReply, status: number, html: string) {
     .send(html);
 }
 
-/** A text inside an element or a quoted attribute of HTML. */
+/** Escapes a text for an element or a quoted attribute of HTML. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -41,11 +41,11 @@ describe('the guard of unread parameters and bodies', () => {
   // with 3 or 4, the numbers of bodies and parameters.
   it.each(['3f', '4x', '34'])(
     'does not mistake one of our decorators, which Nest names %s…, for a body or a parameter',
-    (drawn) => {
-      const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
+    (prefix) => {
+      const own = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
       Reflect.defineMetadata(
         ROUTE_ARGS_METADATA,
-        { ...handed, [`${drawn}${CUSTOM_ROUTE_ARGS_METADATA}:1`]: { index: 1 } },
+        { ...own, [`${prefix}${CUSTOM_ROUTE_ARGS_METADATA}:1`]: { index: 1 } },
         Routes,
         'nothing',
       );

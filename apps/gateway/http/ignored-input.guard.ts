@@ -28,14 +28,16 @@ export class IgnoredInputGuard implements CanActivate {
  * The parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
  * RouteParamtypes.
  *
- * Nest names these parameters `4:0` (kind and place). It gives the parameters of our own decorators (`@From()`) random
- * names, which can begin with a digit: only a whole number before the colon is a kind.
+ * Nest names these parameters `4:0` (kind and position). It gives the parameters of our own decorators (`@From()`)
+ * random names, which can begin with a digit: only a whole number before the colon is a kind.
  */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
-  const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) as
-    | Record<string, unknown>
-    | undefined;
-  return new Set(Object.keys(handed ?? {}).map((key) => Number(key.split(':')[0])));
+  const parameters = Reflect.getMetadata(
+    ROUTE_ARGS_METADATA,
+    context.getClass(),
+    context.getHandler().name,
+  ) as Record<string, unknown> | undefined;
+  return new Set(Object.keys(parameters ?? {}).map((key) => Number(key.split(':')[0])));
 }
 
 function bodyFaults(body: unknown): Fault[] {

@@ -2,8 +2,8 @@ import { isoOf } from '#kernel';
 import type { Cursors } from './cursor.js';
 import type { QueryReader } from './query.js';
 
-/** A row's place in a list by time: ISO 8601, and the id that orders rows of the same time. */
-export interface Place {
+/** A row's position in a list by time: ISO 8601, and the id that orders rows of the same time. */
+export interface ListPosition {
   at: string;
   id: string;
 }
@@ -12,9 +12,9 @@ export interface Place {
 export interface NewestFirst<Row> {
   /** A cursor is bound to these values: the list, the account and the filters. */
   scope: object;
-  /** Reads at most `limit` rows before a place. */
-  read(limit: number, before: Place | undefined): Promise<Row[]>;
-  placeOf(row: Row): { at: Date; id: string };
+  /** Reads at most `limit` rows before a position. */
+  read(limit: number, before: ListPosition | undefined): Promise<Row[]>;
+  positionOf(row: Row): { at: Date; id: string };
   view(row: Row): object;
 }
 
@@ -25,15 +25,18 @@ export interface NewestFirst<Row> {
 export async function pageOf<Row>(
   query: QueryReader,
   cursors: Cursors,
-  { scope, read, placeOf, view }: NewestFirst<Row>,
+  { scope, read, positionOf, view }: NewestFirst<Row>,
 ): Promise<{ data: object[]; nextCursor?: string }> {
   const limit = query.integer('limit', 1, 200, 50);
   const cursor = query.one('cursor');
   query.finish();
-  const rows = await read(limit + 1, cursor === undefined ? undefined : cursors.read<Place>(scope, cursor));
+  const rows = await read(
+    limit + 1,
+    cursor === undefined ? undefined : cursors.read<ListPosition>(scope, cursor),
+  );
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   const data = rows.slice(0, limit).map(view);
   if (!last) return { data };
-  const { at, id } = placeOf(last);
-  return { data, nextCursor: cursors.write(scope, { at: isoOf(at), id } satisfies Place) };
+  const { at, id } = positionOf(last);
+  return { data, nextCursor: cursors.write(scope, { at: isoOf(at), id } satisfies ListPosition) };
 }

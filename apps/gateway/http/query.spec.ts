@@ -70,7 +70,7 @@ describe('the query reader', () => {
     ['500', 500],
     ['007', 7],
     [undefined, 100],
-  ])('reads %j as %d', (text, value) => {
+  ])('reads the limit %j as %d', (text, value) => {
     expect(new QueryReader({ limit: text }).integer('limit', 1, 500, 100)).toBe(value);
   });
 

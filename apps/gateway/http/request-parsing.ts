@@ -13,7 +13,7 @@ const MAX_PARAMETER_LENGTH = 65_536;
  * Accepts only JSON bodies. An empty body counts as no body, with any content type. A body with too many values is
  * refused here, before a route reads it.
  */
-export function readJsonAlone(fastify: FastifyInstance): void {
+export function acceptOnlyJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   // Users may name their own keys `__proto__`. `readBody` refuses such a key in all other places.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');

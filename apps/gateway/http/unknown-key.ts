@@ -6,7 +6,7 @@ const MAX_TYPING_ERRORS = 2;
 const MAX_KEY_LENGTH = 64;
 
 /** The suggested key in a message. */
-export const MEANT = /(?<=; did you mean )\w+(?=\?$)/;
+export const SUGGESTED_KEY = /(?<=; did you mean )\w+(?=\?$)/;
 
 /** Names that other interfaces use for our keys, in lower case without underscores. */
 const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
@@ -39,8 +39,8 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** The message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
-  const meant = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;
-  return `is not a known ${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  const suggestion = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;
+  return `is not a known ${what}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`;
 }
 
 function suggestionFor(key: string, known: readonly string[]): string | undefined {

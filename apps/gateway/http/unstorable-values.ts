@@ -1,7 +1,7 @@
 import { Refusal, type Fault } from '#kernel';
 
 /** The keys inside these objects are the user's own. */
-const USERS_OWN: ReadonlySet<string> = new Set(['filters', 'schema']);
+const USER_DATA_KEYS: ReadonlySet<string> = new Set(['filters', 'schema']);
 /**
  * Postgres cannot store these characters in text or jsonb, so no projection could apply a message that contains them.
  */
@@ -17,7 +17,7 @@ export function refuseUnstorableValues(body: unknown): void {
   if (faults.length > 0) throw Refusal.validation(faults);
 }
 
-function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
+function visit(value: unknown, path: string, isUserData: boolean, faults: Fault[]): void {
   if (typeof value === 'string' && NOT_STORABLE.test(value))
     faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
   // JSON has no limit for numbers. JavaScript reads numbers above its own limit as infinite, which JSON cannot
@@ -26,13 +26,13 @@ function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[])
     faults.push({ path, message: 'is a number that is too large' });
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value))
-    return value.forEach((item, index) => visit(item, `${path}[${index}]`, usersOwn, faults));
+    return value.forEach((item, index) => visit(item, `${path}[${index}]`, isUserData, faults));
   for (const [key, inner] of Object.entries(value)) {
     const at = path === '' ? key : `${path}.${key}`;
     if (NOT_STORABLE.test(key))
       faults.push({ path, message: 'must have keys without U+0000 and lone surrogates' });
-    if (!usersOwn && isInherited(key)) faults.push({ path: at, message: 'is not a known key' });
-    else visit(inner, at, usersOwn || USERS_OWN.has(key), faults);
+    if (!isUserData && isInherited(key)) faults.push({ path: at, message: 'is not a known key' });
+    else visit(inner, at, isUserData || USER_DATA_KEYS.has(key), faults);
   }
 }
 

@@ -61,7 +61,7 @@ export function Nested<T extends object>(dto: () => ClassConstructor<T>): Proper
   return all(IsObject(), ValidateNested({ context: { dto } }), Type(dto));
 }
 
-/** A list of objects of one class, `min` to `max` of them. */
+/** A list of `min` to `max` objects of one class. */
 export function ListOf<T extends object>(
   dto: () => ClassConstructor<T>,
   min: number,
@@ -73,15 +73,15 @@ export function ListOf<T extends object>(
     ArrayMaxSize(max),
     ValidateNested({ each: true, message: 'must be an object', context: { dto } }),
     Type(dto),
-    Transform(({ value }) => countedFirst(flat(value), max), { toClassOnly: true }),
+    Transform(({ value }) => emptiedIfTooLong(flat(value), max), { toClassOnly: true }),
   );
 }
 
 /**
- * A list that is too long keeps its length, so that it is refused. Its elements are removed, so that they are not
- * checked.
+ * Removes the elements of a list that is too long, so that they are not checked. The list keeps its length, so that it
+ * is refused.
  */
-export function countedFirst(value: unknown, max: number): unknown {
+export function emptiedIfTooLong(value: unknown, max: number): unknown {
   return Array.isArray(value) && value.length > max ? new Array<unknown>(value.length) : value;
 }
 
@@ -94,8 +94,8 @@ export function flat(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
 }
 
-/** A map with the user's own keys: it is not changed. */
-export function AsItCame(): PropertyDecorator {
+/** A map with the user's own keys. Its keys and values are not changed. */
+export function KeepUnchanged(): PropertyDecorator {
   return all(
     // A type that class-transformer does not look into, because it throws on keys such as `constructor`.
     Type(() => Boolean),
@@ -206,6 +206,7 @@ function languageFault(value: unknown): string | undefined {
 /** Language, and optionally script, region and variants (RFC 5646, section 2.1, without extensions). */
 const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z\d]{4,8}){0,2}$/;
 
+/** Returns the fault of an address that must be an http or https URL. */
 export function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;

@@ -25,7 +25,7 @@ it.each([
   '',
   null,
   undefined,
-])('%s is not a private address', (url) => {
+])('%s is not refused', (url) => {
   expect(isRefused(url)).toBe(false);
 });
 

@@ -7,7 +7,7 @@ import { isolateStores, until, type IsolatedStores } from '#testing';
 import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
-import { readJsonAlone } from '../http/request-parsing.js';
+import { acceptOnlyJson } from '../http/request-parsing.js';
 import { Idempotency } from './idempotency.js';
 
 const HOUR_MS = 3_600_000;
@@ -62,7 +62,7 @@ function gateway(on: Database = database) {
     });
     done();
   });
-  readJsonAlone(app);
+  acceptOnlyJson(app);
   idempotency.guard(app);
   app.setErrorHandler((error, _, reply) =>
     filter.catch(error, { switchToHttp: () => ({ getResponse: () => reply }) } as never),

@@ -42,8 +42,9 @@ interface Running {
 }
 
 /**
- * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first request runs, and the others get its
- * response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one effect.
+ * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests
+ * get its response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one
+ * effect.
  */
 @Injectable()
 export class Idempotency {
@@ -92,7 +93,7 @@ export class Idempotency {
         this.running.set(request, {
           request: keyed,
           repeats: claim.repeats,
-          renewal: this.renewing(keyed),
+          renewal: this.startRenewal(keyed),
         });
         return;
       case 'replay':
@@ -100,7 +101,7 @@ export class Idempotency {
         if (claim.outcome.body === '') return reply.send();
         return reply
           .type('application/json; charset=utf-8')
-          .send(isSecret(request) ? this.opened(claim.outcome.body) : claim.outcome.body);
+          .send(isSecret(request) ? this.decrypted(claim.outcome.body) : claim.outcome.body);
       case 'in-progress':
         reply.header('retry-after', '1');
         throw Refusal.conflict(
@@ -126,8 +127,8 @@ export class Idempotency {
     this.running.delete(request);
     clearInterval(running.renewal);
     try {
-      // An earlier attempt may have had its effect. If the record were deleted, the next attempt would have it a second
-      // time.
+      // An earlier attempt may have had its effect. If the record were deleted, the next attempt would repeat the
+      // effect.
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);
       else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
@@ -143,7 +144,7 @@ export class Idempotency {
   }
 
   /** @throws Refusal `conflict` if MASTER_KEY no longer contains the key that encrypted the answer */
-  private opened(body: string): string {
+  private decrypted(body: string): string {
     try {
       return this.box.open(Buffer.from(body, 'base64'));
     } catch {
@@ -151,7 +152,7 @@ export class Idempotency {
     }
   }
 
-  private renewing(request: KeyedRequest): NodeJS.Timeout {
+  private startRenewal(request: KeyedRequest): NodeJS.Timeout {
     const end = Date.now() + MAX_PROCESSING_MS;
     const renewal = setInterval(() => {
       if (Date.now() > end) return clearInterval(renewal);

@@ -88,7 +88,7 @@ const run = tool({
   role: 'editor',
   async run(context, { explore_id: known, wait_seconds = 10, page_size = 10, cursor: from, ...asked }) {
     const { caller, routes } = context;
-    const id = known ?? (await started(context, asked));
+    const id = known ?? (await startExplore(context, asked));
     const explore = await outcome(context, id, wait_seconds);
     const page = await routes.exploreItems.items(
       caller,
@@ -131,9 +131,10 @@ const credits = tool({
   },
 });
 
+/** The tools of Explore and of the credits. */
 export const exploreTools: readonly McpTool[] = [estimate, run, credits];
 
-async function started(
+async function startExplore(
   { caller, routes, spending }: ToolContext,
   {
     estimate_token: token,

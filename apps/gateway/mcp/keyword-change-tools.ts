@@ -89,10 +89,10 @@ const create = tool({
     const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
     const { monthlyCredits, firstScanCredits, startCredits } = priced;
     const credits = isRepeated ? 0 : monthlyCredits / DAYS_PER_MONTH + startCredits;
-    const made = await spending.spendOnce(by, credits, commandId, () =>
+    const created = await spending.spendOnce(by, credits, commandId, () =>
       keywordOf(routes.keywordCreate.createKeyword(caller, commandId, keyword, token)),
     );
-    return { keyword: made, monthly_credits: monthlyCredits, first_scan_credits: firstScanCredits };
+    return { keyword: created, monthly_credits: monthlyCredits, first_scan_credits: firstScanCredits };
   },
 });
 
@@ -210,6 +210,7 @@ const backtest = tool({
   },
 });
 
+/** The tools that estimate and change keywords. */
 export const keywordChangeTools: readonly McpTool[] = [
   estimate,
   create,
@@ -229,7 +230,7 @@ type Estimate = {
 
 const FREE: Estimate = { monthlyCredits: 0, firstScanCredits: 0, startCredits: 0, bySearch: [] };
 
-type Estimated =
+type EstimateAnswer =
   | { valid: false; refusal: { status: number; code: string; message: string; details?: readonly Fault[] } }
   | {
       valid: true;
@@ -242,15 +243,19 @@ async function estimateOf(
   { caller, routes }: Pick<ToolContext, 'caller' | 'routes'>,
   keyword: object,
   changed?: string,
-): Promise<Estimated> {
-  return (await routes.keywordCreate.estimateKeyword(caller, { keyword: changed }, keyword)) as Estimated;
+): Promise<EstimateAnswer> {
+  return (await routes.keywordCreate.estimateKeyword(
+    caller,
+    { keyword: changed },
+    keyword,
+  )) as EstimateAnswer;
 }
 
 /**
  * Without an estimate the amount to reserve is unknown, so the write is not tried.
  * @throws Refusal of the estimate; the write would be refused in the same way
  */
-function estimateIn(found: Estimated): Estimate {
+function estimateIn(found: EstimateAnswer): Estimate {
   if (found.valid) return withStartCredits(found.estimate);
   const { status, code, message, details } = found.refusal;
   throw new Refusal(refusalKindOf(status), code, message, details);

@@ -4,6 +4,7 @@ import { READS, tool, type McpTool } from './tool.js';
 import { cursor, instant, plainTexts, withoutAbsent } from './mention-tools.js';
 import { NOTICE } from './untrusted.js';
 
+/** The parameter for the id of a keyword. */
 export const keywordId = z.string().describe('Id of the keyword');
 
 const listed = z.object({
@@ -107,6 +108,7 @@ const coverage = tool({
   },
 });
 
+/** The tools that read keywords. */
 export const keywordTools: readonly McpTool[] = [list, read, activity, coverage];
 
 type ListedKeyword = {
@@ -116,6 +118,7 @@ type ListedKeyword = {
   monthlyCredits: number;
 };
 
+/** A keyword in the form of the list of keywords. */
 export function listedKeyword(keyword: ListedKeyword): z.input<typeof listed> {
   const { name, sources } = keyword as ListedKeyword & {
     name?: string;

@@ -11,7 +11,7 @@ const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 const KEPT_DAYS = 7;
 
 /** A call that changes something. Repetitions with the same id count once. */
-interface Counted {
+interface CountedCommand {
   day: string;
   credits: number;
   /** Number of calls that are running. */
@@ -75,7 +75,7 @@ export class McpSpending {
   ): Promise<T> {
     const max = Math.ceil(credits);
     if (max <= 0) return work();
-    // The row does not contain the id of the created object, because a purge would then have to delete it here too.
+    // The row does not contain the id of the created object, because a purge would then have to delete the row too.
     const id = derivedId('mcp spending', commandId);
     await this.begin(key, max, id);
     let isRefused = false;
@@ -98,7 +98,7 @@ export class McpSpending {
       await tx.query(`DELETE FROM mcp_commands WHERE key_id = $1 AND day < ${TODAY} - ${KEPT_DAYS}`, [
         key.id,
       ]);
-      const [known]: Counted[] = await tx.query(
+      const [known]: CountedCommand[] = await tx.query(
         `INSERT INTO mcp_commands AS known (command_id, key_id, day, credits, calls, has_effect)
          VALUES ($1, $2, ${TODAY}, $3, 1, false)
          ON CONFLICT (command_id) DO UPDATE SET calls = known.calls + 1
@@ -113,7 +113,7 @@ export class McpSpending {
   /** The credits are released when the last call was refused and no call had an effect. */
   private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
-      const [[ended]]: [Counted[], number] = await tx.query(
+      const [[ended]]: [CountedCommand[], number] = await tx.query(
         `UPDATE mcp_commands SET calls = calls - 1, has_effect = has_effect OR NOT $2 WHERE command_id = $1
          RETURNING day::text AS day, credits, calls, has_effect`,
         [id, isRefused],
@@ -137,8 +137,8 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    // This statement uses the same connection. If callers that use all connections waited for another one, they would
-    // block each other.
+    // This statement uses the same connection. If callers held all connections and each waited for a second connection,
+    // they would block each other.
     const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(

@@ -46,7 +46,7 @@ export class McpController {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
-      const answer = await transport.handleRequest(asked(request), { parsedBody: body });
+      const answer = await transport.handleRequest(transportRequest(request), { parsedBody: body });
       for (const [name, value] of answer.headers) void reply.header(name, value);
       void reply.status(answer.status).send(await answer.text());
     } finally {
@@ -68,7 +68,7 @@ export class McpController {
 }
 
 /** The request without its body, which is already parsed. */
-function asked({ headers }: FastifyRequest): Request {
+function transportRequest({ headers }: FastifyRequest): Request {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
   const kept = names.flatMap((name): [string, string][] => {
     const value = headers[name];
@@ -80,9 +80,9 @@ function asked({ headers }: FastifyRequest): Request {
 /** Refusals of the gateway itself (key, quota, size) under `/mcp` have the form of JSON-RPC. */
 export function answerInJsonRpc(fastify: FastifyInstance): void {
   fastify.addHook('preSerialization', (request, reply, payload, done) => {
-    const isOurs = request.url.split('?', 1)[0] === PATH && reply.statusCode >= 400;
+    const isMcpRefusal = request.url.split('?', 1)[0] === PATH && reply.statusCode >= 400;
     const refusal = payload as Partial<ErrorAnswer['body']> | null;
-    if (!isOurs || typeof refusal?.error !== 'string') return done(null, payload);
+    if (!isMcpRefusal || typeof refusal?.error !== 'string') return done(null, payload);
     const code = reply.statusCode === 400 ? JSON_RPC_INVALID_REQUEST : JSON_RPC_SERVER_ERROR;
     const error = { code, message: refusal.error, data: { code: refusal.code } };
     done(null, { jsonrpc: '2.0', error, id: null });

@@ -6,10 +6,12 @@ import { mentionForAgent, NOTICE, plain, shortMention } from './untrusted.js';
 
 const QUESTION_CREDITS = 2;
 
+/** The parameter that continues a list. */
 export const cursor = z
   .string()
   .optional()
   .describe('next_cursor of the previous page; keep all other parameters the same');
+/** An optional parameter for a time. */
 export const instant = (what: string) => z.string().optional().describe(`${what}, ISO 8601`);
 
 const search = tool({
@@ -112,9 +114,10 @@ const explain = tool({
   },
 });
 
+/** The tools that read mentions. */
 export const mentionTools: readonly McpTool[] = [search, read, explain];
 
-/** The object without keys that have no value. */
+/** Returns the object without the keys whose value is undefined. */
 export function withoutAbsent<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;

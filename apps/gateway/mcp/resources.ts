@@ -5,6 +5,7 @@ import { mentionForAgent, NOTICE } from './untrusted.js';
 
 const JSON_TYPE = 'application/json';
 
+/** The resources with a fixed address. */
 export const RESOURCES = [
   {
     uri: 'earshot://keywords',
@@ -29,6 +30,7 @@ export const RESOURCES = [
   },
 ] as const;
 
+/** The resources whose address contains an id. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: 'earshot://keywords/{id}',
@@ -48,7 +50,7 @@ export const RESOURCE_TEMPLATES = [
 
 const MENTION_CHARACTERS = 4000;
 
-/** @throws Refusal `not-found` */
+/** Reads the resource at an address, as JSON. @throws Refusal `not-found` */
 export async function readResource(context: ToolContext, uri: string) {
   const content = await contentOf(context, uri);
   return { uri, mimeType: JSON_TYPE, text: JSON.stringify(content) };

@@ -4,14 +4,14 @@ import type { Caller, CallingKey } from '../auth/api-keys.js';
 import type { McpRoutes } from './mcp-routes.js';
 import type { McpSpending } from './mcp-spending.js';
 
-/** The context of a tool: the use cases of the HTTP routes, with the rights of one caller. */
+/** The context of a tool: the caller, and the HTTP routes that the tool can call. */
 export interface ToolContext {
   caller: Caller & { by: CallingKey };
   routes: McpRoutes;
   spending: McpSpending;
 }
 
-/** The effect of a tool on the account. Clients show it before they ask the user. */
+/** The effect of a tool on the account. Clients show the effect when they ask the user for permission. */
 export interface ToolEffects {
   readOnlyHint: boolean;
   destructiveHint: boolean;
@@ -19,12 +19,14 @@ export interface ToolEffects {
   openWorldHint: boolean;
 }
 
+/** The effects of a tool that only reads. */
 export const READS: ToolEffects = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 };
+/** The effects of a tool that changes something and deletes nothing. */
 export const CHANGES: ToolEffects = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -36,12 +38,12 @@ export const CHANGES: ToolEffects = {
 interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   name: string;
   title: string;
-  /** For the model: what it does, and what it costs. */
+  /** For the model: what the tool does, and what a call costs. */
   description: string;
   input: I;
   output: O;
   effects: ToolEffects;
-  /** The scope that the key must have. */
+  /** The role whose rights the key must have. */
   role: MemberRole;
   run(context: ToolContext, input: z.output<I>): Promise<z.input<O>>;
 }

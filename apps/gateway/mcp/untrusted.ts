@@ -13,7 +13,7 @@ const EXCERPT_CHARACTERS = 500;
  */
 const INVISIBLE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu;
 
-/** A text of a stranger without invisible characters, cut to a length. */
+/** Returns a text of a stranger without invisible characters, cut to `max` characters. */
 export function plain(text: string | null, max = EXCERPT_CHARACTERS): string | null {
   if (text === null) return null;
   const visible = text.replace(INVISIBLE, '');
@@ -23,6 +23,7 @@ export function plain(text: string | null, max = EXCERPT_CHARACTERS): string | n
 
 type Mention = ReturnType<typeof mentionView>;
 
+/** The schema of a mention in the answers of tools. */
 export const shortMention = z.object({
   id: z.string(),
   keyword_id: z.string().nullable(),

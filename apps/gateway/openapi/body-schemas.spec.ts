@@ -35,7 +35,7 @@ const validators = new Map(
   BODY_NAMES.map((name) => [name, ajv.compile({ $ref: `openapi#/components/schemas/${name}` })]),
 );
 
-function described(name: string, body: unknown): boolean {
+function acceptedBySchema(name: string, body: unknown): boolean {
   return validators.get(name)?.(body) === true;
 }
 
@@ -105,15 +105,15 @@ const anyJson = fc.oneof(
   fc.constantFrom<Json>([null], [[]], [1], { unknown: 1 }, [{ unknown: 1 }], ['x', 'x', 'x']),
   fc.jsonValue().map((value) => value as Json),
 );
-/** For a list, a list of this many copies of its elements. */
-const aLength = fc.constantFrom(...LENGTHS.filter((length) => length < 600));
+/** The length of the new list if a list is replaced by copies of its elements. */
+const newLength = fc.constantFrom(...LENGTHS.filter((length) => length < 600));
 
 const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
   const full = FULL[name] as Json;
   const change = fc.tuple(
     fc.constantFrom(...pathsOf(full).filter(({ length }) => length > 0)),
     anyJson,
-    aLength,
+    newLength,
   );
   return fc.array(change, { minLength: 1, maxLength: 2 }).map((changes) => {
     const body = changes.reduce((at, [path, value, length]) => {
@@ -123,7 +123,7 @@ const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
         const list = isList ? Array.from({ length }, (_, n) => structuredClone(old[n % old.length])) : value;
         return changed(at, path, list as Json);
       } catch {
-        // The first change has removed the place of the second.
+        // The first change has removed the path of the second change.
         return at;
       }
     }, full);
@@ -134,28 +134,28 @@ const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
 describe('the schema of a request body', () => {
   it.each(ROOTS)('and the rules of its class both accept a body with every key: %s', (name, dto) => {
     expect(faultsOf(dto, FULL[name])).toEqual([]);
-    expect(described(name, FULL[name])).toBe(true);
+    expect(acceptedBySchema(name, FULL[name])).toBe(true);
     const { properties } = document.components.schemas[name] as { properties: object };
     expect(Object.keys(FULL[name] as object).sort()).toEqual(Object.keys(properties).sort());
   });
 
   it('accepts each body that the rules accept, and refuses each body that they refuse for a reason a schema can express', () => {
-    let taken = 0;
+    let accepted = 0;
     let refused = 0;
     fc.assert(
       fc.property(bodies, ({ name, dto, body }) => {
         const faults = faultsOf(dto, body);
         if (faults.length === 0) {
-          taken += 1;
-          expect([body, described(name, body)]).toEqual([body, true]);
+          accepted += 1;
+          expect([body, acceptedBySchema(name, body)]).toEqual([body, true]);
         } else if (faults.some(({ path }) => !BEYOND_SCHEMA.test(path))) {
           refused += 1;
-          expect([faults, described(name, body)]).toEqual([faults, false]);
+          expect([faults, acceptedBySchema(name, body)]).toEqual([faults, false]);
         }
       }),
       { numRuns: 700 },
     );
-    expect(taken).toBeGreaterThan(10);
+    expect(accepted).toBeGreaterThan(10);
     expect(refused).toBeGreaterThan(150);
   });
 

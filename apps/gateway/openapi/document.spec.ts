@@ -96,9 +96,9 @@ describe('the description of a body', () => {
     return validate(body) ? [] : validate.errors;
   }
 
-  const taking = operations.filter(({ requestBody }) => requestBody);
+  const withBody = operations.filter(({ requestBody }) => requestBody);
 
-  it.each(taking.map(({ method, path, requestBody }) => [method, path, requestBody] as const))(
+  it.each(withBody.map(({ method, path, requestBody }) => [method, path, requestBody] as const))(
     'has a valid example: %s %s',
     (method, path, requestBody) => {
       const { example } = requestBody?.content['application/json'] ?? {};

@@ -109,15 +109,15 @@ export function nearestPath(path: string): string | undefined {
     .replace(/\/+$/, '')
     .replace(/^\/(?!v1(\/|$))/, '/v1/')
     .split('/');
-  let nearest: { template: string; slips: number } | undefined;
+  let nearest: { template: string; errors: number } | undefined;
   for (const template of new Set(ROUTES.map((route) => route.path))) {
     const parts = template.split('/');
     if (parts.length !== given.length) continue;
-    const slips = parts.reduce(
+    const errors = parts.reduce(
       (sum, part, index) => sum + (part.startsWith('{') ? 0 : distance(part, given[index] ?? '')),
       0,
     );
-    if (slips <= MAX_TYPING_ERRORS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
+    if (errors <= MAX_TYPING_ERRORS && errors < (nearest?.errors ?? Infinity)) nearest = { template, errors };
   }
   return nearest?.template;
 }
@@ -176,9 +176,9 @@ function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string,
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
     const { body } = route;
-    const isCamelAlone = route.path.startsWith('/v1/queries');
+    const isCamelCaseOnly = route.path.startsWith('/v1/queries');
     path[route.method] = operationOf(
-      body === undefined || isCamelAlone ? route : { ...route, body: snakeCase.both(body) },
+      body === undefined || isCamelCaseOnly ? route : { ...route, body: snakeCase.both(body) },
       exampleOf,
     );
   }

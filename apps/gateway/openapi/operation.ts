@@ -1,6 +1,7 @@
 import { ERRORS } from './errors.js';
 import type { Schema } from './schema.js';
 
+/** The HTTP method of a route. */
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** The short description of one route, from which `operationOf` builds the OpenAPI operation. */
@@ -31,7 +32,7 @@ export interface Route {
   /** The route needs no key and has no quota. */
   open?: boolean;
   /** The route needs a session; it does not accept an API key. */
-  isForPeople?: boolean;
+  needsSession?: boolean;
 }
 
 /** Headers of every response under `/v1`, except responses to unknown callers. */
@@ -44,6 +45,7 @@ const ANSWER_HEADERS = [
   'RateLimit-Reset',
 ];
 
+/** References to `components.headers`. */
 export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
@@ -73,7 +75,7 @@ export function operationOf(route: Route, exampleOf: (schema: Schema) => unknown
             content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } },
           },
         }),
-    ...(route.open ? { security: [] } : route.isForPeople ? { security: [{ session: [] }] } : {}),
+    ...(route.open ? { security: [] } : route.needsSession ? { security: [{ session: [] }] } : {}),
     responses: {
       [status]: {
         description: status === 204 ? 'Done; no content' : 'Success',
@@ -108,7 +110,7 @@ function successHeaders(route: Route): string[] {
   return isKeyed(route) ? [...ANSWER_HEADERS, 'Idempotency-Replayed'] : ANSWER_HEADERS;
 }
 
-/** Whether an `Idempotency-Key` makes the route safe to repeat. Bodies with passwords are not remembered. */
+/** Returns whether the route accepts an `Idempotency-Key`. Routes under `/v1/auth/`, which get passwords, do not. */
 function isKeyed({ method, path }: Route): boolean {
   return method === 'post' && !path.startsWith('/v1/auth/');
 }

@@ -38,6 +38,7 @@ export function paging(max = 200, fallback = 50): Schema[] {
   ];
 }
 
+/** The parameter `since`. @param fallback the default, as text for people */
 export function since(fallback: string): Schema {
   return inQuery('since', `Beginning of the window. Default: ${fallback}`, INSTANT_SENT);
 }

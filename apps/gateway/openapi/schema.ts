@@ -15,15 +15,17 @@ export const NULL: Schema = { type: 'null' };
 /** An object with the user's own keys. */
 export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
 
-/** A text with this number of characters. */
+/** A text with `minLength` to `maxLength` characters. */
 export function textOf(minLength: number, maxLength: number): Schema {
   return { type: 'string', minLength, maxLength };
 }
 
+/** A text that is one of these values. */
 export function oneOf(values: readonly string[]): Schema {
   return { type: 'string', enum: values };
 }
 
+/** A list with `minItems` to `maxItems` elements. */
 export function listOf(items: Schema, minItems?: number, maxItems?: number): Schema {
   return {
     type: 'array',
@@ -38,6 +40,7 @@ export function mapOf(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
 
+/** The schema, or null. */
 export function nullable(schema: Schema): Schema {
   return { anyOf: [schema, NULL] };
 }

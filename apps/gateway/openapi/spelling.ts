@@ -16,26 +16,26 @@ export class SnakeCase {
 
   /** A schema that accepts both spellings. */
   both(schema: Schema): Schema {
-    const snake = this.turned(schema) as Schema;
+    const snake = this.converted(schema) as Schema;
     if (JSON.stringify(snake) === JSON.stringify(schema)) return schema;
     return { anyOf: [...alternativesOf(schema), ...alternativesOf(snake)] };
   }
 
-  private turned(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((item) => this.turned(item));
+  private converted(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.converted(item));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, this.turnedPart(key, inner)]),
+      Object.entries(value).map(([key, inner]) => [key, this.convertedPart(key, inner)]),
     );
   }
 
-  private turnedPart(key: string, value: unknown): unknown {
+  private convertedPart(key: string, value: unknown): unknown {
     switch (key) {
       case '$ref':
         return ref(this.nameOf(String(value).slice(REF.length))).$ref;
       case 'properties':
         return Object.fromEntries(
-          Object.entries(value as object).map(([name, schema]) => [snake(name), this.turned(schema)]),
+          Object.entries(value as object).map(([name, schema]) => [snake(name), this.converted(schema)]),
         );
       case 'required':
         return (value as string[]).map(snake);
@@ -44,7 +44,7 @@ export class SnakeCase {
       case 'examples':
         return value;
       default:
-        return this.turned(value);
+        return this.converted(value);
     }
   }
 
@@ -52,11 +52,11 @@ export class SnakeCase {
     const found = this.names.get(name);
     if (found !== undefined) return found;
     const schema = this.known[name];
-    const turned = this.turned(schema) as Schema;
-    const isSame = JSON.stringify(turned) === JSON.stringify(schema);
+    const converted = this.converted(schema) as Schema;
+    const isSame = JSON.stringify(converted) === JSON.stringify(schema);
     const own = isSame ? name : `${name}InSnakeCase`;
     this.names.set(name, own);
-    if (!isSame) this.schemas[own] = turned;
+    if (!isSame) this.schemas[own] = converted;
     return own;
   }
 }

@@ -15,15 +15,18 @@ const IDLE_MS = 200;
 const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
 const MAX_IDLE_MS = 2000;
-/** A lease is at most this part of the remaining requests, so that no gateway keeps the last requests of a minute unused. */
+/**
+ * A lease is at most the remaining requests divided by this number, so that no gateway keeps the last requests of a
+ * minute unused.
+ */
 const PART_OF_REST = 8;
-/** A lease is also at most this part of the limit, because its requests are lost when the gateway dies. */
+/** A lease is also at most the limit divided by this number, because its requests are lost when the gateway dies. */
 const PART_OF_LIMIT = 200;
 
 /** The quota of an account's minute as one gateway knows it, and the requests that this gateway has leased. */
 export class AccountWindow {
   /** Leased requests that are not used yet. */
-  held = 0;
+  leased = 0;
   /** Number of requests that wait for a lease. */
   waiting = 0;
   /** The running statement, for which all waiting requests wait. */
@@ -32,7 +35,8 @@ export class AccountWindow {
   isRefilling = false;
   /** Requests are admitted without a count until this time in ms, because the table is unavailable. */
   openUntil = 0;
-  takenAt = 0;
+  /** Time of the last request, in ms. */
+  lastRequestAt = 0;
   private used = 0;
   private usedUpAt: number | undefined;
 
@@ -48,23 +52,23 @@ export class AccountWindow {
 
   /** Remaining requests, as far as this gateway knows. */
   get remaining(): number {
-    return Math.max(0, this.limit - this.used + this.held);
+    return Math.max(0, this.limit - this.used + this.leased);
   }
 
   /** Size of the next lease, unless more requests wait for it. */
-  get chunk(): number {
+  get leaseSize(): number {
     const rest = Math.max(0, this.limit - this.used);
     return Math.max(1, Math.floor(Math.min(this.limit / PART_OF_LIMIT, rest / PART_OF_REST)));
   }
 
   /** Returns whether to request the next lease before this one is used up. */
   get wantsMore(): boolean {
-    const chunk = this.chunk;
-    return this.held <= chunk / 2 && this.limit - this.used > PART_OF_REST * chunk;
+    const leaseSize = this.leaseSize;
+    return this.leased <= leaseSize / 2 && this.limit - this.used > PART_OF_REST * leaseSize;
   }
 
   /** Sets the limit, because the plan can change within the minute. */
-  underLimit(limit: number): this {
+  withLimit(limit: number): this {
     this.limit = limit;
     return this;
   }
@@ -74,22 +78,24 @@ export class AccountWindow {
     return this.usedUpAt !== undefined && now - this.usedUpAt < USED_UP_MS;
   }
 
+  /** Adds a lease that the table has granted. */
   receive(granted: number, used: number, wanted: number, now: number): void {
-    this.held += granted;
+    this.leased += granted;
     this.used = used;
     this.usedUpAt = granted < wanted ? now : undefined;
   }
 
+  /** Returns whether this gateway has not used its leased requests for so long that it must return them. */
   isIdle(now: number): boolean {
     const pace = (IDLE_REQUESTS * WINDOW_MS) / this.limit;
-    return this.held > 0 && now - this.takenAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));
+    return this.leased > 0 && now - this.lastRequestAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));
   }
 
   /** Gives up all leased requests. @returns their number */
   returnAll(): number {
-    const { held } = this;
-    this.held = 0;
-    this.used -= held;
-    return held;
+    const { leased } = this;
+    this.leased = 0;
+    this.used -= leased;
+    return leased;
   }
 }

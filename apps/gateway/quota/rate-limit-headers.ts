@@ -1,4 +1,4 @@
-import type { Verdict } from './request-quota.js';
+import type { QuotaResult } from './request-quota.js';
 
 const WINDOW_SECONDS = 60;
 
@@ -6,7 +6,7 @@ const WINDOW_SECONDS = 60;
  * The quota headers of a response: in the form of the IETF draft
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), and in the older form.
  */
-export function rateLimitHeaders({ limit, remaining, resetSeconds }: Verdict): Record<string, string> {
+export function rateLimitHeaders({ limit, remaining, resetSeconds }: QuotaResult): Record<string, string> {
   return {
     'ratelimit-policy': `"default";q=${limit};w=${WINDOW_SECONDS}`,
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,

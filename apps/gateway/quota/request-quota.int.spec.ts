@@ -3,7 +3,7 @@ import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { RequestQuota, type Verdict } from './request-quota.js';
+import { RequestQuota, type QuotaResult } from './request-quota.js';
 
 const log = createLogger('spec', 'silent');
 let stores: IsolatedStores;
@@ -43,7 +43,7 @@ function times<T>(count: number, ask: (n: number) => T): Promise<Awaited<T>[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
 }
 
-const admitted = (verdicts: readonly Verdict[]) => verdicts.filter((verdict) => verdict.admitted).length;
+const admitted = (results: readonly QuotaResult[]) => results.filter((result) => result.admitted).length;
 
 async function usedOf(accountId: string): Promise<number | undefined> {
   const rows: { used: number }[] = await database.query(
@@ -65,9 +65,9 @@ describe('the requests of a minute', () => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];
       const accountId = newId();
-      const verdicts = await times(requests, (n) => (n % 2 ? one : other).take(accountId, limit));
-      expect(admitted(verdicts)).toBeLessThanOrEqual(limit);
-      expect(admitted(verdicts)).toBeGreaterThanOrEqual(Math.ceil(limit * 0.99));
+      const results = await times(requests, (n) => (n % 2 ? one : other).take(accountId, limit));
+      expect(admitted(results)).toBeLessThanOrEqual(limit);
+      expect(admitted(results)).toBeGreaterThanOrEqual(Math.ceil(limit * 0.99));
       expect(await usedOf(accountId)).toBeLessThanOrEqual(limit);
     },
   );
@@ -130,8 +130,8 @@ describe('the requests of a minute', () => {
     const quota = gateway(clock);
     const [flood, other] = [newId(), newId()];
     const floods = times(2000, () => quota.take(flood, 60));
-    const verdicts = await times(60, () => quota.take(other, 60));
-    expect(admitted(verdicts)).toBe(60);
+    const results = await times(60, () => quota.take(other, 60));
+    expect(admitted(results)).toBe(60);
     expect(admitted(await floods)).toBe(60);
   });
 });
@@ -202,11 +202,11 @@ describe('while the table is unavailable', () => {
   it('requests are counted again as soon as the table answers', async () => {
     const clock = stoppedClock();
     let isBroken = true;
-    const mended = {
+    const recovering = {
       query: (sql: string, parameters: unknown[]) =>
         isBroken ? Promise.reject(new Error('connect ECONNREFUSED')) : database.query(sql, parameters),
     } as unknown as Database;
-    const quota = gateway(clock, mended);
+    const quota = gateway(clock, recovering);
     const accountId = newId();
     expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(100);
     isBroken = false;

@@ -10,7 +10,7 @@ import { QuotaLeases } from './quota-leases.js';
 export const QUOTA_CLOCK = Symbol('quota clock');
 
 /** Whether a request is admitted, and the state of the quota. */
-export interface Verdict {
+export interface QuotaResult {
   admitted: boolean;
   /** Requests per minute. */
   limit: number;
@@ -41,7 +41,7 @@ export class RequestQuota implements Loop {
     run: () => this.giveBackIdle(),
     failed: (error) => this.log.warn({ err: error }, 'idle leases of requests could not be returned'),
   });
-  private isOut = false;
+  private isUnavailable = false;
 
   constructor(
     @Inject(DATABASE) database: Database,
@@ -64,25 +64,25 @@ export class RequestQuota implements Loop {
   }
 
   /** Uses one request of the account's minute. Returns immediately, unless it must wait for a lease. */
-  take(accountId: string, limit: number): Verdict | Promise<Verdict> {
+  take(accountId: string, limit: number): QuotaResult | Promise<QuotaResult> {
     const now = this.now();
     const window = this.windowOf(accountId, limit, now);
-    window.takenAt = now;
-    if (window.held > 0) {
-      window.held -= 1;
+    window.lastRequestAt = now;
+    if (window.leased > 0) {
+      window.leased -= 1;
       if (window.wantsMore && !window.isUsedUp(now)) this.refill(accountId, limit, window);
-      return verdict(true, limit, window, now);
+      return resultOf(true, limit, window, now);
     }
-    if (window.openUntil > now) return verdict(true, limit, window, now);
-    if (!window.fetching && window.isUsedUp(now)) return verdict(false, limit, window, now);
+    if (window.openUntil > now) return resultOf(true, limit, window, now);
+    if (!window.fetching && window.isUsedUp(now)) return resultOf(false, limit, window, now);
     return this.wait(accountId, limit, window);
   }
 
   /**
-   * Waiting requests share one statement. A request that gets no lease from it waits for the next statement, until the
-   * minute is used up.
+   * Waiting requests share one statement. A request that gets no lease from this statement waits for the next
+   * statement, until the minute is used up.
    */
-  private async wait(accountId: string, limit: number, window: AccountWindow): Promise<Verdict> {
+  private async wait(accountId: string, limit: number, window: AccountWindow): Promise<QuotaResult> {
     window.waiting += 1;
     try {
       await (window.fetching ?? this.fetch(accountId, limit, window));
@@ -114,11 +114,11 @@ export class RequestQuota implements Loop {
   }
 
   private async lease(accountId: string, limit: number, window: AccountWindow): Promise<void> {
-    const wanted = Math.max(window.chunk, window.waiting);
+    const wanted = Math.max(window.leaseSize, window.waiting);
     const leased = this.leases.take(accountId, window.start, wanted, limit).then((lease) => {
       const owner = this.ownerOf(accountId, limit, lease.windowStart, window);
       owner.receive(lease.granted, lease.used, wanted, this.now());
-      this.isOut = false;
+      this.isUnavailable = false;
     });
     try {
       if (await within(LEASE_TIMEOUT_MS, leased)) return;
@@ -141,14 +141,14 @@ export class RequestQuota implements Loop {
   private admitAll(window: AccountWindow, error: unknown): void {
     window.openUntil = this.now() + OUTAGE_MS;
     metrics.quotaOutages.add(1);
-    if (!this.isOut)
+    if (!this.isUnavailable)
       this.log.error({ err: error }, 'request quotas cannot be counted; all requests are admitted');
-    this.isOut = true;
+    this.isUnavailable = true;
   }
 
   private windowOf(accountId: string, limit: number, now: number): AccountWindow {
     const known = this.windows.get(accountId);
-    if (known && now < known.end) return known.underLimit(limit);
+    if (known && now < known.end) return known.withLimit(limit);
     const window = new AccountWindow(now - (now % WINDOW_MS), limit);
     this.windows.set(accountId, window);
     return window;
@@ -181,7 +181,7 @@ export class RequestQuota implements Loop {
   }
 }
 
-function verdict(admitted: boolean, limit: number, window: AccountWindow, now: number): Verdict {
+function resultOf(admitted: boolean, limit: number, window: AccountWindow, now: number): QuotaResult {
   return {
     admitted,
     limit,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
-import type { Place } from '../http/newest-first.js';
+import type { ListPosition } from '../http/newest-first.js';
 
 /** An API key, without the key itself. */
 export interface KeyRow {
@@ -51,7 +51,7 @@ export class AccessReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Keys that were not revoked. @param ofMember null: the keys of all members */
-  keys(accountId: string, ofMember: string | null, limit: number, before?: Place): Promise<KeyRow[]> {
+  keys(accountId: string, ofMember: string | null, limit: number, before?: ListPosition): Promise<KeyRow[]> {
     return this.database.query(
       `${KEYS} AND ($3::timestamptz IS NULL OR (k.created_at, k.key_id) < ($3, $4::uuid))
        ORDER BY k.created_at DESC, k.key_id DESC LIMIT $5`,
@@ -69,7 +69,7 @@ export class AccessReads {
     return row;
   }
 
-  members(accountId: string, limit: number, before?: Place): Promise<MemberRow[]> {
+  members(accountId: string, limit: number, before?: ListPosition): Promise<MemberRow[]> {
     return this.database.query(
       `${MEMBERS} AND ($2::timestamptz IS NULL OR (m.joined_at, m.member_id) < ($2, $3::uuid))
        ORDER BY m.joined_at DESC, m.member_id DESC LIMIT $4`,
@@ -85,7 +85,7 @@ export class AccessReads {
     return row;
   }
 
-  invitations(accountId: string, limit: number, before?: Place): Promise<InvitationRow[]> {
+  invitations(accountId: string, limit: number, before?: ListPosition): Promise<InvitationRow[]> {
     return this.database.query(
       `SELECT invitation_id, email, role, invited_by, created_at, expires_at FROM invitations
        WHERE account_id = $1 AND ended_at IS NULL AND expires_at > now()

@@ -6,6 +6,7 @@ import { clickHouseTime } from './time-page.js';
 
 /** The readings that a person can correct. */
 export const CORRECTED_FIELDS = ['sentiment', 'intent', 'relevance'] as const;
+/** One of these readings. */
 export type CorrectedField = (typeof CORRECTED_FIELDS)[number];
 
 /** How often a reader found one value and a person set the same or another value. */
@@ -56,14 +57,14 @@ export class AccuracyReads {
     const { read, corrected, both } = COLUMNS[field];
     const purged = await this.purged.of(accountId);
     // Relevance is always read by the local reader, whose records come first.
-    const made =
+    const readerColumns =
       field === 'relevance'
         ? `'local' AS reader, simpleJSONExtractString(readings, 'model') AS model,
            simpleJSONExtractString(readings, 'version') AS version`
         : 'reader, reader_model AS model, reader_version AS version';
     return selectRows<ReadAndCorrected>(
       this.clickhouse,
-      `SELECT ${made},
+      `SELECT ${readerColumns},
          ${read} AS read, ${corrected} AS corrected, toUInt32(count()) AS count
        FROM mentions FINAL
        WHERE account_id = {accountId: UUID} AND ${both}

@@ -21,7 +21,7 @@ export interface ActivityRecord {
   channelKind?: string;
 }
 
-/** Reads a keyword's activity: checks and webhook attempts, newest first. */
+/** Reads the activity of keywords and watches: checks, attempts to deliver, and events of the keyword itself. */
 @Injectable()
 export class ActivityReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}

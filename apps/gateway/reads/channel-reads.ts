@@ -3,6 +3,7 @@ import type { ChannelKind } from '#contracts';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
+/** The states of a channel. */
 export const CHANNEL_STATES = ['active', 'unverified', 'disabled'] as const;
 
 /** A row of `channels`. */

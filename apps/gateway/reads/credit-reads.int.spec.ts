@@ -39,10 +39,10 @@ interface Plan {
 }
 
 /** The number of rows that a plan's scans have read. */
-function lookedAt(plan: Plan): number {
+function rowsRead(plan: Plan): number {
   const { Plans: inner = [], 'Rows Removed by Filter': removed = 0 } = plan;
   const own = inner.length === 0 ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0;
-  return inner.reduce((sum, one) => sum + lookedAt(one), own);
+  return inner.reduce((sum, one) => sum + rowsRead(one), own);
 }
 
 /** The sequences of the page, and the number of rows that Postgres read for it. */
@@ -54,7 +54,7 @@ async function read(page: Partial<LedgerPage>): Promise<{ seqs: number[]; rows: 
         `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
         values,
       );
-      rows += plans.reduce((sum, { Plan: plan }) => sum + lookedAt(plan), 0);
+      rows += plans.reduce((sum, { Plan: plan }) => sum + rowsRead(plan), 0);
       return database.query(sql, values);
     },
   } as unknown as Database;

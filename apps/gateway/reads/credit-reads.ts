@@ -12,6 +12,7 @@ export interface Usage {
 
 /** The properties by which usage can be grouped. */
 export const USAGE_GROUPS = ['source', 'operation', 'keyword'] as const;
+/** One of these properties. */
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The credits that were charged on one UTC day. */
@@ -30,8 +31,9 @@ export interface LedgerSums {
   sumOfMovements: number;
   /** Balance after the last movement; null without movements. */
   lastBalance: number | null;
-  /** Charges of the present period, from the ledger and from the sums of the usage. */
+  /** Charges of the current period, from the ledger. */
   charged: number;
+  /** The same charges, from the sums of the usage. */
   usage: number;
 }
 
@@ -98,16 +100,19 @@ export class CreditReads {
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
-    // An index orders the movements of one kind or of one source. For several, there is one select for each, and the
-    // results are merged.
-    const narrowed = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
-    const branches = narrowed ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
-    const head = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
+    // An index orders the movements of one kind or of one source. Several kinds or sources need one select for each of
+    // them, and the results are merged.
+    const bySource = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
+    const branches = bySource ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
+    const orderAndLimit = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
     const selects = branches.map(
       (branch) =>
-        `(SELECT * FROM credit_movements WHERE ${['account_id = $1', ...common, branch].join(' AND ')} ${head})`,
+        `(SELECT * FROM credit_movements WHERE ${['account_id = $1', ...common, branch].join(' AND ')} ${orderAndLimit})`,
     );
-    return this.database.query(`SELECT * FROM (${selects.join(' UNION ALL ')}) AS m ${head}`, values);
+    return this.database.query(
+      `SELECT * FROM (${selects.join(' UNION ALL ')}) AS m ${orderAndLimit}`,
+      values,
+    );
   }
 
   /** The charges of each day that has charges, ordered by day. */
@@ -170,12 +175,12 @@ export class CreditReads {
       if (before[0]) conditions.push(`seq > ${parameter(before[0].seq)}`);
     }
     if (until) {
-      const behind: { seq: number }[] = await this.database.query(
+      const after: { seq: number }[] = await this.database.query(
         `SELECT seq FROM credit_movements WHERE account_id = $1 AND at >= $2 ORDER BY at, seq LIMIT 1`,
         [accountId, new Date(until.getTime() + CLOCKS_APART_MS)],
       );
       conditions.push(`at < ${parameter(until)}`);
-      if (behind[0]) conditions.push(`seq < ${parameter(behind[0].seq)}`);
+      if (after[0]) conditions.push(`seq < ${parameter(after[0].seq)}`);
     }
     return conditions;
   }

@@ -54,7 +54,7 @@ export class DeliveryReads {
 
   /**
    * Newest first by the first attempt; one more than `limit`, so that the caller knows whether there is a next page.
-   * Reads only the newest attempts, in the order of the table, and more of them until the page is full.
+   * Reads only the newest attempts, in the order of the table, and then earlier attempts until the page is full.
    */
   async deliveries(
     accountId: string,

@@ -2,11 +2,12 @@ import { NO_ID } from '#clickhouse';
 import { INTENTS, SENTIMENTS, SOURCE_IDS } from '#contracts';
 import type { QueryReader } from '../http/query.js';
 
+/** The labels that a person can set on a mention. */
 export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
 const MAX_QUESTION_LENGTH = 1000;
-/** Maximum number of words and phrases in all `q` together, because each text is searched for each of them. */
+/** Maximum number of words and phrases in all `q` together, because each text is searched for each word and phrase. */
 const MAX_WORDS = 50;
 /** Maximum number of questions in a semantic search. Each question is charged. */
 const MAX_QUESTIONS = 5;
@@ -134,7 +135,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     sql.push('hasAny(rules, {rules: Array(String)})');
     params.rules = filter.rules;
   }
-  // Items of an Explore have no readings, and are not part of the polled stream.
+  // Items of an Explore have no readings, and do not come from a watch.
   if (filter.sentiments.length + filter.intents.length + filter.authors.length > 0) {
     sql.push('explore_id = {noExplore: UUID}');
     params.noExplore = NO_ID;

@@ -18,10 +18,11 @@ export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
 /** The buckets of a series. */
 export const SERIES_BUCKETS = ['hour', 'day'] as const;
+/** The properties by which a series can be grouped. */
 export const SERIES_GROUPS = ['source', 'sentiment', 'intent', 'keyword'] as const;
 
 /** The window, bucket and group of a series. */
-export interface SeriesOf {
+export interface SeriesRequest {
   since: Date;
   /** Exclusive. */
   until: Date;
@@ -29,7 +30,7 @@ export interface SeriesOf {
   group: (typeof SERIES_GROUPS)[number] | undefined;
 }
 
-/** An event whose mention is wanted. */
+/** An event whose mention is requested. */
 export interface LiveEvent {
   eventId: string;
   /** ISO 8601 */
@@ -47,6 +48,7 @@ export interface SeriesRow {
 
 /** Fields whose most frequent values can be requested. */
 export const TOP_FIELDS = ['author', 'community', 'term'] as const;
+/** One of these fields. */
 export type TopField = (typeof TOP_FIELDS)[number];
 
 /** One value of a field in a source. */
@@ -140,7 +142,7 @@ export class MentionReads {
   }
 
   /** Buckets that contain mentions, oldest first. */
-  async series(accountId: string, filter: MentionFilter, series: SeriesOf): Promise<SeriesRow[]> {
+  async series(accountId: string, filter: MentionFilter, series: SeriesRequest): Promise<SeriesRow[]> {
     const { sql, params } = await this.conditions(accountId, filter);
     const { bucket, group, since, until } = series;
     return selectRows<SeriesRow>(

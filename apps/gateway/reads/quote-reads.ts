@@ -9,7 +9,7 @@ export interface ChargedDay {
   /** `2026-03-04` */
   date: string;
   checks: number;
-  /** Credits, including other charges (analysis). */
+  /** Credits of all charges: of the checks, and of the readings of their items. */
   credits: number;
 }
 

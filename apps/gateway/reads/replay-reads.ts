@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
+/** The states of a replay. */
 export const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
 /** The part of a row of `replays` that users see. */

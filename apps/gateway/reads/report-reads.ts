@@ -23,7 +23,7 @@ export interface ReportPosition {
 const KEPT = `SELECT r.* FROM reports r
   WHERE NOT EXISTS (SELECT 1 FROM purged_keywords p WHERE p.keyword_id = r.keyword_id)`;
 
-/** Reads weekly reports. Another account's reports, and those of purged keywords, are not found. */
+/** Reads weekly reports. Another account's reports, and reports of purged keywords, are not found. */
 @Injectable()
 export class ReportReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

@@ -46,7 +46,7 @@ export interface SearchScope {
 }
 
 /** A mention with its score. */
-export interface Found {
+export interface FoundMention {
   row: MentionRow;
   /** 0 to 1 */
   score: number;
@@ -62,9 +62,9 @@ export class SemanticReads {
 
   /**
    * The mentions that are nearest to the question, best first. Purged mentions are never returned.
-   * @param isSeen whether an earlier page has the mention
+   * @param max maximum number of mentions, without the mentions of earlier pages
    * @param seen number of mentions of earlier pages
-   * @param most number of mentions, in addition to those of earlier pages
+   * @param isSeen whether an earlier page has the mention
    */
   async search(
     scope: SearchScope,
@@ -72,7 +72,7 @@ export class SemanticReads {
     max: number,
     seen = 0,
     isSeen: (eventId: string) => boolean = () => false,
-  ): Promise<Found[]> {
+  ): Promise<FoundMention[]> {
     const conditions = await this.conditions(scope, question.model);
     const count = Math.max(MIN_CANDIDATES, 2 * (seen + max));
     const { candidates, weights } = await this.candidates(conditions, question, count);
@@ -80,8 +80,8 @@ export class SemanticReads {
       ranked(question.meanings, weights, found).filter(({ event_id }) => !isSeen(event_id));
     const first = unseen(candidates).slice(0, max + SPARE_ROWS);
     const found = await this.rows(scope, first);
-    const isWhole = candidates.length < count && first.length < max + SPARE_ROWS;
-    if (found.length >= max || isWhole) return found.slice(0, max);
+    const isComplete = candidates.length < count && first.length < max + SPARE_ROWS;
+    if (found.length >= max || isComplete) return found.slice(0, max);
     // Few of the nearest mentions pass the filters, so only mentions that pass are ranked, which is slower.
     const passing = await this.candidates(passingOnly(scope, conditions), question, count);
     return (await this.rows(scope, unseen(passing.candidates).slice(0, max))).slice(0, max);
@@ -101,11 +101,11 @@ export class SemanticReads {
     const rare = [...weights].filter(([, weight]) => weight >= RARE_WEIGHT);
     const byWords = rare.map(([word, weight]) => `${weight.toFixed(4)} * has(words, ${word})`).join(' + ');
     const hasAny = `hasAny(words, [${rare.map(([word]) => word).join(',')}]::Array(UInt32))`;
-    const alike =
+    const byRareWords =
       rare.length === 0
         ? []
         : await this.best({ ...conditions, sql: [...conditions.sql, hasAny] }, byWords, CANDIDATES_BY_WORDS);
-    return { candidates: [...(await near), ...alike], weights };
+    return { candidates: [...(await near), ...byRareWords], weights };
   }
 
   private best({ sql, params }: Conditions, score: string, count: number): Promise<Candidate[]> {
@@ -135,13 +135,13 @@ export class SemanticReads {
    * The whole rows of the mentions that pass the filters, in the given order. The last version of each row is chosen
    * here: for scattered rows FINAL takes a third more processor time.
    */
-  private async rows(scope: SearchScope, mentions: readonly Scored[]): Promise<Found[]> {
+  private async rows(scope: SearchScope, mentions: readonly Scored[]): Promise<FoundMention[]> {
     if (mentions.length === 0) return [];
     const filter = filterOf(scope);
     const versions = await selectRows<MentionRow & { passes: number }>(
       this.clickhouse,
       `SELECT *, toUInt8(${filter.sql.join(' AND ') || '1'}) AS passes FROM mentions
-       WHERE account_id = {accountId: UUID} AND ${theseOf(mentions)} ORDER BY version`,
+       WHERE account_id = {accountId: UUID} AND ${conditionFor(mentions)} ORDER BY version`,
       { accountId: scope.accountId, ...filter.params },
     );
     const last = new Map(versions.map((row) => [row.event_id, row]));
@@ -211,16 +211,16 @@ function passingOnly(scope: SearchScope, { sql, params }: Conditions): Condition
   return { sql: [...sql, passing], params: { ...params, ...filter.params } };
 }
 
-/** The conditions of the filters on `mentions`. The question itself is not one of them. */
+/** The conditions of the filters on `mentions`. The question itself is not a filter. */
 function filterOf({ filter }: SearchScope): Conditions {
   return conditionsOf({ ...filter, texts: [] });
 }
 
 /**
  * The condition for exactly these mentions. Their times and ids are safe in the statement because ClickHouse has just
- * returned them. As parameters, hundreds of them would not fit into the address of a request.
+ * returned them. Hundreds of parameters would not fit into the address of a request.
  */
-function theseOf(mentions: readonly Scored[]): string {
+function conditionFor(mentions: readonly Scored[]): string {
   const quoted = (values: readonly string[]) => [...new Set(values)].map((value) => `'${value}'`).join(',');
   return `occurred_at IN (${quoted(mentions.map((one) => one.occurred_at))})
     AND event_id IN (${quoted(mentions.map((one) => one.event_id))})`;

@@ -58,16 +58,16 @@ export function ranked(
   for (const { vector, words } of meanings) {
     const question = fromBfloat16(vector);
     const shares = new Map(unique.map((one) => [one, shareOf(words, weights, one)]));
-    const scoreOf = (wanted: Float32Array, one: Candidate) =>
-      (1 - PART_OF_WORDS) * nearness(wanted, one.embedding) + PART_OF_WORDS * (shares.get(one) ?? 0) ** 2;
+    const scoreOf = (target: Float32Array, one: Candidate) =>
+      (1 - PART_OF_WORDS) * nearness(target, one.embedding) + PART_OF_WORDS * (shares.get(one) ?? 0) ** 2;
     const first = byScore(unique.map((one) => ({ one, score: scoreOf(question, one) }))).slice(0, FEEDBACK);
-    const wanted = withFeedback(
+    const target = withFeedback(
       question,
       first.map(({ one }) => one.embedding),
     );
     for (const one of unique) {
       const { event_id, occurred_at } = one;
-      const score = scoreOf(wanted, one);
+      const score = scoreOf(target, one);
       if (score > (best.get(event_id)?.score ?? -1)) best.set(event_id, { event_id, occurred_at, score });
     }
   }

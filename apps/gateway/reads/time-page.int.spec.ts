@@ -41,7 +41,7 @@ function rowAt(accountId: string, ms: number): ActivityRow {
 it('pages of any size and order return each row of the window once and in order, even if rows have the same time or were written twice [requests.stable-paging]', async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Few instants, so that some rows share one; each has the number of times that it was written.
+      // Few instants, so that some rows have the same instant. Each row has the number of times that it was written.
       fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 20 })), {
         maxLength: 25,
       }),
@@ -90,7 +90,7 @@ it('pages of any size and order return each row of the window once and in order,
     ),
     {
       numRuns: 60,
-      // The row is written so often that the first query does not find a full page.
+      // Every row is written three times, so that the first query does not find a full page.
       examples: [
         [Array.from({ length: 20 }, (_, ms) => [ms, 3] as [number, number]), 8, 'desc', 0, undefined],
       ],

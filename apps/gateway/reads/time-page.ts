@@ -83,10 +83,10 @@ export function cursorAfter<Row>(
 /** The rows without duplicates, ordered by time and then by id. */
 function inOrder<Row>(list: TimeList<Row>, rows: readonly Row[], order: TimePage['order']): Row[] {
   const sign = order === 'asc' ? 1 : -1;
-  const placeOf = (row: Row) => `${String(row[list.time])} ${list.idOf(row)}`;
-  const byPlace = [...rows].sort((a, b) => (placeOf(a) < placeOf(b) ? -sign : sign));
+  const sortKeyOf = (row: Row) => `${String(row[list.time])} ${list.idOf(row)}`;
+  const sorted = [...rows].sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -sign : sign));
   const known = new Set<string>();
-  return byPlace.filter((row) => !known.has(list.idOf(row)) && known.add(list.idOf(row)));
+  return sorted.filter((row) => !known.has(list.idOf(row)) && known.add(list.idOf(row)));
 }
 
 function windowOf<Row>(

@@ -7,6 +7,7 @@ export interface AccountMail {
   html: string;
 }
 
+/** The mail with a link to reset a password. */
 export function resetMail(url: string): AccountMail {
   return mailOf(
     'Reset your Earshot password',
@@ -15,6 +16,7 @@ export function resetMail(url: string): AccountMail {
   );
 }
 
+/** The mail with a link to sign up. */
 export function signUpMail(url: string): AccountMail {
   return mailOf(
     'Finish your sign-up for Earshot',
@@ -23,6 +25,7 @@ export function signUpMail(url: string): AccountMail {
   );
 }
 
+/** The mail for an address that already belongs to a member. */
 export function takenMail(url: string): AccountMail {
   return mailOf(
     'You have an Earshot account',

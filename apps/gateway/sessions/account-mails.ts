@@ -4,16 +4,16 @@ import { newId, Repeated } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { AccountLetters, type MailKind } from './account-letters.js';
+import { AccountMailWriter, type MailKind } from './account-mail-writer.js';
 
 /** Injection token of the mail client; null without `SMTP_URL`. */
 export const MAIL = Symbol('mail');
 
 const LOOK_EVERY_MS = 1000;
 /** Wait before another attempt, and number of attempts before a mail is given up. */
-const AGAIN_SECONDS = 60;
+const RETRY_SECONDS = 60;
 const MAX_ATTEMPTS = 5;
-const AT_ONCE = 10;
+const BATCH_SIZE = 10;
 const DEADLINE_MS = 14_000;
 
 interface Row {
@@ -24,7 +24,7 @@ interface Row {
 }
 
 /**
- * Mails about passwords and sign-ups. The request only stores the address. Its account is looked up here, so that
+ * Mails about passwords and sign-ups. A request only stores the address. This loop looks up the account later, so that
  * neither the response nor its time shows whether an account exists.
  */
 @Injectable()
@@ -40,7 +40,7 @@ export class AccountMails implements Loop {
     @Inject(DATABASE) private readonly database: Database,
     @Inject(LOG) private readonly log: Logger,
     @Inject(MAIL) private readonly mail: OutboundMail | null,
-    private readonly letters: AccountLetters,
+    private readonly writer: AccountMailWriter,
   ) {}
 
   start(): void {
@@ -63,28 +63,28 @@ export class AccountMails implements Loop {
   /** @returns whether more mails may be due */
   private async sendDue(): Promise<boolean> {
     const [rows]: [Row[], number] = await this.database.query(
-      `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${AGAIN_SECONDS} seconds'
+      `UPDATE account_mails SET attempts = attempts + 1, due_at = now() + interval '${RETRY_SECONDS} seconds'
        WHERE mail_id IN (SELECT mail_id FROM account_mails WHERE due_at <= now()
-         ORDER BY due_at LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+         ORDER BY due_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
        RETURNING mail_id, kind, email, attempts`,
     );
     await Promise.all(rows.map((row) => this.send(row)));
-    return rows.length === AT_ONCE;
+    return rows.length === BATCH_SIZE;
   }
 
   private async send({ mail_id: mailId, kind, email, attempts }: Row): Promise<void> {
-    const letter = await this.letters.write(kind, email);
+    const content = await this.writer.write(kind, email);
     const outcome =
-      letter &&
+      content &&
       (await this.mail?.send({
         accountId: '',
         to: email,
         messageId: `<${mailId}@earshot>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
         deadlineMs: DEADLINE_MS,
-        ...letter,
+        ...content,
       }));
-    const isDone = !letter || outcome?.accepted || outcome?.isRecipientRefused;
+    const isDone = !content || outcome?.accepted || outcome?.isRecipientRefused;
     if (!isDone && attempts < MAX_ATTEMPTS) return;
     if (!isDone) this.log.error({ kind, reason: outcome?.message }, 'a mail about an account was given up');
     await this.database.query('DELETE FROM account_mails WHERE mail_id = $1', [mailId]);

@@ -1,5 +1,5 @@
 import { IsString, MaxLength, MinLength } from 'class-validator';
-import { NewPassword, PresentPassword } from '../auth/password-rules.js';
+import { NewPassword, ExistingPassword } from '../auth/password-rules.js';
 import { addressFault } from '../http/email-address.js';
 import { Check, Described, Optional } from '../http/validators.js';
 
@@ -36,12 +36,12 @@ export class SignUpDto {
 /** `POST /v1/auth/sign-in` */
 export class SignInDto {
   @IsString() @MaxLength(MAX_ADDRESS_LENGTH) email!: string;
-  @PresentPassword() password!: string;
+  @ExistingPassword() password!: string;
 }
 
 /** `POST /v1/auth/password` */
 export class PasswordChangeDto {
-  @PresentPassword() currentPassword!: string;
+  @ExistingPassword() currentPassword!: string;
   @NewPassword() newPassword!: string;
 }
 

@@ -12,7 +12,7 @@ export interface MemberSecret {
   password_version: number;
 }
 
-/** A member and the account, as the page of the member shows them. */
+/** A member and the account: the data that the dashboard shows, and that a change of the password needs. */
 export interface MemberProfile {
   account_id: string;
   /** Empty if the account has no name. */
@@ -29,7 +29,7 @@ export interface MemberProfile {
 /** Reads of members for sessions. */
 @Injectable()
 export class MemberReads {
-  private isInUse = false;
+  private hasFoundAccount = false;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
@@ -54,9 +54,9 @@ export class MemberReads {
 
   /** Whether the installation has an account. Accounts are never deleted, so the result true never changes. */
   async hasAccounts(): Promise<boolean> {
-    if (this.isInUse) return true;
+    if (this.hasFoundAccount) return true;
     const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');
-    this.isInUse = rows.length > 0;
-    return this.isInUse;
+    this.hasFoundAccount = rows.length > 0;
+    return this.hasFoundAccount;
   }
 }

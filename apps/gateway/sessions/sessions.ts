@@ -42,7 +42,7 @@ const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_vers
 @Injectable()
 export class Sessions {
   /** Hashes of tokens that were valid when they were last used. */
-  private readonly good = new LRUCache<string, true>({ max: 50_000 });
+  private readonly validBefore = new LRUCache<string, true>({ max: 50_000 });
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
@@ -65,8 +65,8 @@ export class Sessions {
   }
 
   /** Returns whether the session was valid when this gateway last saw it. Reads only memory. */
-  wasGood(token: string): boolean {
-    return TOKEN.test(token) && this.good.has(nameOf(token));
+  wasValid(token: string): boolean {
+    return TOKEN.test(token) && this.validBefore.has(nameOf(token));
   }
 
   /**
@@ -92,10 +92,10 @@ export class Sessions {
       [hashOf(token)],
     );
     if (!row) {
-      this.good.delete(name);
+      this.validBefore.delete(name);
       return undefined;
     }
-    this.good.set(name, true);
+    this.validBefore.set(name, true);
     return {
       accountId: row.account_id,
       plan: row.plan,
@@ -148,13 +148,14 @@ export class Sessions {
 }
 
 /**
- * The token that writes of a session send in `x-csrf-token`. It follows from the session's own token, which no page can
- * read, so nothing is stored.
+ * The token that writes of a session send in `x-csrf-token`. It is derived from the session's own token, which no page
+ * can read, so nothing is stored.
  */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');
 }
 
+/** Returns whether `given` is the CSRF token of the session with this token. Compares in constant time. */
 export function isCsrfToken(token: string, given: string): boolean {
   const [wanted, sent] = [Buffer.from(csrfTokenOf(token)), Buffer.from(given)];
   return wanted.length === sent.length && timingSafeEqual(wanted, sent);

@@ -14,7 +14,7 @@ export class SignUpCodes {
     this.signed = new SignedText(masterKey, 'sign-up');
   }
 
-  /** Returns whether it is the code of the first account. The code is not accepted once an account exists. */
+  /** Returns whether the code is the code of the first account. The code is not accepted once an account exists. */
   isFirst(code: string): boolean {
     return sameHash(hashCode(code), this.first);
   }

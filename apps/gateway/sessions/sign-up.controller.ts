@@ -29,7 +29,7 @@ export class SignUpOptionsController {
       isFirst: !(await this.members.hasAccounts()),
       hasMail: this.hasMail,
       passwordLength: PASSWORD_LENGTH,
-      planChanges: this.rules.isPlanOwners ? 'owner' : 'cli',
+      planChanges: this.rules.canOwnersChangePlan ? 'owner' : 'cli',
     };
   }
 }

@@ -53,6 +53,7 @@ export class SignUps {
   }
 
   /**
+   * Opens an account, or accepts the invitation to which the code belongs.
    * @param commandId a repeated call with the same id changes nothing
    * @returns the id of the member
    * @throws Refusal `conflict` for a taken address, `invalid` for a code that is not valid

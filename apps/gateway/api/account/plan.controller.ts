@@ -22,7 +22,7 @@ export class PlanController {
   @Post('account/plan')
   @HttpCode(200)
   async changePlan(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
-    this.requireOwners();
+    this.requirePlanChangesByOwners();
     const { plan } = readBody(PlanBodyDto, raw, 'snake');
     await this.commands.request(
       COMMANDS.changePlan,
@@ -34,7 +34,7 @@ export class PlanController {
   @Post('credits/packs')
   @HttpCode(201)
   async addPack(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
-    this.requireOwners();
+    this.requirePlanChangesByOwners();
     const { credits, note = '' } = readBody(PackBodyDto, raw, 'snake');
     const command = create(GrantCreditsSchema, { commandId, accountId, amount: credits, note });
     const { packId, creditsRemaining } = await this.commands.request(COMMANDS.grantCredits, command);
@@ -42,8 +42,8 @@ export class PlanController {
   }
 
   /** @throws Refusal `forbidden` */
-  private requireOwners(): void {
-    if (!this.rules.isPlanOwners)
+  private requirePlanChangesByOwners(): void {
+    if (!this.rules.canOwnersChangePlan)
       throw new Refusal(
         'forbidden',
         'FORBIDDEN',

@@ -37,12 +37,12 @@ export class AnalysesController {
       schemaJson: schema ? JSON.stringify(schema) : '',
       classes: classes.map((one) => one.trim()),
     });
-    const ran = await this.commands.request(COMMANDS.runAnalysis, command, TIMEOUT_MS);
+    const result = await this.commands.request(COMMANDS.runAnalysis, command, TIMEOUT_MS);
     return {
       id: commandId,
       operation,
-      meta: { credits_used: ran.costCredits },
-      ...(JSON.parse(ran.bodyJson) as JsonObject),
+      meta: { credits_used: result.costCredits },
+      ...(JSON.parse(result.bodyJson) as JsonObject),
     };
   }
 }

@@ -9,7 +9,7 @@ import {
   Length,
 } from 'class-validator';
 import { isId, type Fault } from '#kernel';
-import { AsItCame, Check, Described, Elements, NotBlank, Optional } from '../../http/validators.js';
+import { KeepUnchanged, Check, Described, Elements, NotBlank, Optional } from '../../http/validators.js';
 import { AGENT_FIELDS, agentFieldsFault } from '../keywords/agent-step.dto.js';
 import { MODEL_NEEDED } from '../keywords/model-faults.js';
 
@@ -46,7 +46,7 @@ export class AnalysisBodyDto {
 
   @Optional()
   @IsObject()
-  @AsItCame()
+  @KeepUnchanged()
   @Check(agentFieldsFault, AGENT_FIELDS)
   @Described('Only for `agent`, required: the fields of each output')
   schema?: Record<string, unknown>;
@@ -75,22 +75,22 @@ export class AnalysisBodyDto {
  */
 export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[] {
   const { operation } = body;
-  const needs = {
+  const required = {
     group: [],
     classify: ['classes'],
     agent: ['instruction', 'schema'],
     summarise: [],
   } as const;
-  const takes = {
-    ...needs,
+  const accepted = {
+    ...required,
     group: ['instruction'],
     classify: ['classes', 'instruction'],
     summarise: ['instruction'],
   } as const;
   if (!(ANALYSES as readonly string[]).includes(operation)) return [];
   const given = (['instruction', 'schema', 'classes'] as const).filter((key) => body[key] !== undefined);
-  const missing = needs[operation].filter((key) => body[key] === undefined);
-  const unread = given.filter((key) => !(takes[operation] as readonly string[]).includes(key));
+  const missing = required[operation].filter((key) => body[key] === undefined);
+  const unread = given.filter((key) => !(accepted[operation] as readonly string[]).includes(key));
   return [
     ...missing.map((path) => ({ path, message: `is required by ${operation}` })),
     ...unread.map((path) => ({ path, message: `is not read by ${operation}` })),

@@ -19,8 +19,8 @@ const WINDOW_MS = 90 * 24 * 3_600_000;
 const MAX_BRANDS = 20;
 
 /**
- * Lists the stored answers of AI engines, and where they mention the brands of the search or the requested brands.
- * Free.
+ * Lists the stored answers of AI engines. Each answer has the positions of the requested brands, or else of the brands
+ * of the search. Free.
  */
 @Controller()
 export class AnswersController {
@@ -86,8 +86,8 @@ export class AnswersController {
 }
 
 /**
- * An answer, and the positions of the requested brands in it. Without requested brands, the positions of the search's
- * own brands.
+ * An answer with the positions of the requested brands. If the request names no brands, the answer has the positions of
+ * the search's own brands.
  */
 function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
   const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });

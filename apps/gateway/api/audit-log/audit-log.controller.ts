@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
-import { pageOf, type Place } from '../../http/newest-first.js';
+import { pageOf, type ListPosition } from '../../http/newest-first.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 
 interface Row {
@@ -13,7 +13,7 @@ interface Row {
   at: Date;
   by_kind: string;
   by_id: string;
-  /** The address of the member, or the name of the key. */
+  /** The email address of the member, or the name of the key. */
   by_name: string | null;
   method: string;
   route: string;
@@ -41,7 +41,7 @@ export class AuditLogController {
     return pageOf(query, this.cursors, {
       scope: { list: 'audit-log', accountId, ...filters },
       read: (limit, before) => this.read(accountId, filters, limit, before),
-      placeOf: (row) => ({ at: row.at, id: row.entry_id }),
+      positionOf: (row) => ({ at: row.at, id: row.entry_id }),
       view: entryView,
     });
   }
@@ -50,7 +50,7 @@ export class AuditLogController {
     accountId: string,
     { by, since, until }: { by: string | null; since: string | null; until: string | null },
     limit: number,
-    before: Place | undefined,
+    before: ListPosition | undefined,
   ): Promise<Row[]> {
     return this.database.query(
       `SELECT l.entry_id, l.at, l.by_kind, l.by_id, coalesce(m.email, k.name) AS by_name, l.method, l.route, l.path,

@@ -18,11 +18,12 @@ const KEYS: Readonly<Record<ChannelKind, readonly ConfigKey[]>> = {
   webhook: ['url'],
 };
 
-const LAST = 4;
+const SHOWN_CHARACTERS = 4;
 
 /**
- * The faults of a config that depend on its kind.
- * @param before the present channel; its secret does not change if the config contains the masked form
+ * Returns the faults of a config that its decorators cannot find: keys that do not fit the kind, a masked secret that
+ * is not the stored secret, and duplicate addresses.
+ * @param before the stored channel; its secret does not change if the config contains the masked form
  */
 export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
   const wanted = KEYS[kind] ?? [];
@@ -44,7 +45,7 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
   ];
 }
 
-/** The config as it is stored. @param before the present channel, for a secret that does not change */
+/** The config as it is stored. @param before the stored channel, for a secret that does not change */
 export function storedConfig(
   kind: ChannelKind,
   config: ChannelConfigDto,
@@ -59,7 +60,7 @@ export function storedConfig(
     chatId: String(chatId),
     url,
     secretEncrypted: kept?.secret_encrypted ?? (secret === '' ? new Uint8Array() : box.seal(secret)),
-    secretLast4: kept?.config.secretLast4 ?? secret.slice(-LAST),
+    secretLast4: kept?.config.secretLast4 ?? secret.slice(-SHOWN_CHARACTERS),
   });
 }
 

@@ -132,7 +132,7 @@ export class ChannelsController {
     return this.view(accountId, channelId);
   }
 
-  /** Keywords that use the channel keep its id, and send nothing to it any more. */
+  /** Keywords that used the channel keep its id, but send nothing to the channel any more. */
   @Delete(':id')
   @HttpCode(204)
   async delete(@From() { accountId }: Caller, @Param('id') given: string): Promise<void> {

@@ -41,7 +41,7 @@ export class CoverageController {
       this.coverage.nextChecks(id),
       this.keywords.watchesOfKeywords([id]).then((found) => (found.get(id) ?? []).map(({ watch }) => watch)),
     ]);
-    // A search that was started over has had several watches.
+    // A search that was reset has had several watches.
     const searches = new Map<string, WatchEntity[]>();
     for (const watch of watches) {
       const searchId = watch.searchId ?? watch.watchId;
@@ -75,7 +75,7 @@ export class CoverageController {
   }
 }
 
-/** Why no check of the search is due; undefined while it runs. */
+/** Returns the reason why no check of the search is due; undefined while the search runs. */
 function idleReason(keyword: KeywordEntity, watch: WatchEntity | undefined): string | undefined {
   if (keyword.state === 'retired') return 'the keyword was deleted';
   if (!watch) return 'the search was removed from the keyword';

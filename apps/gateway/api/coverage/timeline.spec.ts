@@ -77,7 +77,7 @@ describe('the timeline of a search', () => {
     expect(shown([run('covered', 0, at(90))], { until: 80, now: 50 })).toEqual(['0-50 covered']);
   });
 
-  it('has windows without holes and overlaps, and covers exactly the times that checks covered', () => {
+  it('has windows without holes or overlaps, and covers exactly the times that checks covered', () => {
     const outcome = fc.constantFrom('covered' as const, 'gap' as const, 'failed' as const);
     const runs = fc.array(fc.record({ outcome, gapMs: fc.nat(5), lengthMs: fc.nat(20) }), { maxLength: 30 });
     fc.assert(

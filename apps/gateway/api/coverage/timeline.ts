@@ -2,7 +2,9 @@ import type { CheckRun } from '../../reads/coverage-reads.js';
 
 /** A part of the timeline of a search. */
 export interface CoverageWindow {
+  /** In ms. */
   from: number;
+  /** In ms, exclusive. */
   to: number;
   /** `covered`: everything was read. `gap`: items may be missing. `failed`: the source could not be read. */
   status: CheckRun['outcome'];
@@ -34,31 +36,31 @@ export function timelineOf(
   { runs, idle, nextCheckAt }: SearchChecks,
   { since, until, now }: { since: number; until: number; now: number },
 ): CoverageWindow[] {
-  const line = new Timeline(
+  const timeline = new Timeline(
     since,
-    endOf(runs, { until, now, isDue: idle === undefined && !isOverdue(nextCheckAt, now) }),
+    endOf(runs, { until, now, isNextOnTime: idle === undefined && !isOverdue(nextCheckAt, now) }),
   );
-  line.paint(-Infinity, Infinity, { status: 'gap', reason: idle ?? NO_CHECK });
+  timeline.set(-Infinity, Infinity, { status: 'gap', reason: idle ?? NO_CHECK });
   runs.forEach((run, index) => {
     if (run.outcome !== 'failed') return;
     const from = runs[index - 1]?.to ?? run.from;
     // The source is not read again before the next check.
     const to = index === runs.length - 1 ? Infinity : run.to;
-    line.paint(from, to, { status: 'failed', reason: run.message || null });
+    timeline.set(from, to, { status: 'failed', reason: run.message || null });
   });
   for (const run of runs) {
     if (run.outcome === 'covered')
-      line.repaint(run.from, run.to, (old) => ({
+      timeline.update(run.from, run.to, (old) => ({
         status: 'covered',
         reason: old.status === 'failed' ? `read later, after: ${old.reason ?? 'a failure'}` : null,
       }));
     else if (run.outcome === 'gap')
-      line.paint(run.from, run.to, { status: 'gap', reason: run.message || MORE_THAN_READ });
+      timeline.set(run.from, run.to, { status: 'gap', reason: run.message || MORE_THAN_READ });
   }
-  return line.windows();
+  return timeline.windows();
 }
 
-/** A next check is overdue if it is late by more than this time. */
+/** The next check is overdue if it is late by more than this time. */
 const LATE_MS = 60_000;
 
 function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
@@ -66,20 +68,20 @@ function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
 }
 
 /**
- * Returns where the timeline ends: at a successful last check if the next check is due later, because the next check
- * reads the time after it.
+ * Returns the end of the timeline in ms. If the last check was successful and the next check is not overdue, the
+ * timeline ends with the last check, because the next check reads the time after it.
  */
 function endOf(
   runs: readonly CheckRun[],
-  { until, now, isDue }: { until: number; now: number; isDue: boolean },
+  { until, now, isNextOnTime }: { until: number; now: number; isNextOnTime: boolean },
 ): number {
   const last = runs.at(-1);
-  return Math.min(until, now, isDue && last && last.outcome !== 'failed' ? last.to : Infinity);
+  return Math.min(until, now, isNextOnTime && last && last.outcome !== 'failed' ? last.to : Infinity);
 }
 
-type Colour = Pick<CoverageWindow, 'status' | 'reason'>;
+type WindowState = Pick<CoverageWindow, 'status' | 'reason'>;
 
-/** A line of adjacent windows. A later window replaces the parts of earlier windows that it overlaps. */
+/** A timeline of adjacent windows. A later window replaces the parts of earlier windows that it overlaps. */
 class Timeline {
   private parts: CoverageWindow[];
 
@@ -87,17 +89,17 @@ class Timeline {
     this.parts = from < to ? [{ from, to, status: 'gap', reason: null }] : [];
   }
 
-  paint(from: number, to: number, colour: Colour): void {
-    this.repaint(from, to, () => colour);
+  set(from: number, to: number, state: WindowState): void {
+    this.update(from, to, () => state);
   }
 
-  repaint(from: number, to: number, colour: (old: Colour) => Colour): void {
+  update(from: number, to: number, stateFrom: (old: WindowState) => WindowState): void {
     this.parts = this.parts.flatMap((part) => {
       const [start, end] = [Math.max(from, part.from), Math.min(to, part.to)];
       if (start >= end) return [part];
       return [
         { ...part, to: start },
-        { from: start, to: end, ...colour(part) },
+        { from: start, to: end, ...stateFrom(part) },
         { ...part, from: end },
       ].filter((one) => one.from < one.to);
     });

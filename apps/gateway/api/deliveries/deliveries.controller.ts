@@ -41,25 +41,31 @@ export class DeliveriesController {
     const keyword = query.id('keyword');
     const watch = query.id('watch');
     const endpoint = query.one('endpoint');
-    const shown = endpoint && shownEndpoint(endpoint);
+    const storedEndpoint = endpoint && storedEndpointOf(endpoint);
     const target = readTarget(query);
     if (target.endpoint !== undefined && endpoint !== undefined)
       query.fault('target', 'cannot be the id of a channel if endpoint is set');
-    if (shown === '') query.fault('endpoint', 'must be an address, or channel:<id>');
+    if (storedEndpoint === '') query.fault('endpoint', 'must be an address, or channel:<id>');
     const state = query.one('state', DELIVERY_STATES);
     const requestedSince = query.instant('since');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
-    const narrowed = { keyword, watch, endpoint: shown ?? target.endpoint, state, targetKind: target.kind };
-    const scope = { list: 'deliveries', accountId, ...nulled(narrowed), since: raw.since ?? null };
+    const filter = {
+      keyword,
+      watch,
+      endpoint: storedEndpoint ?? target.endpoint,
+      state,
+      targetKind: target.kind,
+    };
+    const scope = { list: 'deliveries', accountId, ...withNulls(filter), since: raw.since ?? null };
     const from =
       cursor === undefined
         ? undefined
         : this.cursors.read<DeliveryPosition & { since: number }>(scope, cursor);
     const since = from ? new Date(from.since) : (requestedSince ?? new Date(Date.now() - WINDOW_MS));
     const before = from && { begun: from.begun, event: from.event, target: from.target };
-    const found = await this.reads.deliveries(accountId, { ...narrowed, since }, limit, before);
+    const found = await this.reads.deliveries(accountId, { ...filter, since }, limit, before);
     const last = found.length > limit ? found[limit - 1] : undefined;
     const next = last && {
       begun: last.begun,
@@ -92,8 +98,8 @@ export class DeliveriesController {
   }
 }
 
-/** The receiver in the form in which attempts store it: an address without its query, or a channel. */
-function shownEndpoint(endpoint: string): string {
+/** Returns the receiver in the form in which attempts store it: an address without its query, or a channel. */
+function storedEndpointOf(endpoint: string): string {
   return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
 }
 
@@ -109,7 +115,7 @@ function readTarget(query: QueryReader): { kind?: string; endpoint?: string } {
   return { endpoint: `channel:${target}` };
 }
 
-function nulled(values: Record<string, string | undefined>): Record<string, string | null> {
+function withNulls(values: Record<string, string | undefined>): Record<string, string | null> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value ?? null]));
 }
 

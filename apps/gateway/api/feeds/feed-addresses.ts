@@ -55,13 +55,14 @@ export class FeedAddresses {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   }
 
+  /** Returns true if the secret is valid for this keyword. Compares it with the code of every master key. */
   isSecretOf(secret: string, keyword: FeedKeyword): boolean {
     const given = Buffer.from(secret, 'base64url').subarray(ID_BYTES);
-    const isRight = this.keys.map((key) => {
+    const matches = this.keys.map((key) => {
       const mac = macOf(key, keyword);
       return given.length === mac.length && timingSafeEqual(given, mac);
     });
-    return isRight.includes(true);
+    return matches.includes(true);
   }
 }
 

@@ -59,7 +59,7 @@ describe('the feed of a keyword', () => {
     expect(item).not.toHaveProperty('url');
   });
 
-  it('without mentions is a valid feed', () => {
+  it('is a valid feed even without mentions', () => {
     expect(parseAtomFeed(atomDocument(content([])))).toMatchObject({ title: { value: 'Mentions of Acme' } });
     expect(JSON.parse(jsonDocument(content([])))).toMatchObject({
       version: 'https://jsonfeed.org/version/1.1',

@@ -16,7 +16,7 @@ const WINDOW_MS = 90 * 86_400_000;
 const KEPT_MS = 10_000;
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
-/** The formats, by the end of the address. */
+/** The formats, by the extension of the address. */
 const FORMATS = {
   xml: { type: 'application/atom+xml; charset=utf-8', document: atomDocument },
   json: { type: 'application/feed+json; charset=utf-8', document: jsonDocument },

@@ -45,7 +45,7 @@ export class InvitationsController {
     return pageOf(new QueryReader(raw), this.cursors, {
       scope: { list: 'invitations', accountId },
       read: (limit, before) => this.reads.invitations(accountId, limit, before),
-      placeOf: (row) => ({ at: row.created_at, id: row.invitation_id }),
+      positionOf: (row) => ({ at: row.created_at, id: row.invitation_id }),
       view: invitationView,
     });
   }

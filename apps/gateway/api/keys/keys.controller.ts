@@ -51,7 +51,7 @@ export class KeysController {
     return pageOf(new QueryReader(raw), this.cursors, {
       scope: { list: 'keys', accountId, ofMember },
       read: (limit, before) => this.reads.keys(accountId, ofMember, limit, before),
-      placeOf: (row) => ({ at: row.created_at, id: row.key_id }),
+      positionOf: (row) => ({ at: row.created_at, id: row.key_id }),
       view: keyView,
     });
   }

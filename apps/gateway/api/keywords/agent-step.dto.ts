@@ -1,5 +1,5 @@
 import { IsObject, IsString, Length } from 'class-validator';
-import { AsItCame, Check, NotBlank } from '../../http/validators.js';
+import { KeepUnchanged, Check, NotBlank } from '../../http/validators.js';
 import { listOf, mapOf, object, oneOf, TEXT, textOf, described } from '../../openapi/schema.js';
 
 const TYPES = ['string', 'number', 'boolean', 'enum'];
@@ -25,7 +25,7 @@ export const AGENT_FIELDS = { ...mapOf(FIELD), minProperties: 1, maxProperties: 
 export class AgentStepDto {
   @IsString() @Length(1, 800) @NotBlank() instruction!: string;
   @IsObject()
-  @AsItCame()
+  @KeepUnchanged()
   @Check(agentFieldsFault, AGENT_FIELDS)
   schema!: Record<string, unknown>;
 }

@@ -19,7 +19,7 @@ import {
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
 import { isInvisible } from '#matching';
 import {
-  AsItCame,
+  KeepUnchanged,
   Check,
   Described,
   Elements,
@@ -65,7 +65,7 @@ class CriteriaFieldsDto {
   @Optional()
   @IsObject()
   @Check((value) => jsonSizeFault(value, MAX_FILTERS_KIB), FREE_FORM)
-  @AsItCame()
+  @KeepUnchanged()
   @Described(
     `Filters of one source, with the keys of that source. Earshot stores them unchanged. At most ${MAX_FILTERS_KIB} KiB.`,
   )

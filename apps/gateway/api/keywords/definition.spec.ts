@@ -91,7 +91,7 @@ describe('the definition from a create body', () => {
     ['treats an empty webhook address as no address', 'webhookUrl', '', null],
     ['keeps a price of 0 in criteria', 'globalCriteria.priceMin', 0, 0],
     [
-      'keeps the keys of the user’s map',
+      'keeps the keys and values of filters',
       'globalCriteria.filters',
       { a_b: { C_d: [null, 'x'] } },
       { a_b: { C_d: [null, 'x'] } },

@@ -7,7 +7,7 @@ import { toCamelCase } from '../../http/casing.js';
 
 const VALID_MS = 15 * 60_000;
 
-interface Priced {
+interface EstimateClaims {
   /** SHA-256 of the canonical body. */
   body: string;
   /** Version of the price book. */
@@ -32,7 +32,7 @@ export class EstimateTokens {
 
   /**
    * @param body the body that the sender sent; the order and the spelling of its keys do not matter
-   * @param keywordId the keyword whose change was priced. No create accepts the token of a change
+   * @param keywordId the keyword whose change was priced; a create does not accept the token of a change
    */
   issue(
     accountId: string,
@@ -41,19 +41,19 @@ export class EstimateTokens {
     keywordId?: string,
   ): { estimateToken: string; estimateTokenExpiresAt: string } {
     const until = now.getTime() + VALID_MS;
-    const priced: Priced = {
+    const claims: EstimateClaims = {
       body: hashOf(body),
       version: PRICE_BOOK_VERSION,
       until,
       ...(keywordId !== undefined && { keywordId }),
     };
-    return { estimateToken: this.signed.write({ accountId }, priced), estimateTokenExpiresAt: isoOf(until) };
+    return { estimateToken: this.signed.write({ accountId }, claims), estimateTokenExpiresAt: isoOf(until) };
   }
 
   /**
    * Checks that a create matches its estimate.
    * @param token the header `Service-Estimate-Token`
-   * @param required true for a create through MCP, which must show the price before it creates
+   * @param required true for a create through MCP, which must show the price before it creates the keyword
    * @throws Refusal `invalid` `ESTIMATE_REQUIRED`, `conflict` `ESTIMATE_MISMATCH`, `conflict` `ESTIMATE_EXPIRED`
    */
   check(accountId: string, body: unknown, token: string | undefined, now: Date, required = false): void {
@@ -65,22 +65,22 @@ export class EstimateTokens {
         'estimate_token is missing; call estimate_keyword with the same keyword first',
       );
     }
-    const priced = this.signed.read<Priced>({ accountId }, token);
-    if (!priced)
+    const claims = this.signed.read<EstimateClaims>({ accountId }, token);
+    if (!claims)
       throw new Refusal(
         'conflict',
         'ESTIMATE_MISMATCH',
         'the estimate token is not valid for this account; request an estimate',
       );
-    if (priced.keywordId !== undefined)
+    if (claims.keywordId !== undefined)
       throw new Refusal(
         'conflict',
         'ESTIMATE_MISMATCH',
         'this estimate is for a change of a keyword; request an estimate for a new keyword',
       );
-    if (priced.body !== hashOf(body))
+    if (claims.body !== hashOf(body))
       throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the body of the estimate');
-    if (priced.until <= now.getTime() || priced.version !== PRICE_BOOK_VERSION)
+    if (claims.until <= now.getTime() || claims.version !== PRICE_BOOK_VERSION)
       throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; request a new one');
   }
 }

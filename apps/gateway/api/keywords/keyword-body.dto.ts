@@ -16,7 +16,7 @@ import {
 import { BUCKET_PRESETS, SOURCE_IDS, SUBJECT_ROLES, type SourceId } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import {
-  countedFirst,
+  emptiedIfTooLong,
   DateTimeOrNull,
   Described,
   flat,
@@ -34,7 +34,7 @@ import { AgentStepDto } from './agent-step.dto.js';
 import { GlobalCriteriaDto, MAX_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
 import { RuleDto } from './rule.dto.js';
 
-/** A mute; a bare string is a mute of its value. */
+/** A mute. A body can contain only its value, as a string. */
 export class MuteDto {
   @IsString() @Length(1, 60) @NotBlank() value!: string;
   @Optional() @IsIn(MUTE_TARGETS) target?: string;
@@ -42,13 +42,14 @@ export class MuteDto {
   @Optional() @IsIn(MUTE_MATCHES) match?: string;
 }
 
-/** A VIP; a bare string is a VIP of that handle. */
+/** A VIP. A body can contain only its handle, as a string. */
 export class VipDto {
   @IsString() @Length(1, 60) @NotBlank() handle!: string;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Nullable() @IsString() @MaxLength(120) note?: string | null;
 }
 
+/** A channel of a keyword, and how the channel gets the keyword's mentions. */
 export class KeywordChannelDto {
   @Id() channelId!: string;
   @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']) mode!: string;
@@ -65,6 +66,7 @@ export class ScheduleDto {
   timezone!: string;
 }
 
+/** The events of the keyword itself that a webhook can get, in addition to mentions. */
 export const WEBHOOK_EVENTS = [
   'keyword.alert_fired',
   'keyword.report_ready',
@@ -161,7 +163,7 @@ export const READ_ONLY_KEYS = [
 
 /** Replaces a string by an object with this one key. Validation refuses values that are neither strings nor objects. */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
-  const items = countedFirst(flat(value), max);
+  const items = emptiedIfTooLong(flat(value), max);
   if (!Array.isArray(items)) return items;
   return items.map((item: unknown) => {
     const plain = typeof item === 'string' ? { [key]: item } : item;

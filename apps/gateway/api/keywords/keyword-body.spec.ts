@@ -274,7 +274,7 @@ describe('the validation of a keyword’s create body', () => {
     ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
     ['no criteria', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
   ])(
-    'reports the fault under the criteria that contain the key that a source does not accept: %s',
+    'reports a fault of a source under the path of the criteria that contain the faulty key: %s',
     (_, global, own, path) => {
       const body = {
         ...minimalKeyword(),
@@ -298,7 +298,7 @@ describe('the validation of a keyword’s create body', () => {
     ['globalCriteria.priceMin', 'a', 'globalCriteria.priceMin', 'must be a number'],
     ['name', null, 'name', 'must be a string, and cannot be null'],
     ['rules[1].id', '0190A0B0-0000-7000-8000-00000000000a', 'rules[1].id', 'is used twice'],
-  ])('reports for %s that %j is wrong, in plain words', (path, value, at, message) => {
+  ])('reports the fault of %s with the value %j, with its path and a message', (path, value, at, message) => {
     const body = withValue(fullKeyword(), 'rules[0].id', '0190a0b0-0000-7000-8000-00000000000a');
     expect(faultsOfKeyword(withValue(body, path, value))).toContainEqual({ path: at, message });
   });

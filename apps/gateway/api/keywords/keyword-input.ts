@@ -23,7 +23,7 @@ export class KeywordInput {
     @Inject(HAS_MODEL) private readonly hasModel: boolean,
   ) {}
 
-  private questions(body: KeywordBodyDto): (() => Fault[])[] {
+  private checks(body: KeywordBodyDto): (() => Fault[])[] {
     return [
       () => this.webhooks.faults(body.webhookUrl),
       () => modelFaults(body, this.hasModel),
@@ -33,7 +33,7 @@ export class KeywordInput {
 
   /** Reads a complete body. @throws Refusal `invalid` with every fault */
   whole(body: unknown, spelling: Spelling): KeywordDefinition {
-    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.questions(one)));
+    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.checks(one)));
   }
 
   /**
@@ -49,9 +49,9 @@ export class KeywordInput {
       withoutReadOnlyKeys(raw),
       spelling,
       (body) =>
-        this.questions(body).map(
-          (question) => () =>
-            question().filter((fault) => concerns(fault, given) && !isOldModel(fault, body, view)),
+        this.checks(body).map(
+          (check) => () =>
+            check().filter((fault) => concerns(fault, given) && !isUnchangedModelKey(fault, body, view)),
         ),
       (changes) => {
         given = new Set(Object.keys(changes));
@@ -65,26 +65,29 @@ export class KeywordInput {
   }
 }
 
-/** Keys that depend on each other: a change of one can make the other invalid. */
-const TOGETHER: readonly (readonly string[])[] = [
+/** Keys that depend on each other: a change of one key can make the other key invalid. */
+const DEPENDENT_KEYS: readonly (readonly string[])[] = [
   ['globalCriteria', 'sources'],
   ['rules', 'aiStep'],
 ];
 
 /**
- * A key that the body does not contain can have become invalid since it was stored, for example because a source is no
- * longer configured. Such a key is not a fault of this change.
+ * Returns whether the fault is about a key of the body, or about a key that depends on a key of the body. Other keys
+ * can have become invalid since they were stored, for example because a source is no longer configured. Such a key is
+ * not a fault of this change.
  */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
-  return given.has(key) || TOGETHER.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)));
+  return (
+    given.has(key) || DEPENDENT_KEYS.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)))
+  );
 }
 
 /**
- * A keyword that needs a language model can be read, changed and sent back even if the installation has no language
- * model any more.
+ * Returns whether the fault is about a key that needs a language model and that the body does not change. So a keyword
+ * can be read, changed and sent back even if the installation has no language model any more.
  */
-function isOldModel({ path }: Fault, body: KeywordBodyDto, view: JsonObject): boolean {
+function isUnchangedModelKey({ path }: Fault, body: KeywordBodyDto, view: JsonObject): boolean {
   if (path !== 'aiStep' && path !== 'aiPreset') return false;
   return canonicalize(body[path] ?? null) === canonicalize(view[path] ?? null);
 }

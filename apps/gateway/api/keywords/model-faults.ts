@@ -11,8 +11,8 @@ interface WithModel {
 }
 
 /**
- * Returns the keys of a keyword that need a language model if there is none. They are faults of a create, and warnings
- * of a stored keyword.
+ * Returns a fault for each key that needs a language model, if the installation has none. These faults refuse a create;
+ * a stored keyword shows them as warnings.
  */
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];

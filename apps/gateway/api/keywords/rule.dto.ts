@@ -63,7 +63,7 @@ export class WindowConditionDto extends ConditionDto {
   @IsNumber() @Min(1) multiple!: number;
 }
 
-/** A condition with an unknown kind. Nothing else in it can be checked. */
+/** A condition with an unknown kind. Its other keys are not checked. */
 export class UnknownConditionDto extends ConditionDto {
   @Allow() all?: unknown;
   @Allow() window?: unknown;

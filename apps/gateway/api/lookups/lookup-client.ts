@@ -10,11 +10,11 @@ import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 /** A lookup can make two requests. Each waits up to 10 s for its turn and up to 20 s for its answer. */
 const TIMEOUT_MS = 65_000;
 
-/** Time that the answer needs to travel back. */
+/** Time for the reply to reach the gateway. */
 const MARGIN_MS = 2_000;
 
 /** The result of a lookup, and its cost. */
-export interface Found {
+export interface LookupResult {
   body: JsonObject;
   /** Credits. */
   cost: number;
@@ -29,6 +29,7 @@ export class LookupClient {
   ) {}
 
   /**
+   * Sends the lookup and returns its result.
    * @param commandId identifies the lookup; one id is charged once
    * @throws Refusal `invalid` if the source is not configured, `not-found` if the upstream reports that the object does
    * not exist, `unavailable` if the upstream does not answer
@@ -39,7 +40,7 @@ export class LookupClient {
     operation: string,
     question: JsonObject,
     commandId = newId(),
-  ): Promise<Found> {
+  ): Promise<LookupResult> {
     const unavailable = unavailability(source, this.sources);
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
     const input = create(LookUpSchema, {

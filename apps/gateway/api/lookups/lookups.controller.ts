@@ -14,7 +14,7 @@ import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 const MAX_REF_LENGTH = 64;
 
 /**
- * Direct lookups in the upstreams. Each costs credits, even if the upstream returns 404. A lookup that is answered with
+ * Direct lookups in the upstreams. Each lookup costs credits, even if the upstream returns 404. A lookup that returns
  * 503 costs nothing.
  */
 @Controller()
@@ -112,7 +112,7 @@ export class LookupsController {
   }
 }
 
-/** Refuses a user name or video id that is too long (404). Whether it exists, the source answers. */
+/** Returns the user name or video id. @throws Refusal `not-found` if the text is too long for any name or id */
 function refOf(text: string, what: string): string {
   if (text.length > MAX_REF_LENGTH) throw Refusal.notFound(what);
   return text;

@@ -29,7 +29,7 @@ export class MembersController {
     return pageOf(new QueryReader(raw), this.cursors, {
       scope: { list: 'members', accountId },
       read: (limit, before) => this.reads.members(accountId, limit, before),
-      placeOf: (row) => ({ at: row.joined_at, id: row.member_id }),
+      positionOf: (row) => ({ at: row.joined_at, id: row.member_id }),
       view: memberView,
     });
   }

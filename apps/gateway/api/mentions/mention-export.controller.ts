@@ -17,7 +17,7 @@ const WINDOW_MS = 24 * 3_600_000;
 const PAGE_ROWS = 200;
 /** Number of exports that one gateway streams for one account at the same time. */
 const MAX_CONCURRENT = 4;
-/** An export that the client does not read is ended within a minute (`libs/platform/http-edge.ts`). */
+/** If a client does not read its export, `libs/platform/http-edge.ts` ends the export within a minute. */
 const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
@@ -123,8 +123,8 @@ function csvOf(rows: Readable, header: boolean): Readable {
 }
 
 /**
- * If one stream ends early, the other one also ends. A stream ends early if the client disconnects or a page cannot be
- * read.
+ * Sends the rows through the transform. If one of the two streams ends early, the other stream also ends. A stream ends
+ * early if the client disconnects or a page cannot be read.
  */
 function through(rows: Readable, transform: Transform): Readable {
   pipeline(rows, transform, () => undefined);

@@ -9,7 +9,7 @@ import {
   SERIES_BUCKETS,
   SERIES_GROUPS,
   TOP_FIELDS,
-  type SeriesOf,
+  type SeriesRequest,
   type SeriesRow,
 } from '../../reads/mention-reads.js';
 
@@ -39,9 +39,9 @@ export class MentionSeriesController {
     if (starts.length > MAX_BUCKETS)
       query.fault('since', `begins too early: a response has at most ${MAX_BUCKETS} buckets`);
     query.finish();
-    const series: SeriesOf = { since, until, bucket, group };
+    const series: SeriesRequest = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);
-    return { data: filled(rows, starts), bucket, since: isoOf(since), until: isoOf(until) };
+    return { data: withEmptyBuckets(rows, starts), bucket, since: isoOf(since), until: isoOf(until) };
   }
 
   /** The authors, communities or matched terms with the most mentions. */
@@ -67,7 +67,7 @@ function bucketsOf(since: Date, until: Date, seconds: number): number[] {
 }
 
 /** Returns every bucket of every group, including empty buckets. */
-function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
+function withEmptyBuckets(rows: readonly SeriesRow[], starts: readonly number[]) {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   if (groups.length === 0) groups.push('');
   if (groups.length * starts.length > MAX_ROWS)

@@ -9,7 +9,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
 import { EVENTS, MentionReads, MENTIONS } from '../../reads/mention-reads.js';
 import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
-import { StreamPlaces } from '../stream/stream-places.js';
+import { StreamPositions } from '../stream/stream-positions.js';
 import { sourceOf } from '../watches/watches.controller.js';
 import { mentionView, whyView } from './mention-view.js';
 import { SemanticPages } from './semantic-page.js';
@@ -27,7 +27,7 @@ export class MentionsController {
     private readonly keywords: KeywordReads,
     private readonly cursors: Cursors,
     private readonly semantic: SemanticPages,
-    private readonly places: StreamPlaces,
+    private readonly positions: StreamPositions,
   ) {}
 
   @Get('v1/mentions')
@@ -86,8 +86,8 @@ export class MentionsController {
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order: 'asc' as const, limit, after: from?.after };
     const found = await this.mentions.events(accountId, watchIds, page);
-    const cursorOn = cursorAfter(EVENTS, found, page);
-    const next = cursorOn && this.cursors.write(scope, cursorOn);
+    const position = cursorAfter(EVENTS, found, page);
+    const next = position && this.cursors.write(scope, position);
     const tail = `"since":${JSON.stringify(isoOf(start))}${next === undefined ? '' : `,"nextCursor":${JSON.stringify(next)}`}`;
     return `{"data":[${found
       .slice(0, limit)
@@ -130,7 +130,7 @@ export class MentionsController {
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order, limit, after: from?.after };
     const isNewest = from === undefined && until === undefined && order === 'desc';
-    const lastEventId = isNewest ? await this.places.beforeList(accountId) : undefined;
+    const lastEventId = isNewest ? await this.positions.beforeList(accountId) : undefined;
     const found = await this.mentions.mentions(accountId, keywordId, filter, page);
     const next = cursorAfter(MENTIONS, found, page);
     return {

@@ -27,6 +27,7 @@ export class QuestionClient {
   ) {}
 
   /**
+   * Reserves credits and computes the embeddings, runs the search, and then charges the question.
    * @param scope everything that identifies the question: keyword, filters, window
    * @param search finds the mentions; if it throws, nothing is charged
    * @throws Refusal `not-covered` if the credits are not sufficient, before anything is computed or read; `unavailable`
@@ -60,7 +61,7 @@ export class QuestionClient {
         }),
       );
     const found = await search(question).catch(async (error: unknown) => {
-      // If this fails too, the reservation expires within minutes.
+      // If the release fails too, the reservation expires within minutes.
       if (holder)
         await settle(false).catch((err: unknown) => this.log.warn({ err }, 'credits stay reserved'));
       throw error;

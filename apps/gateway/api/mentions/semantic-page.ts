@@ -30,8 +30,8 @@ interface SemanticCursor {
 }
 
 /**
- * Bytes of an id in a cursor, from its end, because ids can begin with their time. Among 200 ids, two end with the same
- * bytes in one of 10¹⁰ questions.
+ * Number of bytes of an id that a cursor contains: the last bytes, because ids can begin with a time. Among 200 ids,
+ * two end with the same bytes in one of 10¹⁰ questions.
  */
 const ID_BYTES = 6;
 
@@ -45,8 +45,8 @@ export class SemanticPages {
   ) {}
 
   /**
-   * The nearest mentions that earlier pages do not contain. Later pages use the window of the first page. They belong
-   * to the same question, so they are free for ten minutes.
+   * Returns the mentions nearest in meaning that earlier pages do not contain. Later pages use the window of the first
+   * page, and belong to the same question, so they are free for ten minutes.
    */
   async page(request: SemanticRequest) {
     const { accountId, keywordId, filter, limit, cursor, raw } = request;

@@ -13,8 +13,12 @@ export interface Accuracy {
   agreement: number;
   /** Mean of the recall of all values that a person has set. */
   macroRecall: number;
+  /** Mean of the F1 score of the same values. */
   macroF1: number;
-  /** Null if neither the person nor the reader chose the value. */
+  /**
+   * For each value that a person or the reader chose. `n`: how often a person chose it. `precision` is null if the
+   * reader never chose the value, `recall` if no person did.
+   */
   byValue: { value: string; n: number; precision: number | null; recall: number | null }[];
   /** The value that a person set, and the value that the reader had found. */
   confusion: { corrected: string; read: string; count: number }[];

@@ -3,7 +3,7 @@ import { escapeHtml } from '../../http/html-page.js';
 
 const WIDTH = 560;
 const HEIGHT = 160;
-const FOOT = 32;
+const LABELS_HEIGHT = 32;
 const COLOURS: Readonly<Record<keyof WeeklyReport['sentiment'], string>> = {
   positive: '#15803d',
   neutral: '#a1a1aa',
@@ -12,7 +12,7 @@ const COLOURS: Readonly<Record<keyof WeeklyReport['sentiment'], string>> = {
   unread: '#e4e4e7',
 };
 
-/** Two bars for each day as SVG: the week before in grey, the week in blue. */
+/** Two bars for each day as SVG: the previous week in grey, the week of the report in blue. */
 export function daysChart(days: WeeklyReport['volume']['days']): string {
   const highest = Math.max(1, ...days.flatMap(({ count, previous }) => [count, previous]));
   const step = WIDTH / Math.max(1, days.length);
@@ -27,7 +27,7 @@ export function daysChart(days: WeeklyReport['volume']['days']): string {
 <text x="${middle}" y="${HEIGHT + 14}" text-anchor="middle">${escapeHtml(date.slice(5))}</text>
 <text x="${middle}" y="${HEIGHT + 28}" text-anchor="middle">${count}</text>`;
   });
-  return svg(HEIGHT + FOOT, 'Mentions per day, and the week before in grey', parts.join('\n'));
+  return svg(HEIGHT + LABELS_HEIGHT, 'Mentions per day, and the week before in grey', parts.join('\n'));
 }
 
 /** One bar as SVG, with a part for each sentiment. */

@@ -3,10 +3,10 @@ import type { Digest, WeeklyReport } from '#contracts';
 import { escapeHtml as escaped } from '../../http/html-page.js';
 import { daysChart, sharesChart } from './charts.js';
 
-/** The page of a weekly report; undefined for a digest without a report. Texts of strangers are escaped. */
+/** The page of a weekly report; undefined for a digest without a report. Texts of posts are escaped. */
 export function reportPage({ keyword, report, period, timezone }: Digest): string | undefined {
   if (!report) return undefined;
-  const shown = (iso: string) =>
+  const formatted = (iso: string) =>
     DateTime.fromISO(iso, { zone: timezone, locale: 'en' }).toFormat('d LLLL yyyy HH:mm');
   const { volume, sentiment, sources, authors, stories, alerts } = report;
   return `<!doctype html>
@@ -14,7 +14,7 @@ export function reportPage({ keyword, report, period, timezone }: Digest): strin
 <meta name="robots" content="noindex"><title>${escaped(keyword.name)} · weekly report · Earshot</title>
 <style>${STYLE}</style></head><body><main>
 <h1>${escaped(keyword.name)}</h1>
-<p class="quiet">Weekly report, ${escaped(shown(period.from))} to ${escaped(shown(period.to))} (${escaped(timezone)})</p>
+<p class="quiet">Weekly report, ${escaped(formatted(period.from))} to ${escaped(formatted(period.to))} (${escaped(timezone)})</p>
 <section><h2>Mentions</h2><p><strong class="figure">${volume.count.toLocaleString('en')}</strong> ${escaped(changeText(volume))}</p>
 ${daysChart(volume.days)}</section>
 <section><h2>Sentiment</h2>${sharesChart(sentiment)}</section>
@@ -41,7 +41,7 @@ ${table(
   'Alerts',
   ['Time', 'Alert', 'Observed', 'Usually'],
   alerts.map(({ at, name, observed, baseline }) => [
-    escaped(shown(at)),
+    escaped(formatted(at)),
     escaped(name),
     String(observed),
     String(Math.round(baseline * 10) / 10),
@@ -59,8 +59,8 @@ svg text{font:11px system-ui,sans-serif;fill:#52525b}`;
 
 function storyRow({ title, url, count }: WeeklyReport['stories'][number]): string[] {
   const isLink = url !== null && /^https?:\/\//i.test(url);
-  const shown = escaped(title);
-  return [isLink ? `<a href="${escaped(url)}" rel="noreferrer noopener">${shown}</a>` : shown, String(count)];
+  const text = escaped(title);
+  return [isLink ? `<a href="${escaped(url)}" rel="noreferrer noopener">${text}</a>` : text, String(count)];
 }
 
 /** @param rows cells of HTML. Without rows there is no table. */

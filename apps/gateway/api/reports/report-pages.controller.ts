@@ -6,7 +6,10 @@ import { ReportReads, type ReportRow } from '../../reads/report-reads.js';
 import { page } from '../channels/page.js';
 import { reportPage } from './report-page.js';
 
-/** Older releases did not sign addresses: they ended with 24 random bytes. Reports are deleted after 90 days. */
+/**
+ * The address of a report from an older release ends with 24 random bytes instead of a signed token. Such addresses
+ * work for at most 90 days, because reports are deleted after 90 days.
+ */
 const UNSIGNED = /^[\w-]{32}$/;
 
 /** The pages of weekly reports, for everyone who has the address of a report. */

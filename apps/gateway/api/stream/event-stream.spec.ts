@@ -54,7 +54,7 @@ describe('EventStream', () => {
     const { response, stream } = opened();
     jest.advanceTimersByTime(15_000);
     expect(response.text).toBe(': still connected\n\n');
-    stream.moveLater(() => 'b2');
+    stream.sendIdLater(() => 'b2');
     jest.advanceTimersByTime(30_000);
     expect(response.text).toBe(': still connected\n\n: still connected\nid: b2\n\n: still connected\n\n');
     stream.end();
@@ -64,7 +64,7 @@ describe('EventStream', () => {
 
   it('does not send the id of a left-out event after a later event was sent', async () => {
     const { response, stream } = opened();
-    stream.moveLater(() => 'old');
+    stream.sendIdLater(() => 'old');
     await stream.send('mention', 'new', {});
     jest.advanceTimersByTime(15_000);
     expect(response.text).not.toContain('old');
@@ -87,7 +87,7 @@ describe('EventStream', () => {
   });
 });
 
-/** Also waits for the promises that the timers started. */
+/** Advances the timers, and waits for the promises that they started. */
 async function later(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms);
   for (let n = 0; n < 10; n += 1) await Promise.resolve();

@@ -16,7 +16,7 @@ export class EventStream {
   private readonly abort = new AbortController();
   private readonly comments: NodeJS.Timeout;
   /** The id of the last event that was not sent because the filter left it out. */
-  private later?: () => string;
+  private pendingId?: () => string;
 
   /** Takes control of the response from Fastify, with the headers that are already set. */
   constructor(reply: FastifyReply) {
@@ -41,20 +41,20 @@ export class EventStream {
 
   /** @param data JSON */
   send(event: string, id: string, data: unknown): Promise<void> {
-    this.later = undefined;
+    this.pendingId = undefined;
     // This JSON contains no line breaks, because `JSON.stringify` escapes them.
     return this.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
   /** Changes the client's `Last-Event-ID` without an event. */
-  move(id: string): Promise<void> {
-    this.later = undefined;
+  sendId(id: string): Promise<void> {
+    this.pendingId = undefined;
     return this.write(`id: ${id}\n\n`);
   }
 
   /** Changes the client's `Last-Event-ID` with the next comment, unless an event changes it earlier. */
-  moveLater(id: () => string): void {
-    this.later = id;
+  sendIdLater(id: () => string): void {
+    this.pendingId = id;
   }
 
   end(): void {
@@ -66,8 +66,8 @@ export class EventStream {
   private comment(): void {
     // A client that does not read needs no comments.
     if (this.response.writableNeedDrain) return;
-    const id = this.later?.();
-    this.later = undefined;
+    const id = this.pendingId?.();
+    this.pendingId = undefined;
     this.response.write(id === undefined ? ': still connected\n\n' : `: still connected\nid: ${id}\n\n`);
   }
 

@@ -17,7 +17,7 @@ export interface LiveMention {
   row: MentionRow | undefined;
 }
 
-interface Waiting extends LiveEvent {
+interface PendingEvent extends LiveEvent {
   sequence: number;
 }
 
@@ -48,8 +48,8 @@ export class LiveMentions {
   }
 
   /**
-   * The sequence up to which every event is written. A list of mentions that is read afterwards contains these events,
-   * but possibly not the later events.
+   * Returns a sequence of EVENTS: all events up to this sequence are in ClickHouse. A list of mentions that is read
+   * afterwards contains these events, but possibly not the later events.
    */
   async written(): Promise<number> {
     const sink = await this.sink();
@@ -71,7 +71,7 @@ export class LiveMentions {
     const subject = subjectOf('EVENTS', accountId, '>');
     // The gateway does not use a consumer, because the right to create one would also let it change the consumers of
     // other services.
-    const published = new Signal(signal);
+    const published = new SearchTimer(signal);
     const subscription = this.bus.nc.subscribe(subject, { callback: () => published.set() });
     try {
       for (let from = sequence; !signal.aborted;) {
@@ -107,7 +107,7 @@ export class LiveMentions {
     batch: readonly StoredMsg[],
     signal: AbortSignal,
   ): AsyncGenerator<LiveMention> {
-    const events = batch.map((message): Waiting & { isMention: boolean } => {
+    const events = batch.map((message): PendingEvent & { isMention: boolean } => {
       const { eventId, occurredAt, matched } = fromBinary(EventSchema, message.data);
       return { sequence: message.seq, eventId, occurredAt, isMention: matched?.item !== undefined };
     });
@@ -127,7 +127,7 @@ export class LiveMentions {
   private async stored(
     accountId: string,
     filter: MentionFilter,
-    events: readonly Waiting[],
+    events: readonly PendingEvent[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, MentionRow | undefined>> {
     const rows = new Map<string, MentionRow | undefined>();
@@ -159,7 +159,7 @@ export class LiveMentions {
  * Decides when to search for new events: a few times with growing waits after an event was published, because its row
  * is stored a moment later; otherwise every few seconds.
  */
-class Signal {
+class SearchTimer {
   private pauseMs = MAX_PAUSE_MS;
   private wake = () => {};
 

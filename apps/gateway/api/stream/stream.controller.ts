@@ -7,7 +7,7 @@ import { readMentionFilter } from '../../reads/mention-filter.js';
 import { mentionView } from '../mentions/mention-view.js';
 import { LiveMentions } from './live-mentions.js';
 import { OpenStreams } from './open-streams.js';
-import { StreamPlaces } from './stream-places.js';
+import { StreamPositions } from './stream-positions.js';
 
 /** New mentions as server-sent events. Free. */
 @Controller('v1/stream')
@@ -15,7 +15,7 @@ export class StreamController {
   constructor(
     private readonly live: LiveMentions,
     private readonly streams: OpenStreams,
-    private readonly places: StreamPlaces,
+    private readonly positions: StreamPositions,
   ) {}
 
   /**
@@ -34,17 +34,19 @@ export class StreamController {
     const query = new QueryReader(raw);
     const filter = readMentionFilter(query);
     query.finish();
-    const wanted = lastEventId ? this.places.sequenceOf(accountId, lastEventId) : await this.live.written();
-    // EVENTS ends before the wanted place if it was restored from an older copy.
+    const wanted = lastEventId
+      ? this.positions.sequenceOf(accountId, lastEventId)
+      : await this.live.written();
+    // EVENTS ends before the requested position if the stream was restored from an older copy.
     const from = Math.min(wanted, await this.live.head());
-    const idOf = (sequence: number) => this.places.idOf(accountId, sequence);
+    const idOf = (sequence: number) => this.positions.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
     try {
       // With this id, the browser continues from here even if the connection breaks before the first mention.
-      await stream.move(idOf(from));
+      await stream.sendId(idOf(from));
       for await (const { sequence, row } of this.live.after(accountId, filter, from, stream.ended))
         if (row) await stream.send('mention', idOf(sequence), mentionView(row));
-        else stream.moveLater(() => idOf(sequence));
+        else stream.sendIdLater(() => idOf(sequence));
     } catch (error) {
       // The response has begun, so its status cannot report the error. The client connects again, and then gets a
       // status.

@@ -1,14 +1,14 @@
 import type { MarketDayRow } from '../../reads/market-reads.js';
 
 /** With fewer listings, the statistics of a market are not meaningful. */
-const ENOUGH = 5;
+const MIN_LISTINGS = 5;
 const SECONDS_PER_DAY = 86_400;
 
 /** One day of the market statistics, as the interface returns it. Quantiles interpolate linearly. */
 export function marketDayView(row: MarketDayRow) {
   const n = Number(row.n);
   const [p25, median, p75] = row.quantiles;
-  const insufficientData = n < ENOUGH;
+  const insufficientData = n < MIN_LISTINGS;
   const quantile = (price: number) => (insufficientData ? null : priceOf(price));
   return {
     date: row.date,

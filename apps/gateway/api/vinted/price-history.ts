@@ -1,7 +1,7 @@
 import { isoFromClickHouse, type ListingObservationRow } from '#clickhouse';
 
 /** One observation of a listing. */
-export type Observed = Pick<
+export type Observation = Pick<
   ListingObservationRow,
   'market' | 'observed_at' | 'event' | 'price' | 'currency' | 'first_seen_at' | 'criteria_hash'
 >;
@@ -28,12 +28,12 @@ export interface PriceSteps {
 export type IsLive = (criteriaHash: string) => boolean;
 
 /**
- * If several searches see the same change of a listing at different times, it counts as one step. A listing is gone
- * when none of the running searches that saw it finds it any more. If only one search does not find it any more, the
- * price may have left the price range of that search.
+ * Returns the steps of a listing's price. If several searches see the same change of a listing at different times, the
+ * change counts as one step. A listing is gone when none of the running searches that saw it finds it any more. If only
+ * one search does not find it any more, the price may have left the price range of that search.
  * @param observations of one listing on one market, oldest first
  */
-export function priceSteps(observations: readonly Observed[], isLive: IsLive): PriceSteps {
+export function priceSteps(observations: readonly Observation[], isLive: IsLive): PriceSteps {
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
@@ -65,7 +65,7 @@ export function priceSteps(observations: readonly Observed[], isLive: IsLive): P
 /** A listing's history as the interface returns it. `points` are all steps in the window, oldest first. */
 export function priceHistoryView(
   itemId: string,
-  observations: readonly Observed[],
+  observations: readonly Observation[],
   { points, isGone }: PriceSteps,
   limit: number,
 ) {

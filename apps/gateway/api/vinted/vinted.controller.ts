@@ -42,11 +42,11 @@ export class VintedController {
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
     const live = await this.keywords.searchesOf(accountId, 'vinted');
-    const way = priceSteps(observations, (search) => live.has(search));
-    const points = way.points.filter(
+    const steps = priceSteps(observations, (search) => live.has(search));
+    const points = steps.points.filter(
       ({ at }) => (!from || Date.parse(at) >= from.getTime()) && (!to || Date.parse(at) < to.getTime()),
     );
-    return priceHistoryView(id, observations, { ...way, points }, limit);
+    return priceHistoryView(id, observations, { ...steps, points }, limit);
   }
 
   @Get('market-stats')

@@ -38,7 +38,7 @@ const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
 type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
 
-/** A keyword has two names. Every route exists under both. */
+/** The interface has two names for a keyword, `keywords` and `queries`. Every route exists under both names. */
 function underBothNames(name: string, sub: string, route: Unnamed, query: Partial<Unnamed> = {}): Route[] {
   return [
     { ...route, tag: 'Keywords', path: `/v1/keywords${sub}`, operationId: `${name}Keyword` },

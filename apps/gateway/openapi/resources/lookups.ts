@@ -40,7 +40,7 @@ export const lookupSchemas: Readonly<Record<string, Schema>> = {
   Subreddit: object({ name: TEXT, title: TEXT, subscribers: INTEGER, isNsfw: BOOLEAN }),
 };
 
-const ref_ = inPath('ref', 'A handle, with or without @, or a numeric id', TEXT);
+const userRef = inPath('ref', 'A handle, with or without @, or a numeric id', TEXT);
 const cursor = inQuery('cursor', '`nextCursor` of the previous page, unchanged');
 const common = { tag: 'Lookups', method: 'get' } as const;
 
@@ -51,7 +51,7 @@ function ofUser(what: string, summary: string, items: Schema): Route {
     operationId: `${what}OfUser`,
     summary,
     description: 'Costs 3 credits a page. A 404 costs the same.',
-    parameters: [ref_, cursor],
+    parameters: [userRef, cursor],
     answer: pageOf('data', items, { meta }),
     refusals: [402],
   };
@@ -85,7 +85,7 @@ export const lookupRoutes: readonly Route[] = [
     operationId: 'getUser',
     summary: 'Get an account of X',
     description: 'By handle, with or without `@`, or by numeric id. Costs 3 credits. A 404 costs the same.',
-    parameters: [ref_],
+    parameters: [userRef],
     answer: object({ data: ref('User'), meta }),
     refusals: [402],
   },

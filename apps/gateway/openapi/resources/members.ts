@@ -104,7 +104,7 @@ export const memberRoutes: readonly Route[] = [
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,
     answer: ref('NewApiKey'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -117,7 +117,7 @@ export const memberRoutes: readonly Route[] = [
     parameters: [...paging()],
     answer: pageOf('data', ref('ApiKey')),
     refusals: [403],
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'patch',
@@ -131,7 +131,7 @@ export const memberRoutes: readonly Route[] = [
     body: ref('KeyChange'),
     example: { name: 'Weekly reports', mcp_daily_credits: 500 },
     answer: ref('ApiKey'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'delete',
@@ -142,7 +142,7 @@ export const memberRoutes: readonly Route[] = [
     description: 'A key cannot be restored. Gateways can accept it for 5 more seconds.',
     parameters: [inPath('id', 'The key')],
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -154,7 +154,7 @@ export const memberRoutes: readonly Route[] = [
     parameters: [...paging()],
     answer: pageOf('data', ref('Member')),
     refusals: [403],
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'patch',
@@ -168,7 +168,7 @@ export const memberRoutes: readonly Route[] = [
     body: ref('MemberChange'),
     example: { role: 'viewer' },
     answer: ref('Member'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'delete',
@@ -180,7 +180,7 @@ export const memberRoutes: readonly Route[] = [
       'The sessions of the member end immediately, and the member’s keys are revoked. Returns 409 for the last owner of the account.',
     parameters: [inPath('id', 'The member')],
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -193,7 +193,7 @@ export const memberRoutes: readonly Route[] = [
     example: { email: 'bob@example.org', role: 'editor' },
     status: 201,
     answer: ref('NewInvitation'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -205,7 +205,7 @@ export const memberRoutes: readonly Route[] = [
     parameters: [...paging()],
     answer: pageOf('data', ref('Invitation')),
     refusals: [403],
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'delete',
@@ -217,7 +217,7 @@ export const memberRoutes: readonly Route[] = [
       'The code of the invitation cannot be used any more. Returns 404 for an invitation that was accepted: remove the member instead.',
     parameters: [inPath('id', 'The invitation')],
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -228,7 +228,7 @@ export const memberRoutes: readonly Route[] = [
     description: 'For owners. Use the secret to verify the header `X-Signature` of a webhook.',
     answer: ref('SigningSecret'),
     refusals: [403],
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -239,7 +239,7 @@ export const memberRoutes: readonly Route[] = [
     description:
       'For 24 hours, deliveries are signed with both secrets. A second rotation in this time ends the oldest secret immediately.',
     answer: ref('SigningSecret'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -252,7 +252,7 @@ export const memberRoutes: readonly Route[] = [
     body: ref('PlanBody'),
     example: { plan: 'growth' },
     answer: object({ plan: oneOf(PLANS) }),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -266,7 +266,7 @@ export const memberRoutes: readonly Route[] = [
     example: { credits: 50000, note: 'Launch week' },
     status: 201,
     answer: object({ id: ID, granted: INTEGER, creditsRemaining: INTEGER }),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -284,6 +284,6 @@ export const memberRoutes: readonly Route[] = [
     ],
     answer: pageOf('data', ref('AuditEntry')),
     refusals: [403],
-    isForPeople: true,
+    needsSession: true,
   },
 ];

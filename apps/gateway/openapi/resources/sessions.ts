@@ -105,7 +105,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'End this session',
     description: 'Deletes the session and its cookie.',
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'get',
@@ -116,7 +116,7 @@ export const sessionRoutes: readonly Route[] = [
       'Get the member who has signed in, the account and the `csrfToken`. Returns 401 without a session',
     description: 'Writes with a session need `csrfToken` in the header `x-csrf-token`.',
     answer: ref('Session'),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -128,7 +128,7 @@ export const sessionRoutes: readonly Route[] = [
     body: ref('PasswordChange'),
     example: { current_password: 'four words in a row', new_password: 'other words in a row' },
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'post',
@@ -165,7 +165,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'List the browsers in which you have signed in, the last used first',
     description: 'The session of this request is marked.',
     answer: object({ data: listOf(ref('SignedInBrowser')) }),
-    isForPeople: true,
+    needsSession: true,
   },
   {
     method: 'delete',
@@ -176,6 +176,6 @@ export const sessionRoutes: readonly Route[] = [
     description: 'The browser of that session must sign in again.',
     parameters: [inPath('id', 'The session')],
     status: 204,
-    isForPeople: true,
+    needsSession: true,
   },
 ];

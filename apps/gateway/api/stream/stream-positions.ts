@@ -5,20 +5,20 @@ import { Cursors } from '../../http/cursor.js';
 import { LiveMentions } from './live-mentions.js';
 
 /**
- * Lists use the same place for this time, so that most lists need no request to NATS. A place that is too old only
- * makes the stream repeat some mentions.
+ * Lists use the same position for this time, so that most lists need no request to NATS. A position that is too old
+ * only makes the stream repeat some mentions.
  */
 const SHARED_MS = 250;
-/** A list waits at most this time for its place, so that lists can be read while NATS does not answer. */
+/** A list waits at most this time for its position, so that lists can be read while NATS does not answer. */
 const MAX_WAIT_MS = 300;
 
-interface Place {
+interface Position {
   sequence: number;
 }
 
-/** The places in EVENTS after which streams continue, in the form that clients get: `Last-Event-ID`. */
+/** The positions in EVENTS after which streams continue, in the form that clients get: `Last-Event-ID`. */
 @Injectable()
-export class StreamPlaces {
+export class StreamPositions {
   private shared: { readAt: number; sequence: Promise<number | undefined> } | undefined;
 
   constructor(
@@ -27,13 +27,13 @@ export class StreamPlaces {
   ) {}
 
   idOf(accountId: string, sequence: number): string {
-    return this.cursors.write(scopeOf(accountId), { sequence } satisfies Place);
+    return this.cursors.write(scopeOf(accountId), { sequence } satisfies Position);
   }
 
   /** @throws Refusal `invalid` */
   sequenceOf(accountId: string, lastEventId: string): number {
     try {
-      return this.cursors.read<Place>(scopeOf(accountId), lastEventId).sequence;
+      return this.cursors.read<Position>(scopeOf(accountId), lastEventId).sequence;
     } catch {
       throw Refusal.validation([
         {
@@ -45,8 +45,8 @@ export class StreamPlaces {
   }
 
   /**
-   * The place for a list that is read afterwards. A stream that continues from this place sends every mention that the
-   * list does not contain yet. Undefined if NATS does not answer.
+   * Returns the position for a list that is read afterwards. A stream that continues from this position sends every
+   * mention that the list does not contain yet. Undefined if NATS does not answer.
    */
   async beforeList(accountId: string): Promise<string | undefined> {
     const ended = new AbortController();

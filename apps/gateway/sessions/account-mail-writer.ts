@@ -13,7 +13,7 @@ export type MailKind = 'reset' | 'sign-up';
 
 /** Writes the mails about passwords and sign-ups. */
 @Injectable()
-export class AccountLetters {
+export class AccountMailWriter {
   constructor(
     private readonly members: MemberReads,
     private readonly codes: SignUpCodes,
