@@ -134,7 +134,7 @@ describe('an event that waits for the language model', () => {
     const unread = { read: async () => [], close: async () => {} };
     const rules = new EventRules(new Similarities(unread));
     const late = new QuestionAnswers(on.database, on.store, rules);
-    const open = await late.open([claimed]);
+    const open = await late.load([claimed]);
     const { event } = await scene.event();
     await renewClaims(on.database, [claimed.claim]);
     await late.append(

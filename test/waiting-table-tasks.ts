@@ -14,7 +14,7 @@ import {
   giveBack,
   renewClaims,
   Turns,
-  type Claimed,
+  type ClaimedQuestion,
 } from '../apps/analysis/waiting/waiting-questions.js';
 import { STEP, type Scene, type WaitingStage } from './waiting-stage.js';
 
@@ -43,7 +43,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
     it('gives each account and each watch its turn, even if one of them has a long queue', async () => {
       const [busy, twin, other] = quiet as [Scene, Scene, Scene];
       const turns = new Turns(stage().database);
-      const taken: Claimed[] = [];
+      const taken: ClaimedQuestion[] = [];
       for (let n = 0; n < 8; n += 1) taken.push((await turns.next())[0]!);
       const count = (id: string) =>
         taken.filter(({ accountId, watchId }) => [accountId, watchId].includes(id)).length;
@@ -134,7 +134,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
           return { subject, claimed: { ...claimed, eventId, accountId, watchId, seq } };
         }),
       );
-      const open = await answers.open(asked.map(({ claimed }) => claimed));
+      const open = await answers.load(asked.map(({ claimed }) => claimed));
       const late = { step: { kind: 'late', why: 'late' } } as const;
       await expect(answers.append(open.map((question) => ({ question, answers: late })))).rejects.toThrow(
         'no vectors',

@@ -14,4 +14,5 @@ export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
   return { ...settings, llm: llmOptions(settings, USER_AGENT) };
 }
 
+/** The settings of analysis. */
 export type AnalysisConfig = ReturnType<typeof readAnalysisConfig>;

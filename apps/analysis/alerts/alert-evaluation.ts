@@ -29,7 +29,10 @@ const MAX_WINDOW_AGE_MS = 24 * 3_600_000;
  * Maximum number of levels in memory. A level depends on earlier windows only, so it can be reused for five minutes.
  */
 const LEVELS_KEPT = 20_000;
-/** Maximum number of separate reads of the counts of one keyword. For further windows, all counts are read once. */
+/**
+ * Maximum number of separate reads of the counts of one keyword. For more windows, all counts of the keyword are read
+ * once.
+ */
 const SINGLE_READS = 8;
 
 /** A keyword with its alerts, and their last episodes. */
@@ -57,8 +60,9 @@ export class AlertEvaluation {
   }
 
   /**
+   * Evaluates the alerts of the keywords.
    * @param now ms
-   * @returns the turns that were evaluated; the others are claimed again later
+   * @returns the turns that were evaluated; the other turns are claimed again later
    */
   async evaluateTurns(turns: readonly AlertTurn[], now: number): Promise<EvaluatedTurn[]> {
     const keywords = await keywordsOf(
@@ -123,7 +127,7 @@ export class AlertEvaluation {
       await this.decisions.record(keyword, { fired, ended, at: isoOf(now) });
       failpoint('alerts-after-decision-before-turn');
     }
-    await keepAbove(this.database, keyword.keywordId, above);
+    await extendEpisodes(this.database, keyword.keywordId, above);
     return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
   }
 
@@ -150,7 +154,10 @@ export class AlertEvaluation {
     };
   }
 
-  /** A mention that is found a day late affects hundreds of windows. One read of all counts then costs less. */
+  /**
+   * Returns a function that counts mentions. A mention that is found a day late affects hundreds of windows. Then one
+   * read of all counts costs less.
+   */
   private countsOf(keywordId: string): AlertHistory['countsIn'] {
     let reads = 0;
     let all: Promise<CountedSeries> | undefined;
@@ -190,9 +197,7 @@ export class AlertEvaluation {
   }
 }
 
-/**
- * The start of the first five minutes that are evaluated, in ms: the first change, or 24 hours ago if that is later.
- */
+/** The start of the first bin that is evaluated, in ms: the first change, or 24 hours ago if that is later. */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));
 }
@@ -242,7 +247,7 @@ function keywordOf(row: KeywordRow): AlertKeyword {
 }
 
 /** Moves `above_until` of open episodes forward. */
-async function keepAbove(
+async function extendEpisodes(
   database: Database,
   keywordId: string,
   above: ReadonlyMap<string, number>,

@@ -1,6 +1,8 @@
 import type { Action, KeywordDefinition } from '#contracts';
 
+/** The sensitivities of a spike alert. */
 export const SPIKE_LEVELS = ['low', 'medium', 'high'] as const;
+/** One of these sensitivities. */
 export type SpikeLevel = (typeof SPIKE_LEVELS)[number];
 
 /** What makes an alert fire. */
@@ -29,6 +31,7 @@ export interface AlertActions {
   notifyKeywordChannels: boolean;
 }
 
+/** The key of a spike alert. */
 export const SPIKE_KEY = 'spike';
 
 /** The alerts of a keyword: its enabled rules about windows, and its spike alert. */

@@ -3,12 +3,12 @@ import type { Database } from '#postgres';
 /** A replica that has not finished a turn within this time counts as dead. */
 const CLAIM_SECONDS = 60;
 /** Time until the next turn of a keyword that changed during its evaluation. */
-const AGAIN_SECONDS = 10;
+const NEXT_TURN_SECONDS = 10;
 
 /** A keyword whose alerts are to be evaluated. Its turn belongs to one replica at a time. */
 export interface AlertTurn {
   keywordId: string;
-  /** The earliest five minutes with a new mention, in ms; undefined if only an episode may have ended. */
+  /** Start of the earliest bin with a new mention, in ms; undefined if only an episode may have ended. */
   changedFrom: number | undefined;
   changes: number;
 }
@@ -52,7 +52,7 @@ export async function finishTurns(database: Database, evaluated: readonly Evalua
     `UPDATE alert_turns t SET evaluated_at = now(),
        changed_from = CASE WHEN t.changes = e.changes THEN NULL ELSE t.changed_from END,
        due_at = CASE WHEN t.changes = e.changes THEN COALESCE(e.next_at, 'infinity')
-         ELSE now() + make_interval(secs => ${AGAIN_SECONDS}) END
+         ELSE now() + make_interval(secs => ${NEXT_TURN_SECONDS}) END
      FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) AS e (keyword_id, changes, next_at)
      WHERE t.keyword_id = e.keyword_id`,
     [

@@ -13,20 +13,20 @@ import { claimTurns, finishTurns } from './alert-turns.js';
 import { binOf } from './windows.js';
 import { AlertsUnderTest, HOUR_MS, MINUTE_MS, NOW, rule, RULE } from '../testing/alerts-under-test.js';
 
-let on: AlertsUnderTest;
+let fixture: AlertsUnderTest;
 
 beforeAll(async () => {
-  on = await AlertsUnderTest.open();
+  fixture = await AlertsUnderTest.open();
 });
-afterAll(() => on?.close());
+afterAll(() => fixture?.close());
 
 it('a rebuild gives the same counts and does not evaluate alerts again [alerts.once]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   const events = scene.mentions(5, 4, 3, 2, 1);
   await scene.publish([...events, ...events]);
   await scene.evaluate();
   const rows = () =>
-    on.database.query(
+    fixture.database.query(
       `SELECT (SELECT sum(total)::int FROM mention_counts WHERE keyword_id = $1) AS total,
          (SELECT count(*)::int FROM search_coverage WHERE keyword_id = $1) AS covered,
          (SELECT changed_from FROM alert_turns WHERE keyword_id = $1) AS changed_from`,
@@ -35,19 +35,19 @@ it('a rebuild gives the same counts and does not evaluate alerts again [alerts.o
   const before = await rows();
   expect(before).toEqual([{ total: 5, covered: 1, changed_from: null }]);
   for (const projection of [mentionCountsProjection, searchCoverageProjection])
-    await rebuildProjection(on.database, on.bus, projection as RebuildableProjection);
+    await rebuildProjection(fixture.database, fixture.bus, projection as RebuildableProjection);
   expect(await rows()).toEqual(before);
 });
 
 it('an alert and a backtest count the mentions of a watch whose search has no id', async () => {
   const definition = { rules: [rule()], spikeAlert: 'low' };
-  const scene = await on.scene(definition, '');
+  const scene = await fixture.scene(definition, '');
   const { accountId, keywordId } = scene;
   await scene.publish(scene.mentions(50, 40, 30, 20, 10));
   await scene.evaluate();
   expect(await scene.kinds()).toEqual(['fired']);
   const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
-  const tested = new TestedAlerts(on.database);
+  const tested = new TestedAlerts(fixture.database);
   const keyword = create(KeywordDefinitionSchema, definition);
   const found = await tested.of(window, keyword, new CountDifference());
   expect(found).toMatchObject([{ kind: 'volume', observed: 5, ruleId: definition.rules[0]!.id }]);
@@ -58,7 +58,7 @@ it('an alert and a backtest count the mentions of a watch whose search has no id
 it('an alert fires once for an episode, and its event contains all fields [alerts.event, alerts.episode, alerts.actions]', async () => {
   const channel = newId();
   const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];
-  const scene = await on.scene({ rules: [rule({}, then)] });
+  const scene = await fixture.scene({ rules: [rule({}, then)] });
   const few = scene.mentions(400, 50, 40, 30, 20);
   await scene.publish(few);
   await scene.evaluate();
@@ -95,7 +95,7 @@ it('an alert fires once for an episode, and its event contains all fields [alert
 });
 
 it('an episode ends after a whole window below the level, and the next episode fires a new alert [alerts.episode, alerts.quiet]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   await scene.evaluate(30);
@@ -111,15 +111,15 @@ it('an episode ends after a whole window below the level, and the next episode f
 });
 
 it('two replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
-  const scene = await on.scene({ rules: [rule()], spikeAlert: 'high' });
+  const scene = await fixture.scene({ rules: [rule()], spikeAlert: 'high' });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
-  await scene.evaluate(0, [on.replica(), on.replica(), on.replica()]);
+  await scene.evaluate(0, [fixture.replica(), fixture.replica(), fixture.replica()]);
   expect(await scene.kinds()).toEqual(['fired']);
   expect(await scene.events()).toHaveLength(1);
 });
 
 it('an event that is stored twice counts once, and late items do not fire again [alerts.once]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   const four = scene.mentions(5, 4, 3, 2);
   await scene.publish([...four, ...four]);
   await scene.publish(four);
@@ -134,12 +134,12 @@ it('an event that is stored twice counts once, and late items do not fire again 
 });
 
 it('a mention that is found hours late is evaluated with few reads, and with the same baselines', async () => {
-  const scene = await on.scene({});
+  const scene = await fixture.scene({});
   // Twelve mentions an hour.
   await scene.publish(scene.mentions(...Array.from({ length: 119 }, (_, n) => 5 * n + 3)));
   await scene.define({ rules: [rule({ min: 10, multiple: 2 })] });
   await scene.publish(scene.mentions(300, ...Array.from({ length: 20 }, () => 2)));
-  const query = jest.spyOn(on.database, 'query');
+  const query = jest.spyOn(fixture.database, 'query');
   await scene.evaluate();
   const reads = query.mock.calls.filter(([sql]) => sql.includes('mention_counts'));
   query.mockRestore();
@@ -150,7 +150,7 @@ it('a mention that is found hours late is evaluated with few reads, and with the
 });
 
 it('dropped items, hidden items and items without a date after a gap are not counted, and backfilled items alone fire no alert [alerts.own-time]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
   await scene.publish([
     { ...dropped!, dropped: create(EventSchema, { dropped: { reason: 'muted' } }).dropped! },
@@ -160,14 +160,14 @@ it('dropped items, hidden items and items without a date after a gap are not cou
   ]);
   await scene.evaluate();
   expect(await scene.facts()).toEqual([]);
-  const past = await on.scene({ rules: [rule()] });
+  const past = await fixture.scene({ rules: [rule()] });
   await past.publish(past.mentions(5, 4, 3, 2, 1, 1).map((one) => ({ ...one, backfilled: true })));
   await past.evaluate();
   expect(await past.facts()).toEqual([]);
 });
 
 it('a rule that changes during its episode does not fire again, and the episode of a deleted rule ends [alerts.episode]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   await scene.define({ rules: [rule({ min: 1, multiple: 1 })] });
@@ -181,45 +181,47 @@ it('a rule that changes during its episode does not fire again, and the episode 
 });
 
 it('an alert is published once, even when its message is delivered again hours later [alerts.once]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
-  const again = (await on.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
+  const again = (await fixture.store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
   // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
-  const publish = jest.spyOn(on.store, 'publishAll');
+  const publish = jest.spyOn(fixture.store, 'publishAll');
   const publishedNow = async () => {
     publish.mockClear();
-    await new AlertEventsHandler(on.store, on.database).handle(again as unknown as JsMsg[]);
+    await new AlertEventsHandler(fixture.store, fixture.database).handle(again as unknown as JsMsg[]);
     return publish.mock.calls.flatMap(([messages]) => messages).length;
   };
   expect([await publishedNow(), await publishedNow()]).toEqual([1, 0]);
 });
 
 it('a mention that arrives during an evaluation is part of the next evaluation [alerts.once]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2));
-  const turns = (await claimTurns(on.database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
-  const evaluated = await on.replica().evaluateTurns(turns, NOW);
+  const turns = (await claimTurns(fixture.database, 100)).filter(
+    ({ keywordId }) => keywordId === scene.keywordId,
+  );
+  const evaluated = await fixture.replica().evaluateTurns(turns, NOW);
   await scene.publish(scene.mentions(1));
-  await finishTurns(on.database, evaluated);
+  await finishTurns(fixture.database, evaluated);
   await scene.evaluate();
   expect(await scene.kinds()).toEqual(['fired']);
 });
 
 it('a purge deletes counts, episodes and alerts, and later messages do not restore them [alerts.purge]', async () => {
-  const scene = await on.scene({ rules: [rule()] });
+  const scene = await fixture.scene({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2, 1));
   await scene.evaluate();
   const { accountId, keywordId, watchId } = scene;
-  await on.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+  await fixture.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
   const purge = create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] });
   const message = { data: toBinary(PurgeSchema, purge), time: new Date() } as JsMsg;
-  const stored = await on.store.read('ALERTS', subjectOf('ALERTS', accountId, keywordId));
-  await new PurgeHandler(on.clickhouse, on.database, on.store).handle([message]);
+  const stored = await fixture.store.read('ALERTS', subjectOf('ALERTS', accountId, keywordId));
+  await new PurgeHandler(fixture.clickhouse, fixture.database, fixture.store).handle([message]);
   await scene.publish(scene.mentions(1));
   await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 1) });
-  await new AlertEventsHandler(on.store, on.database).handle(stored as unknown as JsMsg[]);
+  await new AlertEventsHandler(fixture.store, fixture.database).handle(stored as unknown as JsMsg[]);
   expect(await scene.events()).toEqual([]);
   for (const table of [
     'mention_counts',
@@ -230,6 +232,6 @@ it('a purge deletes counts, episodes and alerts, and later messages do not resto
   ])
     expect([
       table,
-      await on.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
+      await fixture.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
     ]).toEqual([table, []]);
 });

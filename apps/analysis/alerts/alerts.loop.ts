@@ -8,16 +8,19 @@ import { ChecksProgress } from '../projection-progress.js';
 import { AlertEvaluation } from './alert-evaluation.js';
 import { claimTurns, finishTurns, postponeTurns } from './alert-turns.js';
 
-const LOOK_MS = 500;
-const TURNS_AT_ONCE = 100;
+const PAUSE_MS = 500;
+const TURNS_PER_ROUND = 100;
 const HOUR_MS = 3_600_000;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
-const ROWS_AT_ONCE = 5_000;
-/** The ids prevent counting an event twice. After a crash an event can be stored again, but only within hours. */
+const ROWS_PER_STATEMENT = 5_000;
+/**
+ * Days for which the ids of counted mentions are kept, so that no event is counted twice. After a crash, an event can be
+ * stored again, but only within hours.
+ */
 const IDS_DAYS = 8;
 
 /** The rows that are deleted when they are too old for any baseline. */
-const OLD = [
+const OLD_ROWS = [
   { table: 'mention_counts', column: 'bin', days: COUNTED_DAYS },
   { table: 'search_coverage', column: 'covered_to', days: COUNTED_DAYS },
   { table: 'counted_mentions', column: 'occurred_at', days: IDS_DAYS },
@@ -37,7 +40,7 @@ export class AlertsLoop implements Loop {
     @Inject(LOG) log: Logger,
   ) {
     this.rounds = new Repeated({
-      pauseMs: LOOK_MS,
+      pauseMs: PAUSE_MS,
       run: () => this.round(),
       failed: (error) =>
         log.error({ err: error }, 'alerts could not be evaluated; the evaluation is retried'),
@@ -60,7 +63,7 @@ export class AlertsLoop implements Loop {
 
   /** @returns true if more turns may be due already */
   async round(): Promise<boolean> {
-    const turns = await claimTurns(this.database, TURNS_AT_ONCE);
+    const turns = await claimTurns(this.database, TURNS_PER_ROUND);
     if (turns.length === 0) return false;
     const now = systemClock.now().getTime();
     // Without the earlier checks, a baseline would be too low or unknown.
@@ -69,20 +72,20 @@ export class AlertsLoop implements Loop {
     await postponeTurns(this.database, early);
     const ready = turns.filter((turn) => !early.includes(turn));
     await finishTurns(this.database, await this.evaluation.evaluateTurns(ready, now));
-    return turns.length === TURNS_AT_ONCE;
+    return turns.length === TURNS_PER_ROUND;
   }
 
   /** @returns true if there may be more to delete */
   async prune(): Promise<boolean> {
-    let isMore = false;
-    for (const { table, column, days } of OLD) {
+    let hasMore = false;
+    for (const { table, column, days } of OLD_ROWS) {
       const [, deleted]: [unknown, number] = await this.database.query(
         `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${table} WHERE ${column} < now() - make_interval(days => $1) LIMIT $2))`,
-        [days, ROWS_AT_ONCE],
+        [days, ROWS_PER_STATEMENT],
       );
-      isMore ||= deleted === ROWS_AT_ONCE;
+      hasMore ||= deleted === ROWS_PER_STATEMENT;
     }
-    return isMore;
+    return hasMore;
   }
 }

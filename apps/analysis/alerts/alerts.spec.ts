@@ -117,7 +117,7 @@ describe('the baseline of a spike alert', () => {
 });
 
 describe('a spike alert', () => {
-  it('fires once for an episode, and again for the next one [alerts.episode, alerts.quiet]', async () => {
+  it('fires once for an episode, and again for the next episode [alerts.episode, alerts.quiet]', async () => {
     const burst = (hour: number) => (hour === 40 || hour === 41 || hour === 60 ? 40 : 4);
     const alerts = await alertsOf({ counts: hourly(72, burst) });
     expect(alerts.map(({ hour }) => Math.floor(hour))).toEqual([40, 60]);
@@ -140,16 +140,16 @@ describe('a spike alert', () => {
     // Source b did not answer for six of the seven days, and nothing of that time is known.
     const counts = [...hourly(200, () => 3), ...hourly(20, () => 30, 'b')];
     const back = hourly(200, (hour) => (hour >= 170 ? 30 : 0), 'b');
-    const blind = {
+    const withGap = {
       a: [[0, 10_000]],
       b: [
         [0, 20],
         [170, 10_000],
       ],
     } as Record<string, [number, number][]>;
-    expect(await alertsOf({ counts: [...counts, ...back], covered: blind, sinceHour: 170 })).toEqual([]);
-    const unknowing = { a: [[0, 10_000]], b: [[0, 10_000]] } as Record<string, [number, number][]>;
-    expect(await alertsOf({ counts: [...counts, ...back], covered: unknowing, sinceHour: 170 })).not.toEqual(
+    expect(await alertsOf({ counts: [...counts, ...back], covered: withGap, sinceHour: 170 })).toEqual([]);
+    const withoutGap = { a: [[0, 10_000]], b: [[0, 10_000]] } as Record<string, [number, number][]>;
+    expect(await alertsOf({ counts: [...counts, ...back], covered: withoutGap, sinceHour: 170 })).not.toEqual(
       [],
     );
   });

@@ -1,9 +1,9 @@
 import type { Window } from './windows.js';
 
-/** The number of mentions of one search in five minutes. */
+/** The number of mentions of one search in one bin of five minutes. */
 export interface BinCount {
   searchId: string;
-  /** The start of the five minutes, in ms. */
+  /** The start of the bin, in ms. */
   at: number;
   total: number;
   negative: number;
@@ -16,7 +16,7 @@ interface Sums {
   negative: number[];
 }
 
-/** Counts of mentions by search and five minutes, in memory. */
+/** Counts of mentions by search and bin, in memory. */
 export class CountedSeries {
   private readonly searches = new Map<string, Sums>();
 
@@ -38,7 +38,7 @@ export class CountedSeries {
       const sums = this.searches.get(id);
       if (!sums) continue;
       const values = negative ? sums.negative : sums.total;
-      count += (values[before(sums.at, to)] ?? 0) - (values[before(sums.at, from)] ?? 0);
+      count += (values[countBelow(sums.at, to)] ?? 0) - (values[countBelow(sums.at, from)] ?? 0);
     }
     return count;
   }
@@ -57,7 +57,7 @@ export class CountedSeries {
 }
 
 /** The number of sorted values below a limit. */
-function before(values: readonly number[], limit: number): number {
+function countBelow(values: readonly number[], limit: number): number {
   let low = 0;
   let high = values.length;
   while (low < high) {

@@ -15,7 +15,7 @@ export interface KeywordSearch {
 
 /** What is known about the mentions of a keyword. */
 export interface AlertHistory {
-  /** Its present searches; mentions of other searches are not counted. */
+  /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
   /** The covered times of each search, the earliest first. */
   coverage: ReadonlyMap<string, readonly Covered[]>;

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import type { Covered } from '../domain/coverage.js';
 import type { AlertCondition } from './alert-rules.js';
 
-/** Mentions are counted in steps of this length. */
+/** Length of a bin. Mentions are counted in bins. */
 export const BIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,7 @@ export interface Window {
   to: number;
 }
 
-/** The start of the five minutes of an instant, in ms. */
+/** The start of the bin that contains an instant, in ms. */
 export function binOf(ms: number): number {
   return Math.floor(ms / BIN_MS) * BIN_MS;
 }
@@ -46,23 +46,23 @@ export interface Baseline {
   needed: number;
 }
 
-/** When the searches of a keyword began, in ms: the first and the last of them. */
-export interface Began {
+/** When the first and the last search of a keyword began, in ms. */
+export interface SearchStarts {
   first: number;
   last: number;
 }
 
 /**
- * The baselines of a window, the best first. If too little of a baseline is known, the next one is used. A rule has one
- * baseline: all earlier windows of its length, at most 7 days back. A spike alert has two: the same hour of earlier
- * weeks in the account's zone, and the hours of the last 7 days. With less than 14 days of history it has only the
- * second one.
+ * The baselines of a window, the best first. If too little of a baseline is known, the next baseline is used. A rule
+ * has one baseline: all earlier windows of its length, at most 7 days back. A spike alert has two baselines: the same
+ * hour of earlier weeks in the account's zone, and the hours of the last 7 days. With less than 14 days of history, a
+ * spike alert has only the second baseline.
  * @param timeZone IANA
  */
 export function baselinesOf(
   condition: AlertCondition,
   current: Window,
-  began: Began,
+  began: SearchStarts,
   timeZone: string,
 ): Baseline[] {
   const since = (windows: Window[]) => windows.filter(({ from }) => from >= began.first);

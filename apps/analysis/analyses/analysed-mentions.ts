@@ -17,7 +17,7 @@ export interface AnalysedMention {
   text: string;
   author: string;
   community: string;
-  /** Its own words, without the title of its parent. */
+  /** The mention's own text, without the title of its parent. */
   own: string;
 }
 

@@ -17,7 +17,7 @@ import { classify, type ClassifiedMention } from './classify.js';
 import { group, type MentionGroup } from './group.js';
 import { classReading } from './class-reading.js';
 import { pointReading } from './point-reading.js';
-import { cited, mean, pointsOf, sentencesOf, type Summary } from './summarise.js';
+import { summaryOf, mean, pointsOf, sentencesOf, type Summary } from './summarise.js';
 import { topicReading } from './topic-reading.js';
 
 /** The result of an analysis. Mentions in `errors` were not analysed, and are not charged. */
@@ -37,12 +37,12 @@ const MODEL_WITHIN_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 
-/** Groups, classifies or summarises mentions, or carries out an instruction on each. */
+/** Groups, classifies or summarises mentions, or carries out an instruction on each mention. */
 @Injectable()
 export class AnalysisWork {
   /**
-   * The analyses of one process use at most half of the model's lane. The analyses of several replicas can use all of
-   * it; a waiting event then gets the next turn.
+   * The analyses of one process use at most half of the model's lane. The analyses of several replicas can use the
+   * whole lane; then a waiting event gets the next turn.
    */
   private readonly requests: PQueue;
 
@@ -53,7 +53,7 @@ export class AnalysisWork {
     this.requests = new PQueue({ concurrency: Math.max(1, Math.floor((llm?.lane.concurrency ?? 1) / 2)) });
   }
 
-  /** @throws EmbeddingsUnavailable, Refusal `unavailable` if nothing could be done */
+  /** Runs the command on the mentions. @throws EmbeddingsUnavailable, Refusal `unavailable` if nothing could be done */
   async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     switch (command.operation) {
       case 'group':
@@ -75,24 +75,26 @@ export class AnalysisWork {
     { instruction }: RunAnalysis,
     mentions: readonly AnalysedMention[],
   ): Promise<AnalysisResult> {
-    const values = await this.readIfUp(mentions.map(shown), topicReading(instruction));
+    const values = await this.readIfAvailable(mentions.map(asModelInput), topicReading(instruction));
     const topics = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const about = mentions.map((mention) => ({ ...mention, own: topics.get(mention.id) ?? mention.own }));
-    return this.local(about, (meant) => ({
-      groups: group(meant.map((one) => ({ ...one, topic: topics.get(one.id) }))),
+    return this.local(about, (withVectors) => ({
+      groups: group(withVectors.map((one) => ({ ...one, topic: topics.get(one.id) }))),
     }));
   }
 
   private async local(
     mentions: readonly AnalysedMention[],
-    work: (meant: Awaited<ReturnType<AnalysedMentions['withVectors']>>) => Omit<AnalysisResult, 'errors'>,
+    work: (
+      withVectors: Awaited<ReturnType<AnalysedMentions['withVectors']>>,
+    ) => Omit<AnalysisResult, 'errors'>,
   ): Promise<AnalysisResult> {
-    const meant = await this.mentions.withVectors(mentions);
-    const done = new Set(meant.map(({ id }) => id));
+    const withVectors = await this.mentions.withVectors(mentions);
+    const done = new Set(withVectors.map(({ id }) => id));
     const errors = mentions
       .filter(({ id }) => !done.has(id))
       .map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }));
-    return { ...work(meant), errors };
+    return { ...work(withVectors), errors };
   }
 
   /**
@@ -105,8 +107,10 @@ export class AnalysisWork {
   ): Promise<AnalysisResult> {
     const { classes, instruction } = command;
     const vectors = (await this.mentions.vectors(classes)).map((one) => one ?? new Float32Array(0));
-    const local = await this.local(mentions, (meant) => ({ labels: classify(meant, classes, vectors) }));
-    const values = await this.readIfUp(mentions.map(shown), classReading(classes, instruction));
+    const local = await this.local(mentions, (withVectors) => ({
+      labels: classify(withVectors, classes, vectors),
+    }));
+    const values = await this.readIfAvailable(mentions.map(asModelInput), classReading(classes, instruction));
     const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const labels = (local.labels ?? []).map((one) => {
       const answer = read.get(one.mentionId);
@@ -124,23 +128,23 @@ export class AnalysisWork {
     );
     const vectors = await this.mentions.vectors(sentences.map(({ text }) => text));
     const [focus] = instruction === '' ? [] : await this.mentions.vectors([instruction]);
-    const meant = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
-    const telling = new Set(meant.map(({ mentionId }) => mentionId));
+    const withVectors = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
+    const withText = new Set(withVectors.map(({ mentionId }) => mentionId));
     const centre = focus ?? mean((await this.mentions.withVectors(mentions)).map(({ vector }) => vector));
-    const points = pointsOf(telling.size, meant, centre);
+    const points = pointsOf(withText.size, withVectors, centre);
     const items = points.map(({ wordings }) => ({ text: wordings.join('\n') }));
-    const written = await this.readIfUp(items, pointReading(instruction));
+    const written = await this.readIfAvailable(items, pointReading(instruction));
     const rewritten = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
     const reader = written.some((one) => one !== undefined) ? 'llm' : 'local';
-    const summary = rewritten.length > 0 ? cited(rewritten, reader) : NO_SUMMARY;
-    const silent = mentions.filter(({ id }) => !telling.has(id));
-    return { summary, errors: silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' })) };
+    const summary = rewritten.length > 0 ? summaryOf(rewritten, reader) : NO_SUMMARY;
+    const withoutText = mentions.filter(({ id }) => !withText.has(id));
+    return { summary, errors: withoutText.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' })) };
   }
 
   private async agent(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     const fields = JSON.parse(command.schemaJson) as AgentStepFields;
     const { values, codes } = await this.read(
-      mentions.map(shown),
+      mentions.map(asModelInput),
       agentStepReading(command.instruction, fields),
     );
     const outputs = mentions.flatMap(({ id }, n) =>
@@ -153,7 +157,7 @@ export class AnalysisWork {
   }
 
   /** The model's values; empty if there is no model, or while it is down. */
-  private async readIfUp<T>(
+  private async readIfAvailable<T>(
     items: readonly LlmItem[],
     reading: LlmReading<T>,
   ): Promise<readonly (T | undefined)[]> {
@@ -195,6 +199,6 @@ export class AnalysisWork {
 }
 
 /** A mention in the form that the model gets. */
-function shown(mention: AnalysedMention): LlmItem {
+function asModelInput(mention: AnalysedMention): LlmItem {
   return asLlmItem(mention, MODEL_CHARACTERS);
 }

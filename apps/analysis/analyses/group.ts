@@ -67,7 +67,7 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
 
 /**
  * Names a group after the topic that most of its mentions have, or else after the words that are in most of its
- * mentions and in few others.
+ * mentions and in few other mentions.
  */
 function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWithVector[]): MentionGroup {
   const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));

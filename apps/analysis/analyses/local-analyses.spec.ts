@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { classify } from './classify.js';
 import { group, type MentionWithVector } from './group.js';
-import { cited, mean, pointsOf, sentencesOf } from './summarise.js';
+import { summaryOf, mean, pointsOf, sentencesOf } from './summarise.js';
 
 /** A unit vector in a plane, from its angle in degrees. */
 const at = (degrees: number) =>
@@ -88,7 +88,7 @@ describe('a summary', () => {
     ];
     const points = pointsOf(4, sentences, mean([at(0), at(30), at(60), at(90)]));
     expect(points.map(({ wordings }) => wordings.length).sort()).toEqual([1, 3]);
-    const found = cited(points);
+    const found = summaryOf(points);
     expect(found.sentences.map(({ mentionIds }) => [...mentionIds].sort())).toEqual(
       expect.arrayContaining([['a', 'b', 'c'], ['d']]),
     );
@@ -102,11 +102,11 @@ describe('a summary', () => {
   });
 
   it('is refused if one of its sentences cites no mention, or if it has no sentences [analyses.results]', () => {
-    expect(() => cited([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
+    expect(() => summaryOf([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
       'the summary is empty, or one of its sentences cites no mention',
     );
-    expect(() => cited([])).toThrow('the summary is empty, or one of its sentences cites no mention');
-    expect(cited([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
+    expect(() => summaryOf([])).toThrow('the summary is empty, or one of its sentences cites no mention');
+    expect(summaryOf([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
   });
 
   it('uses the complete sentences of a text, or the first 400 characters if there are none', () => {

@@ -3,7 +3,7 @@ import type { LlmReading } from '#llm';
 const MAX_CHARACTERS = 400;
 
 /**
- * Asks a language model for one sentence that summarises several similar sentences. The mentions that it cites are chosen
+ * Asks a language model for one sentence that summarises several similar sentences. The cited mentions are chosen
  * before the model is asked, so the model cannot cite a mention that does not support the sentence.
  * @param instruction what the summary is about; empty: everything
  */

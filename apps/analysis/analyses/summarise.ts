@@ -7,6 +7,7 @@ export interface CitedSentence {
   mentionIds: string[];
 }
 
+/** A summary of mentions. */
 export interface Summary {
   text: string;
   sentences: CitedSentence[];
@@ -31,8 +32,8 @@ const SAME = 0.7;
 const MAX_CITED = 20;
 const MAX_WORDINGS = 6;
 /**
- * The score of a sentence is this times its similarity to the topic, minus the rest (1 - TOPICAL) times its similarity to the
- * sentences that are already chosen.
+ * Weight of the subject in the score of a sentence: TOPICAL × (similarity to the subject) − (1 − TOPICAL) × (largest
+ * similarity to a chosen sentence).
  */
 const TOPICAL = 0.7;
 
@@ -49,13 +50,13 @@ export function sentencesOf(text: string): string[] {
   const fitting = all.filter(
     ({ length }) => length >= SENTENCE_CHARACTERS.min && length <= SENTENCE_CHARACTERS.max,
   );
-  const whole = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.max));
-  return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
+  const shortened = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.max));
+  return (fitting.length > 0 ? fitting : shortened).slice(0, SENTENCES_OF_MENTION);
 }
 
 /** A sentence that was chosen for a summary, with other sentences of the same meaning. */
 export interface Point extends CitedSentence {
-  /** The sentences of this meaning. The chosen one is the first. */
+  /** The sentences with this meaning. The first is the chosen sentence. */
   wordings: string[];
 }
 
@@ -70,17 +71,18 @@ export function pointsOf(
   sentences: readonly SentenceWithVector[],
   centre: Float32Array,
 ): Point[] {
-  const wanted = Math.min(MAX_SENTENCES, 1 + Math.ceil(mentions / 3));
+  const count = Math.min(MAX_SENTENCES, 1 + Math.ceil(mentions / 3));
   const chosen: SentenceWithVector[] = [];
-  const open = new Set(sentences);
-  const worth = (one: SentenceWithVector) => {
+  const remaining = new Set(sentences);
+  const scoreOf = (one: SentenceWithVector) => {
     const repeated = Math.max(0, ...chosen.map((other) => cosine(one.vector, other.vector)));
     return TOPICAL * cosine(one.vector, centre) - (1 - TOPICAL) * repeated;
   };
-  while (chosen.length < wanted && open.size > 0) {
-    const next = [...open].reduce((best, one) => (worth(one) > worth(best) ? one : best));
+  while (chosen.length < count && remaining.size > 0) {
+    const next = [...remaining].reduce((best, one) => (scoreOf(one) > scoreOf(best) ? one : best));
     chosen.push(next);
-    for (const one of open) if (cosine(one.vector, next.vector) >= SAME || one === next) open.delete(one);
+    for (const one of remaining)
+      if (cosine(one.vector, next.vector) >= SAME || one === next) remaining.delete(one);
   }
   return chosen.map((one) => {
     const same = sentences.filter((other) => other !== one && cosine(one.vector, other.vector) >= SAME);
@@ -97,7 +99,7 @@ export function pointsOf(
  * Makes a summary of sentences. Each sentence names the mentions that say it.
  * @throws Error if there are no sentences, or if a sentence has no mentions, because nobody could check a sentence without mentions
  */
-export function cited(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
+export function summaryOf(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
   if (uncited || sentences.length === 0)
     throw new Error('the summary is empty, or one of its sentences cites no mention');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { backtestPage } from './backtest-page.js';
 import type { TestedItem } from './tested-item.js';
 
-/** A tested item with this place in the list. */
+/** A tested item at this position in the list. */
 function item(place: number, changes: boolean, title: string): TestedItem {
   const row = { event_id: `id ${place}`, occurred_at: '2026-11-23 08:00:00.000', title, url: '' };
   return {
@@ -22,7 +22,7 @@ async function* from(items: readonly TestedItem[], after: string, onItem: () => 
 describe('the pages of a backtest', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('contain each wanted item once, in order, for any limit, size and time', async () => {
+  it('contain each requested item once, in order, for any limit, size and time', async () => {
     const changes = fc.array(fc.boolean(), { maxLength: 40 });
     const sizes = fc.constantFrom(1, 300_000, 800_000);
     await fc.assert(

@@ -24,13 +24,13 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
 const MAX_ITEMS = 200_000;
-/** The maximum if each mention's title or text must be embedded, which takes two milliseconds. */
+/** The maximum if the title or the body of each mention must be embedded, which takes two milliseconds. */
 const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are tested together to find those for which a rule fires. The number is large, because a rule
- * may fire for few mentions only.
+ * Number of mentions that are tested together to find the mentions for which a rule fires. The number is large, because
+ * a rule may fire for few mentions only.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
@@ -103,8 +103,8 @@ export class BacktestsHandler {
   }
 
   /**
-   * @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day; `too-many` while this
-   *   process runs another search of the account
+   * @throws Refusal `not-found` for an unknown backtest, and for a backtest that is older than a day; `too-many` while
+   *   this process runs another search of the account
    */
   @CommandPattern(COMMANDS.readBacktest)
   async read(page: ReadBacktest) {
@@ -175,12 +175,15 @@ export class BacktestsHandler {
   }
 }
 
-/** Whether the rules compare the meaning of titles or texts. If so, each mention is embedded. */
+/**
+ * Whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded. For the
+ * whole text, the stored vectors are used.
+ */
 function embeds({ rules }: KeywordDefinition): boolean {
   return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
-/** Gives each rule without an id one, because rules are counted by id. */
+/** Gives an id to each rule that has none, because rules are counted by id. */
 function withRuleIds(definition: KeywordDefinition, backtestId: string): KeywordDefinition {
   const rules = definition.rules.map((rule, index) =>
     rule.id === '' ? { ...rule, id: derivedId('backtest-rule', backtestId, String(index)) } : rule,

@@ -23,6 +23,7 @@ export const TESTED_COLUMNS = [
   ],
   ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'search_id', 'watch_id', 'labels'],
 ] as const satisfies (keyof MentionRow)[];
+/** A stored mention with these columns. */
 export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
 
 /** The result of the tested rules for a mention, with the result that is stored. */
@@ -33,8 +34,9 @@ export interface TestedItem {
   rules: RuleView[];
   /** Labels that the rules set. */
   labels: string[];
-  /** Ids of rules that fire only in the test, and of rules that fired only when the mention was stored. */
+  /** Ids of rules that fire only in the test. */
   added: string[];
+  /** Ids of rules that fired only when the mention was stored. */
   removed: string[];
 }
 
@@ -72,8 +74,8 @@ function candidateOf({ source, title, text, author, community }: TestedRow) {
 
 /**
  * Tests the language only of mentions that were muted or were dropped for their language. Other mentions have passed
- * this test, and the column cannot repeat it: it can contain a language that the source declared and no reader
- * recognised.
+ * this test. The test cannot be repeated with the column `lang`, which can contain a language that the source declared
+ * and no reader recognised.
  */
 function languagesFor(
   { dropped_reason: reason }: TestedRow,

@@ -77,9 +77,9 @@ export class DigestAssembly {
     failpoint('digests-after-append-before-turn');
     // A purge that began after the first query may already have made its second pass, so it would not delete these
     // digests.
-    const still = await this.existing(planned);
+    const remaining = await this.existing(planned);
     for (const { turn } of planned)
-      if (!still.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));
+      if (!remaining.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));
     return after;
   }
 
@@ -117,7 +117,7 @@ export class DigestAssembly {
       return { ...turnAfter(turn, period), digestSeq };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
-      return this.adopt(turn, subject);
+      return this.continueAfterStored(turn, subject);
     }
   }
 
@@ -132,7 +132,7 @@ export class DigestAssembly {
    * Continues after a stored digest that the turn does not include: another replica stored it, or this one before a
    * crash.
    */
-  private async adopt(turn: DigestTurn, subject: string): Promise<DigestTurn> {
+  private async continueAfterStored(turn: DigestTurn, subject: string): Promise<DigestTurn> {
     const seq = await this.store.lastSeq('DIGESTS', subject);
     const message = seq > 0 ? await this.store.at('DIGESTS', seq) : undefined;
     const fact = message && fromBinary(DigestAssembledSchema, message.data);

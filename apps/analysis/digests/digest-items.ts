@@ -27,7 +27,7 @@ const RANGES =
   'unnest($1::uuid[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS r (keyword_id, after_seq, cut_seq, n)';
 const IN_RANGE = 'i.keyword_id = r.keyword_id AND i.seq > r.after_seq AND i.seq <= r.cut_seq';
 
-/** The ranges, and their items with their present labels. Labels that a person has set replace the labels of rules. */
+/** The ranges, and their items with their current labels. Labels that a person has set replace the labels of rules. */
 const VISIBLE = `${RANGES}, LATERAL (SELECT * FROM (
     SELECT i.event_id, i.seq, i.item, COALESCE(to_jsonb(l.labels), i.item->'item'->'labels') AS labels
     FROM digest_items i LEFT JOIN mention_labels l ON l.mention_id = i.event_id

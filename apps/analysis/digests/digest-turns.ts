@@ -31,7 +31,7 @@ const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND
  * found from now on; a removed channel gets no more digests. Retired and purged keywords have no turns.
  * @param lastSeq the last sequence of EVENTS
  */
-export async function agreeWithChannels(
+export async function syncWithChannels(
   database: Database,
   keywordIds: readonly string[],
   lastSeq: number,
@@ -43,11 +43,11 @@ export async function agreeWithChannels(
     await tx.query('SELECT 1 FROM keywords WHERE keyword_id = ANY ($1) ORDER BY keyword_id FOR SHARE', [
       keywordIds,
     ]);
-    await agree(tx, keywordIds, lastSeq, now);
+    await sync(tx, keywordIds, lastSeq, now);
   });
 }
 
-async function agree(tx: Tx, keywordIds: readonly string[], lastSeq: number, now: number): Promise<void> {
+async function sync(tx: Tx, keywordIds: readonly string[], lastSeq: number, now: number): Promise<void> {
   const wanted: {
     keyword_id: string;
     channel_id: string;
@@ -77,7 +77,7 @@ async function agree(tx: Tx, keywordIds: readonly string[], lastSeq: number, now
 }
 
 /** Computes the due times of digests again for accounts that have changed their time zone. */
-export async function agreeWithZones(database: Database, now: number): Promise<void> {
+export async function updateTimeZones(database: Database, now: number): Promise<void> {
   const rows: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'timezone'> & { period_from: Date })[] =
     await database.query(
       `SELECT t.keyword_id, t.channel_id, t.mode, t.period_from, a.timezone

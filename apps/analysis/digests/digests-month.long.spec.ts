@@ -130,9 +130,9 @@ it('each mention of a month is in exactly one digest of each mode, at its due ti
 }, 240_000);
 
 function assembly(store: EventStore): DigestAssembly {
-  const sentences = { run: async () => ({ summary: null, errors: [] }) } as unknown as AnalysisWork;
+  const work = { run: async () => ({ summary: null, errors: [] }) } as unknown as AnalysisWork;
   const figures = { of: async () => null } as unknown as WeeklyFigures;
-  return new DigestAssembly(database, store, sentences, figures, createLogger('spec', 'silent'));
+  return new DigestAssembly(database, store, work, figures, createLogger('spec', 'silent'));
 }
 
 /** The expected digests of the month, by `textOf`: for each keyword and mode, one for each due time that has mentions. */

@@ -14,19 +14,19 @@ import { PurgeHandler } from '../handlers/purge.handler.js';
 import { reportsProjection } from '../projections/reports.projection.js';
 import { EventsProgress } from '../projection-progress.js';
 import { mentionRow } from '../readmodels/mentions.sink.js';
-import { agreeWithZones, claimDueTurns } from './digest-turns.js';
+import { updateTimeZones, claimDueTurns } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 import { DigestsUnderTest, NOW, REPORT_KEY, ZONE } from '../testing/digests-under-test.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let on: DigestsUnderTest;
+let fixture: DigestsUnderTest;
 
 beforeAll(async () => {
-  on = await DigestsUnderTest.open();
+  fixture = await DigestsUnderTest.open();
 });
-afterAll(() => on?.close());
+afterAll(() => fixture?.close());
 
 const texts = ({ priority, groups }: Digest) => [
   ...priority.map(({ excerpt }) => excerpt),
@@ -34,14 +34,14 @@ const texts = ({ priority, groups }: Digest) => [
 ];
 
 it('each item is in exactly one digest of each mode while several replicas run, and no digest is made without items [digests.exactly-once, digests.empty]', async () => {
-  const scene = await on.scene('hourly', 'daily');
+  const scene = await fixture.scene('hourly', 'daily');
   const first = scene.event('first');
   await scene.publish(first, scene.event('second'));
   const eleven = nextDue('hourly', ZONE, NOW);
-  await scene.run(eleven, on.replica(), on.replica(), on.replica());
+  await scene.run(eleven, fixture.replica(), fixture.replica(), fixture.replica());
   await scene.run(eleven + HOUR_MS);
   await scene.publish(scene.event('third'), first);
-  await scene.run(eleven + 2 * HOUR_MS, on.replica(), on.replica());
+  await scene.run(eleven + 2 * HOUR_MS, fixture.replica(), fixture.replica());
   const hourly = await scene.digests('hourly');
   expect(hourly.map(texts)).toEqual([['second', 'first'], ['third']]);
   expect(hourly.map(({ period }) => period)).toEqual([
@@ -60,33 +60,33 @@ it('each item is in exactly one digest of each mode while several replicas run, 
 });
 
 it('after a crash between storing a digest and storing its turn, the stored digest is used [digests.exactly-once]', async () => {
-  const scene = await on.scene('hourly');
+  const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
   const due = nextDue('hourly', ZONE, NOW);
   await until(
     'the item is stored',
     async () =>
-      (await on.database.query('SELECT 1 FROM digest_items WHERE keyword_id = $1', [scene.keywordId]))
+      (await fixture.database.query('SELECT 1 FROM digest_items WHERE keyword_id = $1', [scene.keywordId]))
         .length > 0,
   );
-  const [turn] = (await claimDueTurns(on.database, ['hourly'], 1000, due)).filter(
+  const [turn] = (await claimDueTurns(fixture.database, ['hourly'], 1000, due)).filter(
     ({ keywordId }) => keywordId === scene.keywordId,
   );
-  const cut = await new EventsProgress(on.bus).lastSeq();
-  const [before] = await on.assembly().assemble([{ turn: turn!, appliedSeq: cut }], due);
+  const cut = await new EventsProgress(fixture.bus).lastSeq();
+  const [before] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut }], due);
   // The turn was not stored. Meanwhile there are more items, and the next digest is due.
   await scene.publish(scene.event('two'));
-  const [again] = await on.assembly().assemble([{ turn: turn!, appliedSeq: cut + 1 }], due + HOUR_MS);
+  const [again] = await fixture.assembly().assemble([{ turn: turn!, appliedSeq: cut + 1 }], due + HOUR_MS);
   expect(again).toEqual(before);
   expect((await scene.digests('hourly')).map(texts)).toEqual([['one']]);
 });
 
 it('a digest shows at most 50 items and no hidden items; items of VIPs and items labelled to_reply come first, even if they are the oldest [digests.order]', async () => {
-  const scene = await on.scene('hourly');
+  const scene = await fixture.scene('hourly');
   const events = Array.from({ length: 60 }, (_, n) => scene.event(`item ${n}`, { vip: n === 1 }));
   await scene.publish(...events);
   const label = (event: Event | undefined, labels: string[]) =>
-    on.database.query(
+    fixture.database.query(
       `INSERT INTO mention_labels (mention_id, account_id, owner_id, labels, corrections, version)
        VALUES ($1, $2, $3, $4, '{}', 1)`,
       [event?.eventId, scene.accountId, scene.keywordId, labels],
@@ -102,7 +102,7 @@ it('a digest shows at most 50 items and no hidden items; items of VIPs and items
 });
 
 it('a daily brief cites its mentions; a weekly report contains figures and causes the event keyword.report_ready [digests.brief, digests.report]', async () => {
-  const scene = await on.scene('daily_brief', 'weekly_report');
+  const scene = await fixture.scene('daily_brief', 'weekly_report');
   const event = scene.event('The app crashes');
   await scene.publish(event);
   await scene.run(nextDue('daily_brief', ZONE, NOW));
@@ -118,7 +118,7 @@ it('a daily brief cites its mentions; a weekly report contains figures and cause
       check_id: newId(),
       ...more,
     }));
-  await insertRows<MentionRow>(on.clickhouse, 'mentions', [
+  await insertRows<MentionRow>(fixture.clickhouse, 'mentions', [
     ...row(monday - DAY_MS / 2, { sentiment: 'negative', story_id: 's', title: 'Crash', vip: true }),
     ...row(monday - DAY_MS / 2, { source: 'x', author: null }),
     ...row(monday - 2 * DAY_MS, {
@@ -167,10 +167,10 @@ it('a daily brief cites its mentions; a weekly report contains figures and cause
     alerts: [],
   });
   const subject = subjectOf('DIGESTS', scene.accountId, scene.keywordId, scene.channelId, 'weekly_report');
-  await new DigestEventsHandler(on.store, on.database).handle(
-    (await on.store.read('DIGESTS', subject)) as unknown as JsMsg[],
+  await new DigestEventsHandler(fixture.store, fixture.database).handle(
+    (await fixture.store.read('DIGESTS', subject)) as unknown as JsMsg[],
   );
-  const [ready] = await on.store.read('EVENTS', subjectOf('EVENTS', scene.accountId, scene.keywordId));
+  const [ready] = await fixture.store.read('EVENTS', subjectOf('EVENTS', scene.accountId, scene.keywordId));
   expect(JSON.parse(new TextDecoder().decode(fromBinary(EventSchema, ready!.data).envelope))).toMatchObject({
     type: 'keyword.report_ready',
     keywordId: scene.keywordId,
@@ -183,17 +183,17 @@ it('a daily brief cites its mentions; a weekly report contains figures and cause
   const [, token = ''] =
     /^https:\/\/earshot\.example\/reports\/([\w-]+)$/.exec(weekly?.report?.url ?? '') ?? [];
   expect(new ReportAddresses(REPORT_KEY, '').reportIdIn(token, monday)).toBe(weekly?.id);
-  const facts = (await on.store.read('DIGESTS', subject)).map((fact) => ({ ...fact, predecessor: 0 }));
-  await on.database.transaction((tx) => applyInOrder(tx, reportsProjection, facts));
+  const facts = (await fixture.store.read('DIGESTS', subject)).map((fact) => ({ ...fact, predecessor: 0 }));
+  await fixture.database.transaction((tx) => applyInOrder(tx, reportsProjection, facts));
   expect(
-    await on.database.query('SELECT report_id, url, token, body FROM reports WHERE keyword_id = $1', [
+    await fixture.database.query('SELECT report_id, url, token, body FROM reports WHERE keyword_id = $1', [
       scene.keywordId,
     ]),
   ).toEqual([{ report_id: weekly?.id, url: weekly?.report?.url, token, body: weekly }]);
 });
 
 it('a weekly report names the alerts of its week, the earliest first [digests.report]', async () => {
-  const { accountId, keywordId, channelId } = await on.scene('weekly_report');
+  const { accountId, keywordId, channelId } = await fixture.scene('weekly_report');
   // ClickHouse deletes events after 90 days, so the test uses the last seven days.
   const to = Date.now();
   const alert = (at: number, rule: object): EventRow => ({
@@ -201,7 +201,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
     ...{ type: 'keyword.alert_fired', occurred_at: isoOf(at) },
     envelope: JSON.stringify({ data: { rule, observed: 9, baseline: 1.5 } }),
   });
-  await insertRows<EventRow>(on.clickhouse, 'events', [
+  await insertRows<EventRow>(fixture.clickhouse, 'events', [
     alert(to - DAY_MS, { spike: 'low' }),
     alert(to - 3 * DAY_MS, { name: 'Loud' }),
     alert(to - 8 * DAY_MS, { name: 'A week before' }),
@@ -212,7 +212,7 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
     ...{ accountId, keywordId, channelId, mode: 'weekly_report', timeZone: ZONE },
     ...{ periodFrom: from, dueAt: to, afterSeq: 0, digestSeq: 0 },
   };
-  const figures = new WeeklyFigures(on.clickhouse, on.database, '');
+  const figures = new WeeklyFigures(fixture.clickhouse, fixture.database, '');
   const { alerts } = await figures.of(turn, { from, to, cutSeq: 0 });
   expect(alerts).toEqual([
     { at: isoOf(to - 3 * DAY_MS), name: 'Loud', observed: 9, baseline: 1.5 },
@@ -221,18 +221,18 @@ it('a weekly report names the alerts of its week, the earliest first [digests.re
 });
 
 it('a new channel gets only items that are found after it was added, a removed channel gets none, and a changed time zone moves the next digest [digests.times]', async () => {
-  const scene = await on.scene('daily');
+  const scene = await fixture.scene('daily');
   await scene.publish(scene.event('before'));
   await scene.send('daily', 'hourly');
   await scene.publish(scene.event('after'));
   await scene.run(nextDue('hourly', ZONE, NOW));
   expect((await scene.digests('hourly')).map(texts)).toEqual([['after']]);
-  await on.database.query(`UPDATE accounts SET timezone = 'Asia/Tokyo' WHERE account_id = $1`, [
+  await fixture.database.query(`UPDATE accounts SET timezone = 'Asia/Tokyo' WHERE account_id = $1`, [
     scene.accountId,
   ]);
-  await agreeWithZones(on.database, NOW);
+  await updateTimeZones(fixture.database, NOW);
   const due = () =>
-    on.database.query('SELECT mode, due_at FROM digest_turns WHERE keyword_id = $1 ORDER BY mode', [
+    fixture.database.query('SELECT mode, due_at FROM digest_turns WHERE keyword_id = $1 ORDER BY mode', [
       scene.keywordId,
     ]);
   expect((await due())[0]).toEqual({ mode: 'daily', due_at: new Date('2026-03-05T00:00:00Z') });
@@ -241,24 +241,30 @@ it('a new channel gets only items that are found after it was added, a removed c
 });
 
 it('items that wait for the next digest of a retired keyword are not sent [digests.retired]', async () => {
-  const scene = await on.scene('hourly');
+  const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
-  await on.database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [scene.keywordId]);
+  await fixture.database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [
+    scene.keywordId,
+  ]);
   await scene.send('hourly');
   await scene.run(nextDue('hourly', ZONE, NOW));
   expect(await scene.digests('hourly')).toEqual([]);
 });
 
 it('a purge deletes items, turns and digests of the keyword [digests.purge]', async () => {
-  const scene = await on.scene('hourly');
+  const scene = await fixture.scene('hourly');
   await scene.publish(scene.event('one'));
   await scene.run(nextDue('hourly', ZONE, NOW));
   expect(await scene.digests('hourly')).toHaveLength(1);
   const { accountId, keywordId, watchId } = scene;
-  await on.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+  await fixture.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
   const data = toBinary(PurgeSchema, create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] }));
-  await new PurgeHandler(on.clickhouse, on.database, on.store).handle([{ data, time: new Date() } as JsMsg]);
+  await new PurgeHandler(fixture.clickhouse, fixture.database, fixture.store).handle([
+    { data, time: new Date() } as JsMsg,
+  ]);
   expect(await scene.digests('hourly')).toEqual([]);
   for (const table of ['digest_items', 'digest_turns', 'reports'])
-    expect(await on.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId])).toEqual([]);
+    expect(await fixture.database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId])).toEqual(
+      [],
+    );
 });

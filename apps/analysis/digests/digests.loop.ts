@@ -9,25 +9,30 @@ import { duePeriod, turnAfter, type DigestTurn } from '../domain/digest-turn.js'
 import { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly, rangeOf, type DueTurn } from './digest-assembly.js';
 import { haveItems } from './digest-items.js';
-import { agreeWithZones, claimDueTurns, saveTurns } from './digest-turns.js';
+import { updateTimeZones, claimDueTurns, saveTurns } from './digest-turns.js';
 
-const LOOK_MS = 1000;
+const PAUSE_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
  * A brief or a report takes seconds, and with a language model a minute or more. So they are claimed separately, and do
  * not delay the other digests. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
  */
-const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; together: number; atOnce: number }[] = [
+const CLAIMS: readonly {
+  modes: readonly DigestMode[];
+  turns: number;
+  groupSize: number;
+  concurrency: number;
+}[] = [
   // The items of these turns are read together, because a query for each digest would cost more than the digest.
-  { modes: ['hourly', 'daily'], turns: 250, together: 25, atOnce: 2 },
-  { modes: ['daily_brief', 'weekly_report'], turns: 100, together: 1, atOnce: 2 },
+  { modes: ['hourly', 'daily'], turns: 250, groupSize: 25, concurrency: 2 },
+  { modes: ['daily_brief', 'weekly_report'], turns: 100, groupSize: 1, concurrency: 2 },
 ];
 const BEGIN_WITHIN_MS = 20_000;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
-const ROWS_AT_ONCE = 5_000;
+const ROWS_PER_STATEMENT = 5_000;
 
-const OLD = [
+const OLD_ROWS = [
   // Items are kept longer than a week, so that an outage loses no items.
   { table: 'digest_items', column: 'occurred_at', days: 35 },
   { table: 'reports', column: 'created_at', days: 90 },
@@ -49,10 +54,12 @@ export class DigestsLoop implements Loop {
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
       ...CLAIMS.map((claim) =>
-        repeat(LOOK_MS, 'assembling digests', () => this.claimed(claim, systemClock.now().getTime())),
+        repeat(PAUSE_MS, 'assembling digests', () =>
+          this.assembleClaimed(claim, systemClock.now().getTime()),
+        ),
       ),
       repeat(ZONES_MS, 'adapting digests to time zones', () =>
-        agreeWithZones(database, systemClock.now().getTime()),
+        updateTimeZones(database, systemClock.now().getTime()),
       ),
       repeat(PRUNE_MS, 'deleting old items of digests', () => this.prune()),
     ];
@@ -68,12 +75,12 @@ export class DigestsLoop implements Loop {
 
   /** Assembles some of the digests of each kind that are due. @returns true if more digests may be due already */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
-    const more = await Promise.all(CLAIMS.map((claim) => this.claimed(claim, now)));
+    const more = await Promise.all(CLAIMS.map((claim) => this.assembleClaimed(claim, now)));
     return more.includes(true);
   }
 
-  private async claimed(
-    { modes, turns: max, together, atOnce }: (typeof CLAIMS)[number],
+  private async assembleClaimed(
+    { modes, turns: max, groupSize, concurrency }: (typeof CLAIMS)[number],
     now: number,
   ): Promise<boolean> {
     const turns = await claimDueTurns(this.database, modes, max, now);
@@ -83,20 +90,20 @@ export class DigestsLoop implements Loop {
     const early = cuts.flatMap(({ turn, appliedSeq }) => (appliedSeq === undefined ? [turn] : []));
     const due = cuts.filter((one): one is DueTurn => one.appliedSeq !== undefined);
     // Most turns have no items.
-    const filled = await haveItems(
+    const hasItems = await haveItems(
       this.database,
       due.map(({ turn, appliedSeq }) => rangeOf(turn, duePeriod(turn, appliedSeq, now))),
     );
-    const empty = due.filter((_, n) => !filled[n]);
+    const empty = due.filter((_, n) => !hasItems[n]);
     const groups = groupsOf(
-      due.filter((_, n) => filled[n]),
-      together,
+      due.filter((_, n) => hasItems[n]),
+      groupSize,
     );
     const beginBy = Date.now() + BEGIN_WITHIN_MS;
-    const assembled = await new PQueue({ concurrency: atOnce }).addAll(
+    const assembled = await new PQueue({ concurrency }).addAll(
       groups.map(
         (group) => async () =>
-          Date.now() > beginBy ? group.map(({ turn }) => turn) : this.assembled(group, now),
+          Date.now() > beginBy ? group.map(({ turn }) => turn) : this.assembleGroup(group, now),
       ),
     );
     await saveTurns(this.database, [
@@ -108,7 +115,7 @@ export class DigestsLoop implements Loop {
   }
 
   /** @returns the turns to store. A failed turn is left out: it is claimed again when its claim has ended */
-  private async assembled(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
+  private async assembleGroup(group: readonly DueTurn[], now: number): Promise<DigestTurn[]> {
     const failed = (error: unknown, { keywordId, channelId, mode }: DigestTurn) =>
       this.log.error(
         { err: error, keywordId, channelId, mode },
@@ -129,16 +136,16 @@ export class DigestsLoop implements Loop {
 
   /** @returns true if there may be more to delete */
   async prune(): Promise<boolean> {
-    let isMore = false;
-    for (const { table, column, days } of OLD) {
+    let hasMore = false;
+    for (const { table, column, days } of OLD_ROWS) {
       const [, deleted]: [unknown, number] = await this.database.query(
         `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${table} WHERE ${column} < now() - make_interval(days => $1) LIMIT $2))`,
-        [days, ROWS_AT_ONCE],
+        [days, ROWS_PER_STATEMENT],
       );
-      isMore ||= deleted === ROWS_AT_ONCE;
+      hasMore ||= deleted === ROWS_PER_STATEMENT;
     }
-    return isMore;
+    return hasMore;
   }
 }
 

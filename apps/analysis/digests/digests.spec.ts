@@ -11,7 +11,7 @@ const ZONES = [
   ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Africa/Casablanca', 'America/Santiago'],
 ];
 
-/** The wall clock of an instant, by another implementation than that of the code under test. */
+/** The wall clock of an instant. It is computed without the library that the code under test uses. */
 function wallClock(at: number, timeZone: string) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -47,7 +47,7 @@ describe('the time at which a digest is due', () => {
     );
   });
 
-  it('is the first one after the given time, and the next one after the last due time [digests.times, digests.dst]', () => {
+  it('is the first due time after the given time, and follows the last due time [digests.times, digests.dst]', () => {
     fc.assert(
       fc.property(
         modes,

@@ -12,7 +12,7 @@ const DAYS = 7;
 const MAX_NAMED = 10;
 const MAX_ALERTS = 20;
 const SENTIMENT = `if(corrected_sentiment != '', corrected_sentiment, sentiment)`;
-/** Mentions that are counted: found before the end of the week by a regular check, neither dropped nor hidden. */
+/** Mentions that are counted: found before the end of the week, and not dropped, backfilled or hidden. */
 const COUNTED = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
   AND occurred_at < {until: DateTime64(3, 'UTC')} AND dropped_reason = '' AND NOT backfilled AND NOT has(labels, 'hidden')`;
 const IN_WEEK = `${COUNTED} AND occurred_at >= {since: DateTime64(3, 'UTC')}`;
@@ -54,7 +54,9 @@ export class WeeklyFigures {
     return { reportId, url, volume, sentiment, sources, authors, stories, alerts };
   }
 
-  /** @throws Error if no gateway has started yet; the report is then assembled again later */
+  /**
+   * Returns the address of a report. @throws Error if no gateway has started yet; the report is then assembled later
+   */
   private async addressOf(reportId: string, periodTo: number): Promise<string> {
     const key = await sharedReportKey(this.database);
     if (key === undefined) throw new Error('no key for report addresses: no gateway has started yet');

@@ -18,6 +18,7 @@ export interface AlertCommand {
   at: string;
 }
 
+/** The state of a keyword whose rules have never fired. */
 export const NO_ALERTS: AlertsState = new Map();
 
 /**

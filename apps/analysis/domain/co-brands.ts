@@ -17,13 +17,13 @@ const NAME = String.raw`(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}
 const LINK = String.raw`(?:,? (?:vs\.?|versus|or|and|than|over|instead of|compared (?:to|with)|alternatives? to|unlike|from|to)|,|/)`;
 const AFTER = new RegExp(String.raw`^\s?${LINK} (${NAME})`, 'u');
 const BEFORE = new RegExp(String.raw`(${NAME})\s?${LINK} $`, 'u');
-/** An entry of a list, as answers of AI engines have them: `1. **Globex**: …`, `- Globex – …`. */
+/** An entry of a list in the form that AI engines use: `1. **Globex**: …`, `- Globex – …`. */
 const ENTRY = new RegExp(
   String.raw`^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+\*{0,2}(${NAME})\*{0,2}[ \t]*(?:[:–—(]|-[ \t]|$)`,
   'gmu',
 );
 /** Words that often begin a sentence or an entry of a list, and are no brands. */
-const NO_BRANDS = new Set(
+const NOT_BRANDS = new Set(
   (
     'the a an i it we you they this that these those my our your his her their he she what which who when where why how if ' +
     'but and or so as at by for from in of on to with yes no not just also still even best great good new free pros cons price ' +
@@ -37,47 +37,51 @@ const NO_BRANDS = new Set(
  * listed brands anywhere in the text, names that the text compares or joins with the subject, and the entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
-  const whole = `${title}\n${text}`.slice(0, CHARACTERS_READ);
+  const input = `${title}\n${text}`.slice(0, CHARACTERS_READ);
   const found = new Map<string, string>();
   const own = new Set(names.map(folded));
   const add = (name: string) => {
     const brand = withoutOpening(name.replace(/['’.,-]+$/u, '').replace(/['’]s$/u, ''));
     const key = folded(brand);
     const isOwn = [...own].some((one) => one !== '' && (key === one || key.startsWith(`${one} `)));
-    if (key.length > 1 && !isOwn && !NO_BRANDS.has(key) && !found.has(key)) found.set(key, brand);
+    if (key.length > 1 && !isOwn && !NOT_BRANDS.has(key) && !found.has(key)) found.set(key, brand);
   };
-  for (const brand of listed) if (placesOf(whole, brand).length > 0) add(brand);
+  for (const brand of listed) if (positionsOf(input, brand).length > 0) add(brand);
   for (const name of names)
-    for (const at of placesOf(whole, name)) {
-      const before = BEFORE.exec(whole.slice(Math.max(0, at - 80), at))?.[1];
+    for (const at of positionsOf(input, name)) {
+      const before = BEFORE.exec(input.slice(Math.max(0, at - 80), at))?.[1];
       if (before !== undefined) add(before);
-      for (let end = at + name.length, next; (next = AFTER.exec(whole.slice(end, end + 120)));) {
+      for (let end = at + name.length, next; (next = AFTER.exec(input.slice(end, end + 120)));) {
         if (next[1] !== undefined) add(next[1]);
         end += next[0].length;
       }
     }
-  for (const [, entry] of whole.matchAll(ENTRY)) if (entry !== undefined) add(entry);
+  for (const [, entry] of input.matchAll(ENTRY)) if (entry !== undefined) add(entry);
   return [...found.values()].slice(0, MAX_BRANDS);
 }
 
 /** `The Globex` is Globex: a common word at the beginning of a sentence is not part of the name. */
 function withoutOpening(name: string): string {
   const [first = '', ...rest] = name.split(' ');
-  return rest.length > 0 && NO_BRANDS.has(folded(first)) ? rest.join(' ') : name;
+  return rest.length > 0 && NOT_BRANDS.has(folded(first)) ? rest.join(' ') : name;
 }
 
 function folded(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** Where the name occurs as whole words, in any case; at most 20 places. */
-function placesOf(text: string, name: string): number[] {
-  const places: number[] = [];
-  const [hay, needle] = [text.toLowerCase(), folded(name)];
-  if (needle === '') return places;
-  for (let at = hay.indexOf(needle); at >= 0 && places.length < 20; at = hay.indexOf(needle, at + 1)) {
-    const [before, after] = [hay.charAt(at - 1), hay.charAt(at + needle.length)];
-    if (!/[\p{L}\p{N}]/u.test(before) && !/[\p{L}\p{N}]/u.test(after)) places.push(at);
+/** The positions at which the name occurs as whole words, in any case; at most 20. */
+function positionsOf(text: string, name: string): number[] {
+  const positions: number[] = [];
+  const [haystack, needle] = [text.toLowerCase(), folded(name)];
+  if (needle === '') return positions;
+  for (
+    let at = haystack.indexOf(needle);
+    at >= 0 && positions.length < 20;
+    at = haystack.indexOf(needle, at + 1)
+  ) {
+    const [before, after] = [haystack.charAt(at - 1), haystack.charAt(at + needle.length)];
+    if (!/[\p{L}\p{N}]/u.test(before) && !/[\p{L}\p{N}]/u.test(after)) positions.push(at);
   }
-  return places;
+  return positions;
 }

@@ -5,7 +5,7 @@ export interface WaitingItem {
   item: DigestItem;
   bucket: { key: string; label: string } | null;
   storyId: string | null;
-  /** Its own words, for a summary. */
+  /** The item's own text, for a summary. */
   own: string;
 }
 
@@ -48,7 +48,7 @@ export function waitingItemOf(event: Event): WaitingItem | undefined {
 
 /**
  * The digest of some items: VIPs and items with the label `to_reply` first, then the other items by bucket and story.
- * @param shown at most 50, in the wanted order: urgent items first, then the newest
+ * @param shown at most 50, in this order: urgent items first, then the newest
  * @param total number of all items; `more` counts the items that are not shown
  */
 export function digestOf(head: DigestHead, shown: readonly WaitingItem[], total: number): Digest {
@@ -65,7 +65,7 @@ function isUrgent({ item }: WaitingItem): boolean {
   return item.vip || item.labels.includes('to_reply');
 }
 
-/** The largest groups first, and in each of them the largest stories; items without a bucket are last. */
+/** The largest groups first, and in each group the largest stories; items without a bucket are last. */
 function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
   const groups = [...partsOf(items, ({ bucket }) => bucket?.key ?? '').entries()].map(([key, members]) => ({
     bucket: key === '' ? null : (members[0]?.bucket ?? null),

@@ -6,8 +6,8 @@ const DIGEST_HOUR = 9;
 const MONDAY = 1;
 
 /**
- * When the next digest of a mode is due: hourly at the full hour, daily at 09:00, weekly on Monday at 09:00, by the wall
- * clock of the account. A day of 23 hours has 23 hourly digests, and one of 25 hours has 25.
+ * When the next digest of a mode is due: hourly at the full hour, daily at 09:00, weekly on Monday at 09:00, by the
+ * wall clock of the account. A day of 23 hours has 23 hourly digests, and a day of 25 hours has 25.
  * @param timeZone IANA
  * @param after ms
  * @returns ms, later than `after`

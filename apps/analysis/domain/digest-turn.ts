@@ -27,7 +27,7 @@ export interface DuePeriod {
 }
 
 /**
- * The period of a turn that is due. After an interruption of the service, it is one long period, which ends at the last
+ * The period of a turn that is due. After an interruption of the service, the period is longer, and ends at the last
  * time at which a digest was due.
  * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
@@ -54,7 +54,7 @@ export interface StoredDigest {
 }
 
 /**
- * The turn after a stored digest that the present turn does not include, because of a crash or another replica.
+ * The turn after a stored digest that the current turn does not include, because of a crash or another replica.
  * @param stored the last digest of the subject; undefined if the stream no longer contains it
  */
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {

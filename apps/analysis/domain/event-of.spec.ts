@@ -149,7 +149,7 @@ describe('the reason why an item is dropped after its reading', () => {
     },
   );
 
-  it('is its relevance if it is lower than the keyword demands', () => {
+  it('is its relevance if it is lower than the keyword requires', () => {
     expect(dropped([], 50, 'en', 49)).toBe('irrelevant');
     expect(dropped([], 50, 'en', 50)).toBeUndefined();
     expect(dropped([], 0, 'en', 0)).toBeUndefined();

@@ -16,9 +16,10 @@ export interface Corrections {
   relevance?: number;
 }
 
+/** The state of a mention about which no person has decided. */
 export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
 
-/** The value in a command that removes a correction. */
+/** The values in a command that remove a correction: of a text, and of a number. */
 const NO_TEXT = '';
 const NO_NUMBER = -1;
 
@@ -47,6 +48,7 @@ export function decide(command: ChangeMention, state: LabelState): LabelEvent[] 
   return events;
 }
 
+/** The state after the event. */
 export function evolve(state: LabelState, { event: { case: kind, value } }: LabelEvent): LabelState {
   switch (kind) {
     case 'labelled':

@@ -17,7 +17,8 @@ export interface FoundBucket {
 }
 
 /**
- * The bucket of an item by rules, without a language model. Undefined if it belongs to none; `custom` needs a model.
+ * The bucket of an item by rules, without a language model. Undefined if the item belongs to no bucket; `custom` needs
+ * a model.
  */
 export function localBucket(preset: BucketPreset, input: BucketInput): FoundBucket | undefined {
   switch (preset) {

@@ -48,8 +48,8 @@ export function sameForAll(
 
 /**
  * The answers that make the draft final. If the model did not read sentiment and intent, the values of the local reader
- * stay. If it was not asked for the bucket in time, the local bucket stays. After an invalid answer about the bucket,
- * the event has no bucket.
+ * stay. If the model did not answer about the bucket in time, the local bucket stays. After an invalid answer about the
+ * bucket, the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

@@ -22,7 +22,7 @@ export interface WantedReadings {
   isPaid: boolean;
 }
 
-/** Presets whose buckets a language model finds better than rules do, or that only it can find. */
+/** Presets whose buckets a language model finds better than rules do, or whose buckets only a model can find. */
 const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sentiment', 'custom']);
 
 /**

@@ -27,9 +27,7 @@ export function chargesOf(
   ];
 }
 
-/**
- * The charge for finding other brands than the subject: one for each answer of an AI engine that was searched for them.
- */
+/** The charge for finding other brands than the subject: one charge for each searched answer of an AI engine. */
 function coBrandCharges({
   readings,
   source,

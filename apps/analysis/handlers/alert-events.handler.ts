@@ -24,10 +24,10 @@ export class AlertEventsHandler {
 
   @ConsumerPattern({ stream: 'ALERTS', name: 'analysis-alert-events', batchSize: 100 })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const made = batch.flatMap((message) =>
+    const events = batch.flatMap((message) =>
       alertEventsOf(fromBinary(AlertDecisionSchema, message.data)).map((event) => ({ event, message })),
     );
-    if ((await publishKeywordEvents(this.store, this.database, made)) > 0)
+    if ((await publishKeywordEvents(this.store, this.database, events)) > 0)
       failpoint('alerts-after-publish-before-ack');
     return batch.map(() => done);
   }

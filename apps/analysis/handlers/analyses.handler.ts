@@ -10,7 +10,7 @@ import { AnalysisWork, type AnalysisResult } from '../analyses/analysis-work.js'
 import { WorkCharges } from '../search/work-charges.js';
 
 /** The reservation lasts longer than an analysis takes. */
-const HOLD_SECONDS = 300;
+const RESERVATION_SECONDS = 300;
 /** Maximum size of the outputs in a reply, which must fit into one message. */
 const MAX_REPLY_BYTES = 700_000;
 
@@ -28,7 +28,7 @@ export class AnalysesHandler {
     const { commandId, accountId, mentionIds, operation } = command;
     const mentions = await this.mentions.read(accountId, mentionIds);
     const max = creditsPerAnalysedItem() * mentionIds.length;
-    const holder = await this.charges.reserve(accountId, commandId, max, HOLD_SECONDS);
+    const holder = await this.charges.reserve(accountId, commandId, max, RESERVATION_SECONDS);
     const result = await this.work.run(command, mentions).catch(async (error: unknown) => {
       await this.charges.release(commandId, holder);
       if (error instanceof EmbeddingsUnavailable)

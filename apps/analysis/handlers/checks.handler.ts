@@ -60,7 +60,7 @@ export class ChecksHandler {
       }),
     ).then((found) => found.flat());
     let read: ReadPart | undefined;
-    // The threads of the reader read the next part while the events of this one are published.
+    // The threads of the reader read the next part while the events of the current part are published.
     for (const part of [...partsOf(treated), undefined]) {
       const [next] = await Promise.all([part && this.read(part), read && this.publish(read)]);
       read = next;
@@ -70,7 +70,7 @@ export class ChecksHandler {
   }
 
   private async read(part: readonly TreatedCheck[]): Promise<ReadPart> {
-    // Earlier parts may have taken long. If a keyword was purged meanwhile, nothing of it is written.
+    // Reading the earlier parts may have taken long. If a keyword was purged meanwhile, nothing of it is written.
     const known = await knownWatches(
       this.database,
       part.map(({ check }) => check.watchId),

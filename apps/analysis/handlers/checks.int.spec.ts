@@ -6,17 +6,17 @@ import { newId } from '#kernel';
 import type { LocalReading } from '#readers';
 import { CheckScene, ChecksUnderTest, POSITIVE } from '../testing/checks-under-test.js';
 
-let on: ChecksUnderTest;
+let fixture: ChecksUnderTest;
 
 beforeAll(async () => {
-  on = await ChecksUnderTest.open();
+  fixture = await ChecksUnderTest.open();
 });
-afterAll(() => on?.close());
+afterAll(() => fixture?.close());
 
 describe('a check', () => {
   it('becomes events with readings, which are stored before the events', async () => {
-    const scene = await on.scene();
-    await on.handler().handle(scene.check({ text: 'acme is great' }));
+    const scene = await fixture.scene();
+    await fixture.handler().handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
     expect(event).toMatchObject({
       lang: 'en',
@@ -28,21 +28,21 @@ describe('a check', () => {
   });
 
   it('that is delivered again repeats no stored event, even after a change of the settings [readings.final]', async () => {
-    const scene = await on.scene();
+    const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
-    await on.handler().handle(check);
+    await fixture.handler().handle(check);
     const mute = `[{"value": "acme", "target": "text", "match": "word"}]`;
-    await on.database.query(
+    await fixture.database.query(
       `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
       [scene.keywordId, mute],
     );
     // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
-    const publish = jest.spyOn(on.store, 'publishAll');
-    await on.handler(() => POSITIVE, {}).handle(check, true);
+    const publish = jest.spyOn(fixture.store, 'publishAll');
+    await fixture.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
     publish.mockRestore();
     // The same settings apply to a new check.
-    await on.handler().handle(scene.check({ text: 'acme is great' }));
+    await fixture.handler().handle(scene.check({ text: 'acme is great' }));
     expect((await scene.events()).map(({ dropped }) => dropped?.reason)).toEqual([
       undefined,
       undefined,
@@ -51,11 +51,11 @@ describe('a check', () => {
   });
 
   it('that is delivered again after a crash gives the events of its first reading, even if the reader has changed [readings.final]', async () => {
-    const scene = await on.scene();
+    const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
-    const crashing = on.handler();
+    const crashing = fixture.handler();
     await expect(crashing.handle(check, false, 'before the events')).rejects.toThrow('crash');
-    const changed = on.handler(() => ({ ...POSITIVE, sentiment: 'negative', relevance: 1 }));
+    const changed = fixture.handler(() => ({ ...POSITIVE, sentiment: 'negative', relevance: 1 }));
     await changed.handle(check, true);
     expect(changed.asked).toEqual([]);
     expect(await scene.readings()).toHaveLength(1);
@@ -67,13 +67,13 @@ describe('a check', () => {
   });
 
   it('stores items in other languages and items of low relevance as dropped, and charges nothing for them [readings.languages, readings.min-relevance, readings.order]', async () => {
-    const scene = await on.scene({ languages: ['en'], minRelevance: 50 });
+    const scene = await fixture.scene({ languages: ['en'], minRelevance: 50 });
     const readingOf: Record<string, Partial<LocalReading>> = {
       french: { lang: 'fr' },
       unclear: { lang: undefined },
       homonym: { relevance: 10, reason: 'the fruit' },
     };
-    const { handle } = on.handler(({ item }) => ({ ...POSITIVE, ...readingOf[item.text] }));
+    const { handle } = fixture.handler(({ item }) => ({ ...POSITIVE, ...readingOf[item.text] }));
     await handle(scene.check({ text: 'french' }, { text: 'unclear' }, { text: 'homonym' }));
     const events = await scene.events();
     expect(
@@ -110,8 +110,8 @@ describe('a check', () => {
   });
 
   it('of a keyword without sentiment gives events with language, relevance and story, without an analysis and without charges [readings.enabled]', async () => {
-    const scene = await on.scene({ sentimentEnabled: false });
-    const { handle, asked } = on.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
+    const scene = await fixture.scene({ sentimentEnabled: false });
+    const { handle, asked } = fixture.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
     await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
     expect(asked.map(({ analysis }) => analysis)).toEqual([false]);
     const [event] = await scene.events();
@@ -121,16 +121,16 @@ describe('a check', () => {
   });
 
   it('does not read muted items [readings.order]', async () => {
-    const scene = await on.scene({ muteRules: [{ value: 'giveaway', target: 'text', match: 'word' }] });
-    const { handle, asked } = on.handler();
+    const scene = await fixture.scene({ muteRules: [{ value: 'giveaway', target: 'text', match: 'word' }] });
+    const { handle, asked } = fixture.handler();
     await handle(scene.check({ text: 'acme giveaway' }));
     expect(asked).toEqual([]);
     expect((await scene.events())[0]).toMatchObject({ dropped: { reason: 'muted' }, charges: [] });
   });
 
   it('reads only as many items as the credits of the account cover [readings.credits]', async () => {
-    const scene = await on.scene({}, 1);
-    await on.handler().handle(scene.check({ text: 'one' }, { text: 'two' }));
+    const scene = await fixture.scene({}, 1);
+    await fixture.handler().handle(scene.check({ text: 'one' }, { text: 'two' }));
     const events = await scene.events();
     expect(events.map(({ analysis, charges }) => [analysis !== undefined, charges.length])).toEqual([
       [true, 1],
@@ -140,26 +140,26 @@ describe('a check', () => {
   });
 
   it('reserves the maximum cost of the readings of each item if there is a language model, so that no other work can spend these credits [readings.credits]', async () => {
-    const scene = await on.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
+    const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'product-model' }, 5);
     const check = scene.check({ text: 'acme one' }, { text: 'acme two' }, { text: 'acme three' });
-    const { handle } = on.handler(() => POSITIVE, {});
+    const { handle } = fixture.handler(() => POSITIVE, {});
     await handle(check);
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
-    const held = async () => (await balanceOf(on.database, scene.accountId))?.held;
+    const held = async () => (await balanceOf(fixture.database, scene.accountId))?.held;
     expect(await held()).toBe(4);
     // A check in another replica, like any other work, gets only the remaining credits.
-    await on.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
+    await fixture.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
     const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
-    expect((await reserve(on.database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
+    expect((await reserve(fixture.database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
     await handle(check, true);
     expect(await held()).toBe(4);
   });
 
   it('joins the items of one story, and finds duplicates within a keyword [readings.story, readings.duplicates]', async () => {
-    const scene = await on.scene({ aiEnabled: true, aiPreset: 'duplicates' });
+    const scene = await fixture.scene({ aiEnabled: true, aiPreset: 'duplicates' });
     const media = [{ url: 'https://example.org/story', type: 'link' }];
-    await on
+    await fixture
       .handler()
       .handle(scene.check({ title: 'First', media }, { title: 'Second', media }, { title: 'Other' }));
     const [first, second, other] = await scene.events();
@@ -171,8 +171,8 @@ describe('a check', () => {
   });
 
   it('keeps the first label of a bucket for all later spellings [readings.bucket-key]', async () => {
-    const scene = await on.scene({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
-    const { handle } = on.handler();
+    const scene = await fixture.scene({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
+    const { handle } = fixture.handler();
     await handle(scene.check({ text: 'My iPhone 15 Pro' }));
     await handle(scene.check({ text: 'an iphone15 PRO' }));
     const buckets = (await scene.events()).map(({ bucket }) => [bucket?.key, bucket?.label]);
@@ -183,7 +183,7 @@ describe('a check', () => {
   });
 
   it('finds other brands than the subject, and charges for them only in answers of AI engines [readings.co-brands]', async () => {
-    const scene = await on.scene({ coBrandsEnabled: true });
+    const scene = await fixture.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
     const check = scene.check(
@@ -192,7 +192,7 @@ describe('a check', () => {
       { ...answer, eventType: 'term.cited' },
     );
     check.source = 'ai_answers';
-    await on.handler().handle(check);
+    await fixture.handler().handle(check);
     const events = await scene.events();
     expect(events.map(({ coBrands }) => coBrands)).toEqual([['Globex'], ['Globex'], ['Globex']]);
     const charged = events.map(
@@ -212,9 +212,9 @@ describe('a check', () => {
       rule('spam', [{ type: 'stop' }], { field: 'text', op: 'word', value: 'promo' }),
       rule('last', [{ type: 'mark', label: 'flagged' }], { field: 'kind', op: 'exists' }),
     ];
-    const scene = await on.scene({ rules });
+    const scene = await fixture.scene({ rules });
     const meaning = (x: number, y: number) => toBfloat16(Float32Array.of(x, y));
-    const { handle } = on.handler(({ item: { text } }) => ({
+    const { handle } = fixture.handler(({ item: { text } }) => ({
       ...POSITIVE,
       embedding: text.includes('down') ? meaning(1, 0) : meaning(0, 1),
     }));
@@ -251,9 +251,9 @@ describe('a check', () => {
   });
 
   it('stores a question instead of an event that waits for a language model, and asks once', async () => {
-    const scene = await on.scene();
+    const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
-    const { handle } = on.handler(undefined, {});
+    const { handle } = fixture.handler(undefined, {});
     await handle(check);
     await handle(check, true);
     expect(await scene.events()).toEqual([]);
@@ -268,45 +268,45 @@ describe('a check', () => {
   });
 
   it('that waits for nothing and costs nothing releases its reservation', async () => {
-    const scene = await on.scene({ sentimentEnabled: false });
+    const scene = await fixture.scene({ sentimentEnabled: false });
     const step = create(AgentStepSchema, { instruction: 'Which?', schema: { one: { type: 'string' } } });
-    await on.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
+    await fixture.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
       scene.watchId,
       JSON.stringify(toJson(AgentStepSchema, step)),
     ]);
     const check = scene.check(...Array.from({ length: 50 }, () => ({ text: 'acme is great' })));
     // Backfilled items get no agent step.
     check.baseline = true;
-    await on.handler(undefined, {}).handle(check);
+    await fixture.handler(undefined, {}).handle(check);
     expect((await scene.events()).map(({ charges }) => charges.length)).toEqual(Array(50).fill(0));
-    expect((await balanceOf(on.database, scene.accountId))?.held).toBe(0);
+    expect((await balanceOf(fixture.database, scene.accountId))?.held).toBe(0);
   });
 
   it('whose questions are stored is neither asked about nor published again, even if the language model was removed', async () => {
-    const scene = await on.scene();
+    const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
-    await on.handler(undefined, {}).handle(check);
-    await on.handler().handle(check, true);
+    await fixture.handler(undefined, {}).handle(check);
+    await fixture.handler().handle(check, true);
     expect(await scene.events()).toEqual([]);
   });
 
   it('gives events with failed steps instead of questions that do not fit into a message', async () => {
-    const scene = await on.scene();
+    const scene = await fixture.scene();
     const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
     const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };
-    await on.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
+    await fixture.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
       scene.watchId,
       JSON.stringify(toJson(AgentStepSchema, create(AgentStepSchema, step))),
     ]);
-    await on.handler(undefined, {}).handle(scene.check({ text: 'acme is great' }));
+    await fixture.handler(undefined, {}).handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
     expect(JSON.parse(event?.aiJson ?? '')).toMatchObject({ status: 'failed', output: null });
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
   it('of a purged watch gives no events, and its items are not read', async () => {
-    const { handle, asked } = on.handler();
-    const scene = new CheckScene(on);
+    const { handle, asked } = fixture.handler();
+    const scene = new CheckScene(fixture);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);
     expect([asked, await scene.events()]).toEqual([[], []]);
   });

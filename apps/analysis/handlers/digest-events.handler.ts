@@ -10,7 +10,10 @@ import { ConsumerPattern } from '#transport';
 import { reportReadyEventsOf } from '../domain/keyword-event-of.js';
 import { publishKeywordEvents } from './publish-keyword-events.js';
 
-/** Publishes `keyword.report_ready` for each weekly report. Its id is derived from the id of the report, so a repetition changes nothing. */
+/**
+ * Publishes `keyword.report_ready` for each weekly report. The id of the event is derived from the id of the report, so
+ * a repetition changes nothing.
+ */
 @Controller()
 export class DigestEventsHandler {
   constructor(
@@ -20,13 +23,13 @@ export class DigestEventsHandler {
 
   @ConsumerPattern({ stream: 'DIGESTS', name: 'analysis-digest-events', batchSize: 100 })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const made = batch.flatMap((message) =>
+    const events = batch.flatMap((message) =>
       reportReadyEventsOf(fromBinary(DigestAssembledSchema, message.data)).map((event) => ({
         event,
         message,
       })),
     );
-    await publishKeywordEvents(this.store, this.database, made);
+    await publishKeywordEvents(this.store, this.database, events);
     return batch.map(() => done);
   }
 }

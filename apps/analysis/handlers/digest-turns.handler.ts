@@ -6,7 +6,7 @@ import { done, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
-import { agreeWithChannels } from '../digests/digest-turns.js';
+import { syncWithChannels } from '../digests/digest-turns.js';
 import { EventsProgress } from '../projection-progress.js';
 import { earlyOf, tooEarly } from './keyword-tables.js';
 
@@ -26,7 +26,7 @@ export class DigestTurnsHandler {
       .filter((message) => !early.has(message))
       .map(({ subject }) => subject.split('.')[2] ?? '');
     if (ids.length > 0)
-      await agreeWithChannels(
+      await syncWithChannels(
         this.database,
         [...new Set(ids)],
         await this.progress.lastSeq(),

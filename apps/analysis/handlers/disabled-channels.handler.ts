@@ -13,7 +13,7 @@ import { ConsumerPattern } from '#transport';
 import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
 
 /** A disabled channel. */
-interface Disabled {
+interface DisabledChannel {
   commandId: string;
   accountId: string;
   channelId: string;
@@ -60,7 +60,7 @@ export class DisabledChannelsHandler {
     return done;
   }
 
-  private async report(disabled: Disabled): Promise<void> {
+  private async report(disabled: DisabledChannel): Promise<void> {
     const { accountId, channelId } = disabled;
     const users: { keyword_id: string }[] = await this.database.query(
       `SELECT keyword_id FROM keywords WHERE account_id = $1 AND state <> 'retired' AND (
@@ -92,7 +92,10 @@ export class DisabledChannelsHandler {
   }
 }
 
-function eventOf({ commandId, accountId, channelId, kind, at, ...rest }: Disabled, keywordId: string): Event {
+function eventOf(
+  { commandId, accountId, channelId, kind, at, ...rest }: DisabledChannel,
+  keywordId: string,
+): Event {
   const { reason, failures, lastStatusCode } = rest;
   const data = { channelId, kind, reason, failures, lastStatusCode: lastStatusCode || null };
   return channelDisabledEventOf(
@@ -103,7 +106,10 @@ function eventOf({ commandId, accountId, channelId, kind, at, ...rest }: Disable
   );
 }
 
-function activityRow({ accountId, channelId, kind, at, ...rest }: Disabled, event: Event): ActivityRow {
+function activityRow(
+  { accountId, channelId, kind, at, ...rest }: DisabledChannel,
+  event: Event,
+): ActivityRow {
   return {
     account_id: accountId,
     keyword_id: event.keywordId,

@@ -14,7 +14,7 @@ import { ConsumerPattern } from '#transport';
 import { channelDisabledEventOf } from '../domain/keyword-event-of.js';
 
 /** A keyword, or a watch without a keyword, that sends to an endpoint; one of the two is null. */
-interface User {
+interface EndpointUser {
   keyword_id: string | null;
   watch_id: string | null;
   source: string | null;
@@ -66,7 +66,7 @@ async function publishDisabled(
   );
 }
 
-function usersOf(database: Database, { accountId, endpointDisabled }: Attempt): Promise<User[]> {
+function usersOf(database: Database, { accountId, endpointDisabled }: Attempt): Promise<EndpointUser[]> {
   return database.query(
     `SELECT keyword_id, NULL AS watch_id, NULL AS source FROM keywords
      WHERE account_id = $1 AND definition->>'webhookUrl' = $2 AND state <> 'retired'
@@ -77,7 +77,10 @@ function usersOf(database: Database, { accountId, endpointDisabled }: Attempt): 
   );
 }
 
-function eventOf({ attemptId, accountId, at, endpointDisabled }: Attempt, user: User): [User, Event][] {
+function eventOf(
+  { attemptId, accountId, at, endpointDisabled }: Attempt,
+  user: EndpointUser,
+): [EndpointUser, Event][] {
   if (user.keyword_id === null || !endpointDisabled) return [];
   const { url, reason, failures, lastStatusCode } = endpointDisabled;
   const data = {
@@ -91,7 +94,7 @@ function eventOf({ attemptId, accountId, at, endpointDisabled }: Attempt, user: 
   return [[user, channelDisabledEventOf(attemptId, { accountId, keywordId: user.keyword_id }, at, data)]];
 }
 
-function activityRow(record: Attempt, user: User, event: Event | undefined): ActivityRow {
+function activityRow(record: Attempt, user: EndpointUser, event: Event | undefined): ActivityRow {
   const { url = '', reason = '', lastStatusCode = 0 } = record.endpointDisabled ?? {};
   const subject = user.keyword_id ?? user.watch_id ?? '';
   return {

@@ -4,7 +4,7 @@ import { done, retry, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
 import { KEYWORDS_PROJECTION, positionsOf } from '#projections';
 
-const NOT_THERE_YET_MS = 200;
+const RETRY_MS = 200;
 
 /** The decisions about keywords that the tables do not contain yet. */
 export async function earlyOf(database: Database, messages: readonly JsMsg[]): Promise<ReadonlySet<JsMsg>> {
@@ -15,5 +15,5 @@ export async function earlyOf(database: Database, messages: readonly JsMsg[]): P
 
 /** Retries an early decision. The tables never contain a purged keyword again, so its decisions are dropped. */
 export async function tooEarly(store: EventStore, { subject }: JsMsg): Promise<Outcome> {
-  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
+  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(RETRY_MS) : done;
 }

@@ -8,8 +8,8 @@ import { causeOf } from '#telemetry';
 import { knownWatches } from '../readmodels/check-sink.js';
 import { storedEventIds } from './stored-events.js';
 
-/** An event about a keyword itself, and the message from which it is made. */
-export interface MadeEvent {
+/** An event about a keyword itself, and the message from which the event is built. */
+export interface EventWithMessage {
   event: Event;
   message: JsMsg;
 }
@@ -22,13 +22,13 @@ export interface MadeEvent {
 export async function publishKeywordEvents(
   store: EventStore,
   database: Database,
-  made: readonly MadeEvent[],
+  events: readonly EventWithMessage[],
 ): Promise<number> {
   const known = await knownWatches(
     database,
-    made.map(({ event }) => event.keywordId),
+    events.map(({ event }) => event.keywordId),
   );
-  const present = made.filter(({ event }) => known.has(event.keywordId));
+  const present = events.filter(({ event }) => known.has(event.keywordId));
   const stored = await Promise.all(present.map((one) => isStored(store, one)));
   const missing = present.filter((_, n) => !stored[n]);
   await store.publishAll(
@@ -42,7 +42,7 @@ export async function publishKeywordEvents(
   return missing.length;
 }
 
-async function isStored(store: EventStore, { event, message }: MadeEvent): Promise<boolean> {
+async function isStored(store: EventStore, { event, message }: EventWithMessage): Promise<boolean> {
   if (!message.redelivered) return false;
   return (await storedEventIds(store, event, event.occurredAt)).has(event.eventId);
 }

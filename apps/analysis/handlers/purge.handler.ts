@@ -109,7 +109,7 @@ const KEYWORD_TABLES = [
   'search_coverage',
 ] as const;
 
-/** Deletes the rows that match the condition; starts no mutation if there are none. */
+/** Deletes the rows that match the condition. Starts no mutation if no row matches. */
 async function erase(
   clickhouse: ClickHouseClient,
   table: string,
@@ -157,7 +157,7 @@ async function countWithout(
   if (days.length === 0) return;
   const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
   for (const day of days) await countMarketDay(clickhouse, day);
-  // Rows with an older count belong only to the keyword, because all others have just been counted again.
+  // Rows with an older count belong only to the keyword, because all other rows have just been counted again.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
       AND (market, toString(date)) IN {days: Array(Tuple(String, String))}

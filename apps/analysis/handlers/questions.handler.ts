@@ -20,7 +20,7 @@ import { searchWords } from '../search/words.js';
 /**
  * The reservation lasts longer than a search takes. A gateway that has not settled the question by then counts as dead.
  */
-const HOLD_SECONDS = 120;
+const RESERVATION_SECONDS = 120;
 const FREE_MINUTES = 10;
 /** The operation of the charge. */
 export const SEMANTIC_SEARCH = 'semantic_search';
@@ -44,9 +44,14 @@ export class QuestionsHandler {
 
   @CommandPattern(COMMANDS.askQuestion)
   async ask({ accountId, questionHash, texts }: AskQuestion) {
-    const { question_id: questionId, charged_at: chargedAt } = await this.known(accountId, questionHash);
+    const { question_id: questionId, charged_at: chargedAt } = await this.questionFor(
+      accountId,
+      questionHash,
+    );
     const cost = creditsOfQuestion(texts.length);
-    const holder = chargedAt ? '' : await this.charges.reserve(accountId, questionId, cost, HOLD_SECONDS);
+    const holder = chargedAt
+      ? ''
+      : await this.charges.reserve(accountId, questionId, cost, RESERVATION_SECONDS);
     const vectors = await this.embedder.embed(texts, true).catch(async (error: unknown) => {
       if (holder) await this.charges.release(questionId, holder);
       if (error instanceof EmbeddingsUnavailable)
@@ -81,7 +86,7 @@ export class QuestionsHandler {
    * The id under which this question is charged. If the last identical question is older than ten minutes, the id is
    * new.
    */
-  private async known(accountId: string, hash: string): Promise<KnownQuestion> {
+  private async questionFor(accountId: string, hash: string): Promise<KnownQuestion> {
     const rows: KnownQuestion[] = await this.database.query(
       `WITH made AS (
          INSERT INTO semantic_questions AS q (account_id, question_hash, question_id, asked_at)
@@ -97,10 +102,10 @@ export class QuestionsHandler {
       [accountId, Buffer.from(hash, 'hex'), newId(), FREE_MINUTES],
     );
     // If no row is returned, another request has stored the question at the same time.
-    return rows[0] ?? this.known(accountId, hash);
+    return rows[0] ?? this.questionFor(accountId, hash);
   }
 
-  /** False if an identical question was charged at the same time. */
+  /** @returns false if an identical question was charged at the same time */
   private async markCharged({ accountId, questionHash, questionId }: SettleQuestion): Promise<boolean> {
     const charged: unknown[] = await this.database.query(
       `WITH old AS (

@@ -3,7 +3,7 @@ import { EventCostSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
 import { subjectOf } from '#messaging';
 
-/** The clocks of the process that made an event and of the stream can differ. */
+/** The maximum difference between the clock of the process that made an event and the clock of NATS. */
 const CLOCKS_APART_MS = 60_000;
 
 /**

@@ -4,12 +4,12 @@ import { applyMutes, vipOf, type Candidate } from '#matching';
 import type { Database } from '#postgres';
 import type { Treatment } from '../domain/event-of.js';
 
-/** The present settings of a watch, from the tables. */
+/** The current settings of a watch, from the tables. */
 export interface WatchSettings {
   matchMode: string;
   /** Undefined for a watch without a keyword. */
   definition: KeywordDefinition | undefined;
-  /** The words that it searches for: its query and its terms. */
+  /** The words that the watch searches for: its query and its terms. */
   terms: readonly string[];
   /** Brands that the search lists: `filters.brands` of ai_answers. */
   brands: readonly string[];

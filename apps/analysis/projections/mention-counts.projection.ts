@@ -10,8 +10,8 @@ import { countsAt } from '../domain/counted-at.js';
 const EVALUATE_EVERY_SECONDS = 10;
 
 /**
- * Counts the mentions of EVENTS by search and five minutes, and marks the keywords whose alerts are to be evaluated. An
- * event that is stored twice is counted once, by its id.
+ * Counts the mentions of EVENTS by search and bin, and marks the keywords whose alerts are to be evaluated. An event
+ * that is stored twice is counted once, by its id.
  */
 export const mentionCountsProjection: Projection = {
   name: 'mention-counts-v1',

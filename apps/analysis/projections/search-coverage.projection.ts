@@ -68,7 +68,7 @@ async function readRows(tx: Tx, searches: ReadonlyMap<string, SearchCoverage>): 
       ?.rows.push({ from: covered_from.getTime(), to: covered_to.getTime() });
 }
 
-/** Extends the stored period into which an added period falls or at whose end it begins; otherwise adds a row. */
+/** If an added period begins inside a stored period or at its end, extends the stored period. Otherwise adds a row. */
 async function writeRows(tx: Tx, searches: readonly SearchCoverage[]): Promise<void> {
   const written = new Map<string, object>();
   for (const { keywordId, searchId, added, rows } of searches)

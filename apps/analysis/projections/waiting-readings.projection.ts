@@ -29,7 +29,7 @@ export const waitingReadingsProjection: Projection = {
       if (fact.case === 'asked') asked.push({ ...message, question: fact.value });
       else if (fact.case === 'answered') answered.push(eventIdOf(message.subject));
     }
-    await addRows(tx, await firstOnes(tx, asked));
+    await addRows(tx, await firstMessages(tx, asked));
     await removeRows(tx, answered);
   },
 };
@@ -43,7 +43,7 @@ function eventIdOf(subject: string): string {
  * A check that was delivered twice may repeat its questions. Only the first message of a question counts, because the
  * question may have an answer by now.
  */
-async function firstOnes<T extends ProjectedMessage>(tx: Tx, asked: readonly T[]): Promise<T[]> {
+async function firstMessages<T extends ProjectedMessage>(tx: Tx, asked: readonly T[]): Promise<T[]> {
   if (asked.length === 0) return [];
   const rows: { subject: string }[] = await tx.query(
     'SELECT subject FROM projection_positions WHERE projection = $1 AND subject = ANY($2) AND seq > 0',

@@ -48,9 +48,9 @@ export async function affordable(
   return new Set(
     items.flatMap((item) => {
       const { accountId } = item.check;
-      const left = (free.get(accountId) ?? 0) - maxCredits(item);
-      if (left < 0) return [];
-      free.set(accountId, left);
+      const remaining = (free.get(accountId) ?? 0) - maxCredits(item);
+      if (remaining < 0) return [];
+      free.set(accountId, remaining);
       spending.add(accountId, maxCredits(item));
       return [item.eventId];
     }),
@@ -59,7 +59,7 @@ export async function affordable(
 
 /**
  * Like `affordable`, for items that may wait for a language model: their maximum cost is reserved until they are
- * charged, so the account cannot spend it on other work.
+ * charged, so the account cannot spend these credits on other work.
  */
 export async function reserved(database: Database, items: readonly Readable[]): Promise<ReadonlySet<string>> {
   const { shortages, unopened } = await reserve(

@@ -51,7 +51,7 @@ export class ItemReadings {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  /** @returns the readings by event id; every item has one */
+  /** @returns the readings by event id; every item has a reading */
   async of(checks: readonly ReadableCheck[]): Promise<Map<string, ItemReading>> {
     const stored = await Promise.all(
       checks.map(({ check, redelivered }) =>
@@ -121,9 +121,9 @@ function withoutAnalysis(reading: ItemReading): void {
 function readingOf({ eventId, settings }: Readable, local: LocalReading, durationMs: number): ItemReading {
   const { lang = '', relevance, reason, sentiment, sentimentScore, intent, intentReason } = local;
   const { reader, model, version } = LOCAL_MODEL;
-  const made = { reader, model, version };
+  const readerNames = { reader, model, version };
   const record = (kind: string, detail: string, costCredits = 0) =>
-    create(ReadingRecordSchema, { kind, ...made, durationMs, detail, costCredits });
+    create(ReadingRecordSchema, { kind, ...readerNames, durationMs, detail, costCredits });
   const isRead = settings.analysis && sentiment !== undefined && intent !== undefined;
   const reasons = [reason, ...(intentReason ? [intentReason] : [])].join('; ');
   return create(ItemReadingSchema, {
@@ -139,7 +139,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
         relevance,
         reason: reasons,
         lang,
-        ...made,
+        ...readerNames,
       }),
     }),
     ...(local.embedding && { embedding: local.embedding, embeddingModel: LOCAL_MODEL.embedding }),
@@ -151,7 +151,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   });
 }
 
-/** With the readings of a whole check, at most 1,000 items, a message could exceed the size that NATS accepts. */
+/** The readings of all items of a check (at most 1,000) could exceed the size of a message that NATS accepts. */
 const READINGS_PER_MESSAGE = 300;
 
 function messagesOf(

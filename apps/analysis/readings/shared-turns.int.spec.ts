@@ -93,7 +93,7 @@ describe('the lane of the language model, which all replicas share', () => {
     expect([first.isDown, second.isDown, await turns()]).toEqual([false, false, 0]);
   });
 
-  it('frees the place of a dead replica', async () => {
+  it('frees the slot of a dead replica', async () => {
     const [lane] = await replicas({ concurrency: 1 });
     const dies = (seconds: number) =>
       database.query(`INSERT INTO llm_turns VALUES ($1, now() + make_interval(secs => $2))`, [
@@ -150,7 +150,7 @@ describe('the lane of the language model, which all replicas share', () => {
     });
   });
 
-  it('loses no place when Postgres fails as a turn begins', async () => {
+  it('loses no slot when Postgres fails as a turn begins', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     const [lane] = await replicas({ concurrency: 1 });
     const transaction = database.transaction.bind(database) as (work: unknown) => Promise<unknown>;

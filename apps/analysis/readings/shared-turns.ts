@@ -1,20 +1,20 @@
 import type { Learned, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
-/** Time until the next attempt while other replicas use all places of the lane. */
+/** Time until the next attempt while other replicas use all slots of the lane. */
 const BUSY_MS = 200;
 /** A turn ends after this time if its replica does not renew it, because the replica has died. */
 const LEASE_SECONDS = 10;
 
 /**
- * A turn that has waited this long gets the next place. Otherwise a replica with many requests, which begins another as
- * soon as one ends, would leave no place for other replicas.
+ * A turn that has waited this long gets the next slot. Otherwise, a replica with many requests would begin a new
+ * request as soon as one ends, and would leave no slot for other replicas.
  */
 const LONG_WAIT_MS = 1_000;
 /** If the next turn does not ask again within this time, it has given up, or its replica has died. */
 const NEXT_GRACE_MS = 2_000;
 
-/** The lane of the language model in Postgres, which all replicas share. All times are those of the database's clock. */
+/** The lane of the language model in Postgres, which all replicas share. All times are from the database's clock. */
 export class SharedLlmTurns implements SharedTurns {
   /** The turns of this process. */
   private readonly own = new Set<string>();
@@ -95,7 +95,8 @@ async function beginIn(
   );
   const { failures, blocked_ms: blockedMs, tokens, is_behind: isBehind } = rows[0]!;
   if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
-  // The turns are read in a separate statement after the lock, which sees the turns that others have taken meanwhile.
+  // The turns are read in a separate statement after the lock, which sees the turns that other replicas have taken
+  // meanwhile.
   await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
   const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
   const kept = isBehind ? 1 : 0;

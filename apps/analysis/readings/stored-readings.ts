@@ -3,12 +3,12 @@ import { ReadingFactSchema, type Check, type ItemReading } from '#contracts';
 import type { EventStore } from '#event-store';
 import { subjectOf } from '#messaging';
 
-/** The clocks of the check and of the stream can differ. */
+/** The maximum difference between the clock of the process that made the check and the clock of NATS. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
  * The readings of a check that were stored when it was processed before, by event id. A reading is not repeated: the
- * same check always gives the same events, also after a change of the models.
+ * same check always gives the same events, even after a change of the models.
  */
 export async function storedReadings(
   store: EventStore,

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** Items that repeat a story after this time begin a new story. */
 const KEPT_DAYS = 30;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
-const ROWS_AT_ONCE = 5_000;
+const ROWS_PER_STATEMENT = 5_000;
 
 /** Deletes the keys of old stories. */
 @Injectable()
@@ -40,8 +40,8 @@ export class StoriesLoop implements Loop {
     const [, deleted]: [unknown, number] = await this.database.query(
       `DELETE FROM stories WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM stories WHERE told_at < now() - make_interval(days => $1) LIMIT $2))`,
-      [KEPT_DAYS, ROWS_AT_ONCE],
+      [KEPT_DAYS, ROWS_PER_STATEMENT],
     );
-    return deleted === ROWS_AT_ONCE;
+    return deleted === ROWS_PER_STATEMENT;
   }
 }

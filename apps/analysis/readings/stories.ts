@@ -79,7 +79,7 @@ export class Stories {
   }
 }
 
-/** The known keys of stories, and the keys that the present items add. */
+/** The known keys of stories, and the keys that the new items add. */
 class KnownKeys {
   readonly added: Row[] = [];
   private readonly stories = new Map<string, string>();

@@ -28,7 +28,7 @@ describe('the story of an item', () => {
     expect(share(link('https://example.org/a?id=1'), link('https://example.org/a?id=2'))).toBe(false);
   });
 
-  it('is not recognised by a link to a home page, or by an address that cannot be read', () => {
+  it('is not recognised from a link to a home page, or from an address that cannot be read', () => {
     expect(storyKeys(item(link('https://example.org/')))).toEqual([]);
     expect(storyKeys(item(link('http://[')))).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('the story of an item', () => {
     ).toBe(false);
   });
 
-  it('is not recognised by short texts, comments and answers of AI engines', () => {
+  it('is not recognised from short texts, comments and answers of AI engines', () => {
     expect(storyKeys(item({ text: 'I love acme so much'.slice(0, 11) }))).toEqual([]);
     expect(storyKeys(item({ kind: 'comment', text: TEXT }))).toEqual([]);
     expect(storyKeys(item({ source: 'ai_answers', text: TEXT }))).toEqual([]);

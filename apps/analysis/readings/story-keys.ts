@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import normalizeUrl from 'normalize-url';
 import type { Item } from '#contracts';
 
-/** Texts with fewer words are too common to tell a story. */
+/** Texts with fewer words are too common to identify a story. */
 const MIN_WORDS = 5;
 /** Longer texts are compared by their beginning. */
 const MAX_WORDS = 400;
@@ -15,11 +15,11 @@ const SHINGLE_WORDS = 3;
 const BANDS = 5;
 const ROWS = 6;
 
-/** Comments and answers say something else than the story, but often share its link or quote it. */
+/** Comments and answers do not belong to the story, but often share its link or quote it. */
 const REPLIES: ReadonlySet<string> = new Set(['comment', 'answer', 'reply']);
 
 /**
- * Keys of the stories that an item tells: its canonical links, and its text. Items that share a key tell the same
+ * Keys of the stories of an item, from its canonical links and its text. Items that share a key belong to the same
  * story. Empty for replies, and for items with neither a link nor enough text.
  */
 export function storyKeys(

@@ -5,11 +5,11 @@ import type { EventStore } from '#event-store';
 import { done, retry, subjectOf, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
 
-const NOT_THERE_YET_MS = 500;
+const RETRY_MS = 500;
 
 /**
- * Returns which of these watches have a row. A watch without a row was purged, or the decision of its keyword has not
- * reached the tables. An event about the keyword itself has the keyword's id as its watch id.
+ * Returns which of these watches have a row. A watch without a row was purged, or the tables do not contain the
+ * decision of its keyword yet. An event about the keyword itself has the keyword's id as its watch id.
  */
 export async function knownWatches(
   database: Database,
@@ -26,7 +26,7 @@ export async function knownWatches(
 /** Skips a check whose watch was purged, and retries a check whose watch does not exist yet. */
 export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
   const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
-  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
+  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(RETRY_MS) : done;
 }
 
 /**

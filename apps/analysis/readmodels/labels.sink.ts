@@ -10,7 +10,7 @@ import { LABELS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
-const NOT_THERE_YET_MS = 1000;
+const RETRY_MS = 1000;
 /**
  * If a mention has no row after this time, it was purged. The time is long, because a rebuild of the table can take
  * minutes.
@@ -32,7 +32,7 @@ export class LabelsSink {
     return batch.map(({ seq, time }, index) => {
       const version = written.get(decisions[index]?.mentionId ?? '') ?? 0;
       const isOld = Date.now() - time.getTime() > GIVEN_UP_AFTER_MS;
-      return version >= seq || isOld ? done : retry(NOT_THERE_YET_MS);
+      return version >= seq || isOld ? done : retry(RETRY_MS);
     });
   }
 }
@@ -56,11 +56,13 @@ export async function writeLabels(
       ids: mentions.map(({ mentionId }) => mentionId),
     },
   );
-  const behind = rows.filter(({ event_id, version }) => Number(version) < (byId.get(event_id)?.version ?? 0));
+  const outdated = rows.filter(
+    ({ event_id, version }) => Number(version) < (byId.get(event_id)?.version ?? 0),
+  );
   await insertRows(
     clickhouse,
     'mentions',
-    behind.map((row) => withLabels(row, byId.get(row.event_id))),
+    outdated.map((row) => withLabels(row, byId.get(row.event_id))),
   );
   return new Map(
     rows.map(({ event_id, version }) => [
@@ -70,7 +72,7 @@ export async function writeLabels(
   );
 }
 
-/** The row with the person's decisions about the mention: they replace labels that rules have set. */
+/** The row with the person's decisions about the mention. These decisions replace labels that rules have set. */
 export function withLabels(row: MentionRow, decided: LabelRow | undefined): MentionRow {
   if (!decided) return row;
   const { labels, corrections, version } = decided;

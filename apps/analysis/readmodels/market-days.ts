@@ -2,6 +2,7 @@ import { NO_ID, type ClickHouseClient, type ListingObservationRow } from '#click
 
 /** The scopes of statistics: a search (the hash of its criteria), a keyword, the id of a brand or of a catalogue. */
 export const MARKET_SCOPES = ['search', 'keyword', 'brand', 'catalog'] as const;
+/** One of these scopes. */
 export type MarketScopeKind = (typeof MARKET_SCOPES)[number];
 
 /** One UTC day of an account's observations in one market, and the scopes to count. */
@@ -37,7 +38,7 @@ export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[]
 
 /**
  * Counts the scopes of a day again from its observations. A listing counts once in each scope, with the last price of
- * that day. The figures stay exact even if a check is delivered twice, because they are never added up.
+ * that day. The figures stay exact even if a check is delivered twice, because nothing is added to earlier figures.
  */
 export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDay): Promise<void> {
   const { accountId, market, date, scopes } = day;
@@ -56,7 +57,7 @@ export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDa
  * How to select the observations of a scope. Each kind has a separate statement: one key for several kinds takes four
  * times as long.
  */
-const OBSERVED: Record<MarketScopeKind, { scopeId: string; where: string }> = {
+const SCOPE_SELECTIONS: Record<MarketScopeKind, { scopeId: string; where: string }> = {
   search: { scopeId: 'criteria_hash', where: 'criteria_hash IN {ids: Array(String)}' },
   keyword: { scopeId: 'toString(keyword_id)', where: 'keyword_id IN {ids: Array(UUID)}' },
   brand: {
@@ -70,7 +71,7 @@ const OBSERVED: Record<MarketScopeKind, { scopeId: string; where: string }> = {
 };
 
 function countOf(kind: MarketScopeKind): string {
-  const { scopeId, where } = OBSERVED[kind];
+  const { scopeId, where } = SCOPE_SELECTIONS[kind];
   return `
 INSERT INTO market_days
 SELECT {accountId: UUID}, {market: String}, '${kind}', scope_id, {date: Date}, currency, now64(3),
@@ -83,10 +84,10 @@ FROM (
     argMax(currency, observed_at) AS currency,
     argMaxIf(toInt64(price * 10000), observed_at, event != 'delisted') AS last_price,
     countIf(event != 'delisted') > 0 AS present,
-    -- A search that overlaps may see it for the first time days later: it is new on its first day alone.
+    -- An overlapping search can see a listing for the first time days later. The listing is new only on its first day.
     countIf(event = 'created') > 0 AND toDate(min(first_seen_at)) = {date: Date} AS created,
     countIf(event = 'delisted') > 0 AS delisted,
-    -- Two searches tell of the same change at different times: a step of the price is one change.
+    -- Two searches can report the same change at different times. Each step of the price is one change.
     arraySort(groupArrayIf((observed_at, toInt64(price * 10000), event = 'price_changed', listing_observations.currency),
       event != 'delisted')) AS steps,
     if(empty(steps), 0, steps[1].3 +

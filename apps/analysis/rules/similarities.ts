@@ -9,7 +9,7 @@ import { LOCAL_MODEL, READER } from '../readings/local-reader.js';
 const MAX_BYTES = 16 * 1024 * 1024;
 const VECTOR_BYTES = 1024;
 
-const NOTHING = new Uint8Array();
+const NO_VECTOR = new Uint8Array();
 
 /** An item whose meaning rules compare. */
 export interface ComparedItem {
@@ -58,7 +58,7 @@ export class Similarities {
     }
     const missing = [...new Set([...ofRules, ...ofItems])].filter((text) => !found.has(text));
     const read = missing.length > 0 ? await this.reader.read(missing.map(requestOf)) : [];
-    missing.forEach((text, index) => found.set(text, fromBfloat16(read[index]?.embedding ?? NOTHING)));
+    missing.forEach((text, index) => found.set(text, fromBfloat16(read[index]?.embedding ?? NO_VECTOR)));
     for (const text of ofRules) this.ofRules.set(text, found.get(text)!);
     return found;
   }

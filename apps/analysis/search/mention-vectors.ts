@@ -27,9 +27,9 @@ export async function vectorRows(
 ): Promise<MentionVectorRow[]> {
   const missing = mentions.filter(({ embedding }) => !embedding);
   const embedded = await embedder.embed(missing.map(ownText));
-  const made = new Map(missing.map((mention, n) => [mention, embedded[n]]));
+  const computed = new Map(missing.map((mention, n) => [mention, embedded[n]]));
   return mentions.flatMap((mention) => {
-    const vector = mention.embedding ?? made.get(mention);
+    const vector = mention.embedding ?? computed.get(mention);
     return vector?.length ? [rowOf(mention, embedder.model, vector)] : [];
   });
 }

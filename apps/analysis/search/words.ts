@@ -8,8 +8,8 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu;
 
-/** Words that say nothing about the topic of a text. */
-const EMPTY_WORDS: ReadonlySet<string> = new Set(
+/** Stop words: words that say nothing about the topic of a text. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about after all also am an and any are as at be been but by can could did do does for from get had has have he her
   his how i if in into is it its i'm just like me more my no not of on or our out she should so some than that the their
   them then there these they this to too up us was we were what when where which who why will with would you your`.split(
@@ -25,14 +25,14 @@ export function searchWords(text: string): number[] {
   return [...new Set(Array.from(searchTerms(text), hashOf))];
 }
 
-/** The words of a text, each once: in lower case, in the singular, without words that say nothing. */
+/** The words of a text, each once: in lower case, in the singular, without stop words. */
 export function searchTerms(text: string): Set<string> {
   const found = new Set<string>();
   const folded = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
   for (const [match] of folded.matchAll(WORDS))
     for (const word of partsOf(match.replaceAll('’', "'").replace(/'s?$/, ''))) {
       if (found.size >= MAX_WORDS) return found;
-      if (!EMPTY_WORDS.has(word)) found.add(word);
+      if (!STOP_WORDS.has(word)) found.add(word);
     }
   return found;
 }

@@ -62,8 +62,8 @@ export class WorkCharges {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // Keeps the reservation before the fact is published, because a crash between the two must not lose the reserved
-    // credits.
+    // Keeps the reservation before the fact is published, because a crash between the two steps must not lose the
+    // reserved credits.
     await holdUntilCharged(this.database, [id]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), id);
     await releaseCharged(this.database, [id]);

@@ -86,24 +86,24 @@ export class AlertScene {
 
   /** @param searchId empty if the watch has no search id */
   private constructor(
-    private readonly on: AlertsUnderTest,
+    private readonly fixture: AlertsUnderTest,
     readonly searchId: string,
   ) {}
 
-  static async with(on: AlertsUnderTest, definition: Definition, ofSearch: string): Promise<AlertScene> {
-    const scene = new AlertScene(on, ofSearch);
+  static async with(fixture: AlertsUnderTest, definition: Definition, ofSearch: string): Promise<AlertScene> {
+    const scene = new AlertScene(fixture, ofSearch);
     const { accountId, keywordId, searchId, watchId } = scene;
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
        VALUES ($1, $2, 'free', '', now())`,
       [accountId, accountId],
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
        VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
       [keywordId, accountId],
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
          interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
        VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
@@ -122,7 +122,7 @@ export class AlertScene {
         alwaysEmitImplicit: true,
       },
     );
-    await this.on.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
+    await this.fixture.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
       this.keywordId,
       JSON.stringify(json),
     ]);
@@ -163,9 +163,9 @@ export class AlertScene {
     messages: Uint8Array[],
   ): Promise<void> {
     const subject = subjectOf(stream, this.accountId, this.watchId);
-    await this.on.store.publishAll(messages.map((data) => ({ subject, data, msgId: newId() })));
-    const stored = await this.on.store.read(stream, subject);
-    await this.on.database.transaction((tx) =>
+    await this.fixture.store.publishAll(messages.map((data) => ({ subject, data, msgId: newId() })));
+    const stored = await this.fixture.store.read(stream, subject);
+    await this.fixture.database.transaction((tx) =>
       applyInOrder(
         tx,
         projection,
@@ -175,23 +175,26 @@ export class AlertScene {
   }
 
   /** Evaluates the keyword, this many minutes after NOW, on all these replicas at the same time. */
-  async evaluate(minutesLater = 0, replicas = [this.on.replica()]): Promise<void> {
+  async evaluate(minutesLater = 0, replicas = [this.fixture.replica()]): Promise<void> {
     // Not now(): the column rounds to milliseconds, so the turn could be due half a millisecond after the claim.
-    await this.on.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
+    await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);
-    const turns = (await claimTurns(this.on.database, 100)).filter(
+    const turns = (await claimTurns(this.fixture.database, 100)).filter(
       ({ keywordId }) => keywordId === this.keywordId,
     );
     await Promise.all(
       replicas.map(async (one) =>
-        finishTurns(this.on.database, await one.evaluateTurns(turns, NOW + minutesLater * MINUTE_MS)),
+        finishTurns(this.fixture.database, await one.evaluateTurns(turns, NOW + minutesLater * MINUTE_MS)),
       ),
     );
   }
 
   async facts(): Promise<AlertEvent['event'][]> {
-    const stored = await this.on.store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
+    const stored = await this.fixture.store.read(
+      'ALERTS',
+      subjectOf('ALERTS', this.accountId, this.keywordId),
+    );
     return stored.flatMap(({ data }) =>
       fromBinary(AlertDecisionSchema, data).events.map(({ event }) => event),
     );
@@ -203,9 +206,17 @@ export class AlertScene {
 
   /** The events that the consumer of ALERTS published on EVENTS. */
   async events(): Promise<Event[]> {
-    const stored = await this.on.store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
-    await new AlertEventsHandler(this.on.store, this.on.database).handle(stored as unknown as JsMsg[]);
-    const published = await this.on.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.keywordId));
+    const stored = await this.fixture.store.read(
+      'ALERTS',
+      subjectOf('ALERTS', this.accountId, this.keywordId),
+    );
+    await new AlertEventsHandler(this.fixture.store, this.fixture.database).handle(
+      stored as unknown as JsMsg[],
+    );
+    const published = await this.fixture.store.read(
+      'EVENTS',
+      subjectOf('EVENTS', this.accountId, this.keywordId),
+    );
     return published.map(({ data }) => fromBinary(EventSchema, data));
   }
 }

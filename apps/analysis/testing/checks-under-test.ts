@@ -96,27 +96,27 @@ export class CheckScene {
   readonly keywordId = newId();
   readonly watchId = newId();
 
-  constructor(private readonly on: ChecksUnderTest) {}
+  constructor(private readonly fixture: ChecksUnderTest) {}
 
-  static async with(on: ChecksUnderTest, definition: Definition, credits: number): Promise<CheckScene> {
-    const scene = new CheckScene(on);
+  static async with(fixture: ChecksUnderTest, definition: Definition, credits: number): Promise<CheckScene> {
+    const scene = new CheckScene(fixture);
     const { accountId, keywordId, watchId } = scene;
     const json = toJson(
       KeywordDefinitionSchema,
       create(KeywordDefinitionSchema, { name: 'Acme', sentimentEnabled: true, ...definition }),
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
        VALUES ($1, $2, 'Acme', 'active', $3, now(), now(), 1)`,
       [keywordId, accountId, JSON.stringify(json)],
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO watches (watch_id, account_id, keyword_id, source, criteria, criteria_hash, interval_seconds,
          webhook_mode, analysis, backfill, is_active, created_at, updated_at)
        VALUES ($1, $2, $3, 'reddit', '{"query":"acme"}', 'x', 60, 'all', $4, false, true, now(), now())`,
       [watchId, accountId, keywordId, definition.sentimentEnabled ?? true],
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
          balance, turns_at, seq) VALUES ($1, 'free', now(), now(), now(), 100, 0, $2, now(), 1)`,
       [accountId, credits],
@@ -150,16 +150,19 @@ export class CheckScene {
   }
 
   async events(): Promise<Event[]> {
-    const stored = await this.on.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
+    const stored = await this.fixture.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
     return stored.map(({ data }) => fromBinary(EventSchema, data));
   }
 
   async readings() {
-    const stored = await this.on.store.read('READINGS', subjectOf('READINGS', this.accountId, this.watchId));
+    const stored = await this.fixture.store.read(
+      'READINGS',
+      subjectOf('READINGS', this.accountId, this.watchId),
+    );
     return stored.map(({ data }) => fromBinary(ReadingFactSchema, data).fact);
   }
 
   question(eventId: string) {
-    return this.on.store.read('READINGS', subjectOf('READINGS', this.accountId, this.watchId, eventId));
+    return this.fixture.store.read('READINGS', subjectOf('READINGS', this.accountId, this.watchId, eventId));
   }
 }

@@ -20,7 +20,7 @@ import type { AnalysisWork } from '../analyses/analysis-work.js';
 import { digestItemsProjection } from '../projections/digest-items.projection.js';
 import { EventsProgress } from '../projection-progress.js';
 import { DigestAssembly } from '../digests/digest-assembly.js';
-import { agreeWithChannels } from '../digests/digest-turns.js';
+import { syncWithChannels } from '../digests/digest-turns.js';
 import { DigestsLoop } from '../digests/digests.loop.js';
 import { WeeklyFigures } from '../digests/weekly-figures.js';
 
@@ -96,17 +96,17 @@ export class DigestScene {
   readonly watchId = newId();
   readonly channelId = newId();
 
-  private constructor(private readonly on: DigestsUnderTest) {}
+  private constructor(private readonly fixture: DigestsUnderTest) {}
 
-  static async with(on: DigestsUnderTest, ...modes: DigestMode[]): Promise<DigestScene> {
-    const scene = new DigestScene(on);
+  static async with(fixture: DigestsUnderTest, ...modes: DigestMode[]): Promise<DigestScene> {
+    const scene = new DigestScene(fixture);
     const { accountId, keywordId } = scene;
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, timezone, created_at)
        VALUES ($1, $2, 'free', '', $3, now())`,
       [accountId, accountId, ZONE],
     );
-    await on.database.query(
+    await fixture.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
        VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
       [keywordId, accountId],
@@ -122,14 +122,14 @@ export class DigestScene {
       KeywordDefinitionSchema,
       create(KeywordDefinitionSchema, { name: 'Acme', channels }),
     );
-    await this.on.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
+    await this.fixture.database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
       this.keywordId,
       JSON.stringify(definition),
     ]);
-    await agreeWithChannels(
-      this.on.database,
+    await syncWithChannels(
+      this.fixture.database,
       [this.keywordId],
-      await new EventsProgress(this.on.bus).lastSeq(),
+      await new EventsProgress(this.fixture.bus).lastSeq(),
       NOW,
     );
   }
@@ -147,14 +147,14 @@ export class DigestScene {
 
   async publish(...events: Event[]): Promise<void> {
     const subject = subjectOf('EVENTS', this.accountId, this.watchId);
-    await this.on.store.publishAll(
+    await this.fixture.store.publishAll(
       events.map((event) => ({ subject, data: toBinary(EventSchema, event), msgId: newId() })),
     );
   }
 
   async digests(mode: DigestMode): Promise<Digest[]> {
     const subject = subjectOf('DIGESTS', this.accountId, this.keywordId, this.channelId, mode);
-    return (await this.on.store.read('DIGESTS', subject)).map(
+    return (await this.fixture.store.read('DIGESTS', subject)).map(
       ({ data }) =>
         JSON.parse(new TextDecoder().decode(fromBinary(DigestAssembledSchema, data).body)) as Digest,
     );
@@ -163,8 +163,10 @@ export class DigestScene {
   /** Runs the loop until no turn of the keyword is due at this time (ms). */
   async run(at: number, ...replicas: DigestsLoop[]): Promise<void> {
     await until('the digests are assembled', async () => {
-      await Promise.all((replicas.length > 0 ? replicas : [this.on.replica()]).map((one) => one.round(at)));
-      const [row]: { due: number }[] = await this.on.database.query(
+      await Promise.all(
+        (replicas.length > 0 ? replicas : [this.fixture.replica()]).map((one) => one.round(at)),
+      );
+      const [row]: { due: number }[] = await this.fixture.database.query(
         'SELECT count(*)::int AS due FROM digest_turns WHERE keyword_id = $1 AND due_at <= $2',
         [this.keywordId, new Date(at)],
       );

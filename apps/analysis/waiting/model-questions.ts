@@ -18,16 +18,16 @@ import { bucketKey } from '../domain/local-bucket.js';
 import type { ModelAnswers, ModelResult } from '../domain/model-answers.js';
 import { ItemBuckets } from '../readings/item-buckets.js';
 import { LLM } from '../readings/llm.js';
-import type { Claimed } from './waiting-questions.js';
+import type { ClaimedQuestion } from './waiting-questions.js';
 
 /** A claimed question with its content. */
 export interface OpenQuestion {
-  claimed: Claimed;
+  claimed: ClaimedQuestion;
   asked: ReadingAsked;
 }
 
 /** No answer yet: the question is tried again after `waitMs`. */
-export interface Later {
+export interface RetryLater {
   waitMs: number;
 }
 
@@ -44,7 +44,7 @@ export class ModelQuestions {
   ) {}
 
   /** @returns for each question its answers, or when to try again */
-  async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | Later)[]> {
+  async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | RetryLater)[]> {
     const { llm } = this;
     if (!llm) throw new Error('there is no language model');
     const [analyses, buckets, steps] = await Promise.all([
@@ -58,15 +58,15 @@ export class ModelQuestions {
         questions.filter(({ asked }) => asked.bucketPreset !== ''),
         bucketOf,
       ),
-      askAlone(
+      askSeparately(
         llm,
         questions.filter(({ asked }) => asked.agentStep !== undefined),
       ),
     ]);
-    const settled = await this.settled(questions, buckets);
+    const labelled = await this.labelled(questions, buckets);
     return questions.map((question) => {
       const analysis = analyses.get(question);
-      const bucket = settled.get(question);
+      const bucket = labelled.get(question);
       const step = steps.get(question);
       const waits = [analysis, bucket, step].flatMap((result) =>
         result && 'waitMs' in result ? [result.waitMs] : [],
@@ -81,10 +81,10 @@ export class ModelQuestions {
   }
 
   /** Gives each bucket its key, and the label that the key had first. */
-  private async settled(
+  private async labelled(
     questions: readonly OpenQuestion[],
-    found: ReadonlyMap<OpenQuestion, ModelResult<BucketAnswer> | Later>,
-  ): Promise<Map<OpenQuestion, ModelResult<Bucket | null> | Later>> {
+    found: ReadonlyMap<OpenQuestion, ModelResult<BucketAnswer> | RetryLater>,
+  ): Promise<Map<OpenQuestion, ModelResult<Bucket | null> | RetryLater>> {
     const named = questions.flatMap((question) => {
       const result = found.get(question);
       const bucket = result && 'value' in result ? namedBucket(result.value) : undefined;
@@ -135,7 +135,7 @@ async function askInGroups<T>(
   llm: Llm,
   questions: readonly OpenQuestion[],
   readingOf: (asked: ReadingAsked) => LlmReading<T>,
-): Promise<Map<OpenQuestion, ModelResult<T> | Later>> {
+): Promise<Map<OpenQuestion, ModelResult<T> | RetryLater>> {
   const groups = new Map<string, { reading: LlmReading<T>; members: OpenQuestion[] }>();
   for (const question of questions) {
     const reading = readingOf(question.asked);
@@ -149,10 +149,10 @@ async function askInGroups<T>(
   return new Map(answered.flatMap((results) => [...results]));
 }
 
-async function askAlone(
+async function askSeparately(
   llm: Llm,
   questions: readonly OpenQuestion[],
-): Promise<Map<OpenQuestion, ModelResult<object> | Later>> {
+): Promise<Map<OpenQuestion, ModelResult<object> | RetryLater>> {
   const answered = await Promise.all(
     questions.map((question) => {
       const { instruction = '', schema = {} } = question.asked.agentStep ?? {};
@@ -167,7 +167,7 @@ async function askTogether<T>(
   reading: LlmReading<T>,
   members: readonly OpenQuestion[],
   characters: number,
-): Promise<[OpenQuestion, ModelResult<T> | Later][]> {
+): Promise<[OpenQuestion, ModelResult<T> | RetryLater][]> {
   const items = members.map(({ asked }) => {
     const item = asked.draft?.matched?.item;
     return asLlmItem(item ?? { source: '', kind: '', title: '', text: '' }, characters);
@@ -190,7 +190,7 @@ async function askTogether<T>(
   }
 }
 
-function failureOf(error: LlmError, { deadlineAt, tries }: Claimed): ModelResult<never> | Later {
+function failureOf(error: LlmError, { deadlineAt, tries }: ClaimedQuestion): ModelResult<never> | RetryLater {
   const { kind, isTemporary } = error;
   if (kind === 'deadline')
     return Date.now() >= deadlineAt

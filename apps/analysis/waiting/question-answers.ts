@@ -11,9 +11,9 @@ import { finishedEvent } from '../domain/finished-event.js';
 import { answersOf, sameForAll, type ModelAnswers } from '../domain/model-answers.js';
 import { EventRules } from '../rules/event-rules.js';
 import type { OpenQuestion } from './model-questions.js';
-import { dropQuestions, type Claimed } from './waiting-questions.js';
+import { dropQuestions, type ClaimedQuestion } from './waiting-questions.js';
 
-/** Reads the content of questions, and stores their answers: each question gets one answer, the first one. */
+/** Reads the content of questions, and stores their answers. A question gets one answer: the first that is appended. */
 @Injectable()
 export class QuestionAnswers {
   constructor(
@@ -23,7 +23,7 @@ export class QuestionAnswers {
   ) {}
 
   /** The questions with their content. Questions whose content was purged are dropped. */
-  async open(claimed: readonly Claimed[]): Promise<OpenQuestion[]> {
+  async load(claimed: readonly ClaimedQuestion[]): Promise<OpenQuestion[]> {
     const found = await Promise.all(
       claimed.map(async (one) => {
         const message = await this.store.at('READINGS', one.seq);
@@ -40,17 +40,17 @@ export class QuestionAnswers {
 
   /**
    * Appends the final event of each question, unless another replica was first or the keyword was purged.
-   * @throws the error of an event that could not be made, after the other events were appended
+   * @throws the error of an event that could not be built, after the other events were appended
    */
   async append(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
-    const made = await Promise.allSettled(answered.map((one) => this.finalOf(one)));
-    await this.appendFinals(made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
-    const failed = made.find((one) => one.status === 'rejected');
+    const results = await Promise.allSettled(answered.map((one) => this.finalOf(one)));
+    await this.appendFinals(results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+    const failed = results.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
-  private async appendFinals(finals: readonly Final[]): Promise<void> {
+  private async appendFinals(finals: readonly FinalMessage[]): Promise<void> {
     failpoint('readings-after-answer-before-append');
     const lost = await this.store.appendAll(finals);
     failpoint('readings-after-append');
@@ -68,12 +68,12 @@ export class QuestionAnswers {
   }
 
   /** The message with the final event. */
-  private async finalOf({ question: { claimed, asked }, answers }: Answered): Promise<Final> {
+  private async finalOf({ question: { claimed, asked }, answers }: Answered): Promise<FinalMessage> {
     const { accountId, watchId, eventId, seq, cause } = claimed;
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
-      // Uses the rules from the time of the question. Later changes have no effect.
+      // Uses the rules from the time of the question. RetryLater changes have no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };
@@ -94,8 +94,8 @@ export interface Answered {
 }
 
 /** The message with the final event of a question. */
-interface Final extends Unstored {
-  claimed: Claimed;
+interface FinalMessage extends Unstored {
+  claimed: ClaimedQuestion;
   isCharged: boolean;
   expectedSeq: number;
 }

@@ -18,10 +18,10 @@ import {
   giveBack,
   renewClaims,
   Turns,
-  type Claimed,
+  type ClaimedQuestion,
 } from './waiting-questions.js';
 
-/** Pauses with and without a language model. Without one, only questions from before its removal wait. */
+/** Pauses with and without a language model. Without a model, only questions from before its removal wait. */
 const ASK_PAUSE_MS = 100;
 const LOCAL_PAUSE_MS = 1_000;
 const OVERDUE_PAUSE_MS = 500;
@@ -38,7 +38,7 @@ const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did no
 /**
  * Asks the language model about events that wait for it, as its lane allows, and finishes the events whose deadline has
  * passed. Every replica does this. A question belongs to one replica at a time. If that replica stops renewing its
- * claim, another one takes the question.
+ * claim, another replica takes the question.
  */
 @Injectable()
 export class QuestionsLoop implements Loop {
@@ -101,11 +101,11 @@ export class QuestionsLoop implements Loop {
 
   /** Answers questions without asking the model. */
   private async finish(
-    claimed: readonly Claimed[],
-    resultOf: (one: Claimed) => ModelResult<never>,
+    claimed: readonly ClaimedQuestion[],
+    resultOf: (one: ClaimedQuestion) => ModelResult<never>,
   ): Promise<void> {
     if (claimed.length === 0) return;
-    const open = await this.answers.open(claimed);
+    const open = await this.answers.load(claimed);
     await this.answers.append(
       open.map((question) => ({ question, answers: sameForAll(question.asked, resultOf(question.claimed)) })),
     );
@@ -131,11 +131,11 @@ export class QuestionsLoop implements Loop {
     return begun;
   }
 
-  private async turn(claimed: readonly Claimed[]): Promise<void> {
-    const open = await this.answers.open(claimed);
+  private async turn(claimed: readonly ClaimedQuestion[]): Promise<void> {
+    const open = await this.answers.load(claimed);
     const results = await this.questions.ask(open);
     const answered: Answered[] = [];
-    const dueAt = new Map<number, Claimed[]>();
+    const dueAt = new Map<number, ClaimedQuestion[]>();
     open.forEach((question, index) => {
       const answers = results[index]!;
       if (!('waitMs' in answers)) answered.push({ question, answers });

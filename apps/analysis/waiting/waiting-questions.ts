@@ -6,20 +6,21 @@ export const CLAIM_SECONDS = 10;
 /** Maximum number of questions in one request: questions of one watch, without an agent step. */
 const BATCH = 20;
 /**
- * At the deadline, the replica that asks the model finishes the question. Other replicas take it only this much later.
+ * At the deadline, the replica that asks the model finishes the question. Other replicas take the question only after
+ * this additional time.
  */
 const GRACE_SECONDS = 2;
-const FINISHED_AT_ONCE = 200;
+const FINISHED_PER_CLAIM = 200;
 
 /** A question that this process has claimed. */
-export interface Claimed {
+export interface ClaimedQuestion {
   eventId: string;
   accountId: string;
   watchId: string;
   seq: number;
   deadlineAt: number;
   tries: number;
-  /** True if another replica was asking the model when it was claimed. */
+  /** True if another replica was asking the model when the question was claimed. */
   wasUnderWay: boolean;
   cause: string | undefined;
   claim: string;
@@ -43,7 +44,7 @@ const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.t
 
 /**
  * Takes questions in turns: account after account, and in each account watch after watch, so that one long queue does
- * not delay the others.
+ * not delay the other queues.
  */
 export class Turns {
   private lastAccount = NO_ID;
@@ -52,8 +53,11 @@ export class Turns {
 
   constructor(private readonly database: Database) {}
 
-  /** Claims the due questions of the next watch: one with an agent step, or some without. Empty if none is due. */
-  async next(): Promise<Claimed[]> {
+  /**
+   * Claims due questions of the next watch: one question with an agent step, or several questions without. Empty if no
+   * question is due.
+   */
+  async next(): Promise<ClaimedQuestion[]> {
     const accountId = await this.nextAccount();
     if (accountId === undefined) {
       this.lastWatch.clear();
@@ -95,31 +99,36 @@ export class Turns {
 }
 
 /**
- * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline was made to ask the
- * model. A claim that ends later was made to finish the question, so another replica is finishing it.
+ * Claims questions whose deadline has passed, the oldest first. A replica that claimed a question before the deadline
+ * was asking the model, so its claim can be taken over. A replica that claimed a question after the deadline is
+ * finishing it, so its claim is respected until it ends.
  */
-export function claimOverdue(database: Database): Promise<Claimed[]> {
+export function claimOverdue(database: Database): Promise<ClaimedQuestion[]> {
   return claim(
     database,
     `w.deadline_at <= now() AND (w.claim IS NULL OR w.due_at <= now()
        OR (w.deadline_at <= now() - make_interval(secs => ${GRACE_SECONDS})
          AND w.due_at < w.deadline_at + make_interval(secs => ${CLAIM_SECONDS})))
      ORDER BY w.deadline_at LIMIT $3`,
-    [FINISHED_AT_ONCE],
+    [FINISHED_PER_CLAIM],
   );
 }
 
 /**
  * Claims due questions that need not wait for the model: all due questions, or only questions without an agent step.
  */
-export function claimWithoutModel(database: Database, evenSteps: boolean): Promise<Claimed[]> {
+export function claimWithoutModel(database: Database, evenSteps: boolean): Promise<ClaimedQuestion[]> {
   return claim(database, 'w.due_at <= now() AND (NOT w.has_step OR $3) ORDER BY w.deadline_at LIMIT $4', [
     evenSteps,
-    FINISHED_AT_ONCE,
+    FINISHED_PER_CLAIM,
   ]);
 }
 
-async function claim(database: Database, which: string, values: readonly unknown[]): Promise<Claimed[]> {
+async function claim(
+  database: Database,
+  which: string,
+  values: readonly unknown[],
+): Promise<ClaimedQuestion[]> {
   const id = newId();
   const [rows]: [Row[]] = await database.query(
     `WITH k AS MATERIALIZED (SELECT w.event_id, w.claim IS NOT NULL AND w.due_at > now() AS under_way
@@ -156,7 +165,7 @@ export async function renewClaims(database: Database, claims: readonly string[])
 /** Gives questions back, to be tried again at a time (epoch ms). */
 export async function giveBack(
   database: Database,
-  questions: readonly Claimed[],
+  questions: readonly ClaimedQuestion[],
   dueAt: number,
 ): Promise<void> {
   const [first] = questions;
@@ -168,7 +177,7 @@ export async function giveBack(
 }
 
 /** Deletes questions that were answered by another replica, or purged. */
-export async function dropQuestions(tx: Tx, questions: readonly Claimed[]): Promise<void> {
+export async function dropQuestions(tx: Tx, questions: readonly ClaimedQuestion[]): Promise<void> {
   if (questions.length > 0)
     await tx.query(
       'DELETE FROM waiting_readings w USING unnest($1::uuid[], $2::bigint[]) AS q (event_id, seq) WHERE w.event_id = q.event_id AND w.seq = q.seq',
