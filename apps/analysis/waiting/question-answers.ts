@@ -73,7 +73,7 @@ export class QuestionAnswers {
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
     const finished = async (all: ModelAnswers) => {
-      // Uses the rules from the time of the question. RetryLater changes have no effect.
+      // Uses the rules from the time of the question. Later changes have no effect.
       const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
       return { data: factOf(event!), isCharged: event!.charges.length > 0 };
     };
