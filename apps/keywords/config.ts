@@ -8,12 +8,14 @@ export const SOURCES = Symbol('sources');
 export const FLOOR_SECONDS = Symbol('interval floor');
 
 /**
- * Reads the settings of keywords from the environment, including those of the sources, because prices depend on the
- * configured sources. @throws SettingsError
+ * Reads the settings of keywords from the environment, including the settings of the sources, because prices depend on
+ * the configured sources.
+ * @throws SettingsError
  */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['INTERVAL_FLOOR_SECONDS'], env);
   return { ...settings, sources: inSettings(() => createSources(env)) };
 }
 
+/** The settings of keywords. */
 export type KeywordsConfig = ReturnType<typeof readKeywordsConfig>;

@@ -33,7 +33,10 @@ const isPausedFor = (id: string, ...reasons: string[]) =>
 
 describe('a schedule whose start or end was not processed yet', () => {
   /** A keyword whose schedule has just begun or ended. */
-  async function turned(accountId: string, which: 'startsAt' | 'endsAt'): Promise<string> {
+  async function keywordAfterScheduleChange(
+    accountId: string,
+    which: 'startsAt' | 'endsAt',
+  ): Promise<string> {
     const at = Date.now() + 300;
     const schedule = { [which]: new Date(at).toISOString(), timezone: 'UTC' };
     const id = await keywords.keyword(accountId, { schedule });
@@ -44,7 +47,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 
   it('still ends if the user has paused and resumed the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
-    const id = await turned(accountId, 'endsAt');
+    const id = await keywordAfterScheduleChange(accountId, 'endsAt');
     await keywords.pause(accountId, id);
     await keywords.resume(accountId, id);
     startLoop();
@@ -57,7 +60,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 
   it('still ends if the credits have run out meanwhile', async () => {
     const accountId = await keywords.open('solo');
-    const id = await turned(accountId, 'endsAt');
+    const id = await keywordAfterScheduleChange(accountId, 'endsAt');
     await keywords.pauseForCredits(accountId, id, 1_000_000);
     startLoop();
     await isPausedFor(id, 'schedule', 'insufficient_credits');
@@ -65,7 +68,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 
   it('still begins if the user has paused the keyword meanwhile', async () => {
     const accountId = await keywords.open('solo');
-    const id = await turned(accountId, 'startsAt');
+    const id = await keywordAfterScheduleChange(accountId, 'startsAt');
     await keywords.pause(accountId, id);
     startLoop();
     await isPausedFor(id, 'user');
@@ -73,7 +76,7 @@ describe('a schedule whose start or end was not processed yet', () => {
 
   it('is treated as begun when the user resumes the keyword', async () => {
     const accountId = await keywords.open('solo');
-    const id = await turned(accountId, 'startsAt');
+    const id = await keywordAfterScheduleChange(accountId, 'startsAt');
     await keywords.resume(accountId, id);
     expect(await pausesOf(id)).toEqual([]);
     startLoop();
@@ -113,8 +116,11 @@ describe('credits that arrive', () => {
     await isPausedFor(id);
   });
 
-  /** Watches that are paused and older than all others. Their streams do not contain them, so they never resume. */
-  const stuck = (accountId: string, retired: boolean) =>
+  /**
+   * Inserts paused watches that are older than all other watches. KEYWORDS contains no decisions about the inserted
+   * watches, so they never resume.
+   */
+  const insertPausedWatches = (accountId: string, retired: boolean) =>
     keywords.database.query(
       `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_mode,
          analysis, backfill, is_active, retired_at, created_at, updated_at, pauses, credits_needed)
@@ -125,16 +131,16 @@ describe('credits that arrive', () => {
     );
 
   it.each([
-    { what: 'deleted long ago', retired: true, held: 0 },
-    { what: 'of an account whose credits are all reserved', retired: false, held: 1000 },
-    { what: 'of one account with credits for each of them', retired: false, held: 0 },
-  ])('resume a keyword even if 250 older paused watches are $what', async ({ retired, held }) => {
+    { what: 'deleted long ago', retired: true, reserved: 0 },
+    { what: 'of an account whose credits are all reserved', retired: false, reserved: 1000 },
+    { what: 'of one account with credits for each of them', retired: false, reserved: 0 },
+  ])('resume a keyword even if 250 older paused watches are $what', async ({ retired, reserved }) => {
     const other = await keywords.open('solo', 1000);
-    await stuck(other, retired);
+    await insertPausedWatches(other, retired);
     await keywords.database.query(
       `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
        VALUES ($1, $2, $3, now() + interval '1 hour')`,
-      [newId(), other, held],
+      [newId(), other, reserved],
     );
     const accountId = await keywords.open('solo');
     const id = await keywords.keyword(accountId);

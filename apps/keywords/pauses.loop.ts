@@ -7,9 +7,9 @@ import { isScheduled, nextScheduleChange } from './domain/schedule.js';
 import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from './handlers/pauses.handler.js';
 
-const LOOK_MS = 1000;
-/** Maximum number of keywords in one round; the others follow in the next round. */
-const AT_ONCE = 200;
+const ROUND_PAUSE_MS = 1000;
+/** Maximum number of keywords in one round; the other keywords follow in the next round. */
+const KEYWORDS_PER_ROUND = 200;
 
 interface Paused {
   id: string;
@@ -24,10 +24,10 @@ interface Paused {
 export class PausesLoop implements Loop {
   readonly name = 'pauses';
   private readonly rounds = new Repeated({
-    pauseMs: LOOK_MS,
+    pauseMs: ROUND_PAUSE_MS,
     run: async () => {
-      await this.round(() => this.applyScheduleChanges());
-      await this.round(() => this.resumeForCredits());
+      await this.step(() => this.applyScheduleChanges());
+      await this.step(() => this.resumeForCredits());
     },
     failed: (error) => this.failed(error),
   });
@@ -46,8 +46,8 @@ export class PausesLoop implements Loop {
     return this.rounds.stop();
   }
 
-  /** A failed step is repeated in the next round, and does not delay the other steps of this round. */
-  private async round(work: () => Promise<void>, what: object = {}): Promise<void> {
+  /** Runs one step. A failed step is repeated in the next round, and does not stop the other steps of this round. */
+  private async step(work: () => Promise<void>, what: object = {}): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -62,19 +62,19 @@ export class PausesLoop implements Loop {
   private async applyScheduleChanges(): Promise<void> {
     const due: Paused[] = await this.database.query(
       `SELECT keyword_id AS id, account_id FROM keywords
-       WHERE schedule_turns_at <= $1 ORDER BY schedule_turns_at LIMIT ${AT_ONCE}`,
+       WHERE schedule_turns_at <= $1 ORDER BY schedule_turns_at LIMIT ${KEYWORDS_PER_ROUND}`,
       [systemClock.now()],
     );
     for (const { id, account_id } of due)
-      await this.round(() => this.turnSchedule(id, account_id), { keywordId: id });
+      await this.step(() => this.applyScheduleChange(id, account_id), { keywordId: id });
   }
 
-  private async turnSchedule(id: string, accountId: string): Promise<void> {
+  private async applyScheduleChange(id: string, accountId: string): Promise<void> {
     await this.decisions.run({ accountId, commandId: newId() }, id, async (tx, keyword) => {
       const now = systemClock.now().getTime();
       const schedule = keyword.status === 'keyword' ? keyword.definition.schedule : undefined;
       const next = nextScheduleChange(schedule, now);
-      // Updated here, because without a change of state there is no decision that would update the row.
+      // The row is updated here, because without a change of state there is no decision that would update the row.
       await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
         id,
         next === undefined ? null : new Date(next),
@@ -106,14 +106,14 @@ export class PausesLoop implements Loop {
          WHERE h.account_id = r.account_id AND h.expires_at > now()) AS f
        WHERE f.free >= r.needed
        ORDER BY row_number() OVER (PARTITION BY r.account_id ORDER BY r.created_at, r.id), r.created_at, r.id
-       LIMIT ${AT_ONCE}`,
+       LIMIT ${KEYWORDS_PER_ROUND}`,
     );
-    const left = new Map(withoutCredits.map((one) => [one.account_id, one.free]));
+    const remaining = new Map(withoutCredits.map((one) => [one.account_id, one.free]));
     for (const { id, account_id, needed } of withoutCredits) {
-      const free = left.get(account_id) ?? 0;
+      const free = remaining.get(account_id) ?? 0;
       if (free < needed) continue;
-      left.set(account_id, free - needed);
-      await this.round(() => this.resume(id, account_id), { id });
+      remaining.set(account_id, free - needed);
+      await this.step(() => this.resume(id, account_id), { id });
     }
   }
 

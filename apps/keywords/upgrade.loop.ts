@@ -20,8 +20,9 @@ interface UnpricedWatch {
 }
 
 /**
- * Runs at the first start of this version, for the watches that an older version created. Stores their prices, which are
- * quoted from this time on, and pauses those over the limits of the account's plan. Later starts find no such watches.
+ * Runs at the first start of this version, for the watches that an older version created. Stores their prices, which
+ * are quoted from this time on, and pauses keywords and watches over the limits of the account's plan. Later starts
+ * find no such watches.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

@@ -21,9 +21,10 @@ export interface KeywordAlive {
   version: number;
 }
 
+/** The state of a subject without events. */
 export const nothingYet: KeywordState = { status: 'none' };
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordState {
   switch (event.case) {
     case 'keywordCreated': {

@@ -13,6 +13,7 @@ import { evolve, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js';
 
 /**
+ * Returns the events that a command causes.
  * @throws Refusal `not-found` if the subject does not exist; `conflict` if the subject already exists, is retired, or
  * has a newer version than expected
  */
@@ -95,7 +96,7 @@ function changeKeyword(
   ];
 }
 
-/** Prices are not compared. */
+/** Returns whether the watches are equal, except for their prices. */
 function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
   const byId = new Map(before.map((watch) => [watch.watchId, watch]));
   return (
@@ -110,12 +111,12 @@ function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
 }
 
 function refuseDuplicates(watches: readonly Watch[]): void {
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   const counts = new Map<string, number>();
   for (const { source, criteriaHash } of watches) {
-    const place = counts.get(source) ?? 0;
-    counts.set(source, place + 1);
-    const duplicate = places.get(criteriaHash);
+    const position = counts.get(source) ?? 0;
+    counts.set(source, position + 1);
+    const duplicate = positions.get(criteriaHash);
     if (duplicate !== undefined)
       throw new Refusal(
         'conflict',
@@ -124,14 +125,15 @@ function refuseDuplicates(watches: readonly Watch[]): void {
         [
           {
             path: 'sources',
-            message: `searches ${duplicate} and ${place} on ${source} have the same criteria`,
+            message: `searches ${duplicate} and ${position} on ${source} have the same criteria`,
           },
         ],
       );
-    places.set(criteriaHash, place);
+    positions.set(criteriaHash, position);
   }
 }
 
+/** Returns the refusal of a watch because another active watch has the same search. */
 export function sameSearch({ watchId, keyword }: DuplicateWatch): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
   const message = `the active watch ${watchId}${owner} has the same search`;

@@ -71,9 +71,9 @@ function refusal(command: KeywordCommand, state: KeywordState) {
 describe.each([
   ['a keyword', keyword, 'keywordPaused', 'keywordResumed'],
   ['a lone watch', loneWatch, 'watchPaused', 'watchResumed'],
-] as const)('%s', (_, made, paused, resumed) => {
+] as const)('%s', (_, createSubject, paused, resumed) => {
   it('is paused for the first reason, and runs again when the last reason is removed', () => {
-    const first = run(made(), pause('user'));
+    const first = run(createSubject(), pause('user'));
     expect(first.events).toMatchObject([
       { case: paused, value: { reason: 'user', stopped: true, creditsRemaining: 3 } },
     ]);
@@ -88,9 +88,9 @@ describe.each([
   });
 
   it('is not paused twice for one reason, and not resumed for a reason that does not apply', () => {
-    const once = run(made(), pause('plan')).state;
+    const once = run(createSubject(), pause('plan')).state;
     expect(run(once, pause('plan')).events).toEqual([]);
-    expect(run(made(), resume('user', 'plan')).events).toEqual([]);
+    expect(run(createSubject(), resume('user', 'plan')).events).toEqual([]);
   });
 
   it('runs if, and only if, no reason applies, for any order of commands', () => {
@@ -100,21 +100,21 @@ describe.each([
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        let state = made();
-        const holds = new Set<string>();
+        let state = createSubject();
+        const applying = new Set<string>();
         let runs = true;
         for (const command of steps) {
           const next = run(state, command);
-          if (command.kind === 'pause') holds.add(command.reason);
-          if (command.kind === 'resume') for (const reason of command.reasons) holds.delete(reason);
+          if (command.kind === 'pause') applying.add(command.reason);
+          if (command.kind === 'resume') for (const reason of command.reasons) applying.delete(reason);
           for (const event of next.events) {
             if (event.case === paused && event.value.stopped) runs = false;
             if (event.case === resumed && event.value.running) runs = true;
           }
           state = next.state;
-          expect(runs).toBe(holds.size === 0);
+          expect(runs).toBe(applying.size === 0);
           expect('pauses' in state && state.pauses.reasons).toEqual(
-            PAUSE_REASONS.filter((reason) => holds.has(reason)),
+            PAUSE_REASONS.filter((reason) => applying.has(reason)),
           );
         }
       }),
@@ -222,7 +222,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused when a changed schedule does not contain the present time, and runs again when a changed schedule contains it', () => {
+  it('is paused when a changed schedule does not contain the current time, and runs again when a changed schedule contains it', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));

@@ -4,7 +4,10 @@ import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, ResumeCommand, DuplicateWatch } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 
-/** A reason that already applies changes nothing. @throws Refusal `not-found`, or `conflict` for a retired subject */
+/**
+ * Adds a reason for a pause. A reason that already applies changes nothing.
+ * @throws Refusal `not-found`, or `conflict` for a retired keyword
+ */
 export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
   const { reason, creditsRemaining, creditsNeeded } = command;
@@ -15,12 +18,15 @@ export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[
   ];
 }
 
-/** Reasons that do not apply change nothing. @throws Refusal `not-found`, or `conflict` for a retired subject */
+/**
+ * Removes reasons for a pause. Reasons that do not apply change nothing.
+ * @throws Refusal `not-found`, or `conflict` for a retired keyword
+ */
 export function resume({ reasons, creditsRemaining }: ResumeCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
-  const gone = pauses.reasons.filter((reason) => reasons.includes(reason));
-  return gone.map((reason, index) => {
-    const running = index === gone.length - 1 && gone.length === pauses.reasons.length;
+  const removed = pauses.reasons.filter((reason) => reasons.includes(reason));
+  return removed.map((reason, index) => {
+    const running = index === removed.length - 1 && removed.length === pauses.reasons.length;
     const value = { reason, running, creditsRemaining };
     return event(
       state.status === 'keyword' ? { case: 'keywordResumed', value } : { case: 'watchResumed', value },
@@ -29,9 +35,9 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * For a keyword that is paused for lack of credits: computes again how many credits it needs after its searches have
- * changed. If the account has these credits, removes this reason of the pause.
- * @param watches the present watches
+ * Computes again how many credits a keyword needs after its searches have changed, if it is paused for lack of credits.
+ * If the account has these credits, removes this reason of the pause.
+ * @param watches the watches after the change
  */
 export function updateCreditsNeeded(
   watches: readonly Watch[],
@@ -52,7 +58,7 @@ export function updateCreditsNeeded(
 }
 
 /**
- * Changes a watch without a keyword. Values that are equal change nothing.
+ * Changes a watch without a keyword. Values that equal the current values change nothing.
  * @param refusal for a watch that would run at the same time as another watch with the same search
  */
 export function changeWatch(

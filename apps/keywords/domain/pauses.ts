@@ -1,18 +1,20 @@
-/** The reasons for the pause of a keyword, or of a watch without a keyword. It runs while there is no reason. */
+/** A reason for the pause of a keyword, or of a watch without a keyword. */
 export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 
 /** In order of priority: `pausedReason` is the first reason that applies. */
 export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
 
-/** The reasons that apply, in their order, and the credits that a check needed if credits are a reason. */
+/** The reasons that apply, in the order of `PAUSE_REASONS`. Without a reason, the keyword or watch runs. */
 export interface Pauses {
   reasons: readonly PauseReason[];
-  /** Credits; 0 without `insufficient_credits`. */
+  /** The credits that the unpaid check needed; 0 without the reason `insufficient_credits`. */
   creditsNeeded: number;
 }
 
+/** No reason for a pause applies. */
 export const running: Pauses = { reasons: [], creditsNeeded: 0 };
 
+/** Adds a reason. @param needed the needed credits, for `insufficient_credits` */
 export function withReason({ reasons, creditsNeeded }: Pauses, reason: string, needed: number): Pauses {
   return {
     reasons: PAUSE_REASONS.filter((one) => one === reason || reasons.includes(one)),
@@ -20,6 +22,7 @@ export function withReason({ reasons, creditsNeeded }: Pauses, reason: string, n
   };
 }
 
+/** Removes a reason. */
 export function withoutReason({ reasons, creditsNeeded }: Pauses, reason: string): Pauses {
   return {
     reasons: reasons.filter((one) => one !== reason),

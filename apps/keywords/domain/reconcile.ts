@@ -16,36 +16,36 @@ export interface Reconciled {
  * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
-  const left = new Map(previous.map((watch) => [watch.watchId, watch]));
+  const remaining = new Map(previous.map((watch) => [watch.watchId, watch]));
   const take = (fits: (watch: Watch) => boolean): Watch | undefined => {
-    const found = [...left.values()].find(fits);
-    if (found) left.delete(found.watchId);
+    const found = [...remaining.values()].find(fits);
+    if (found) remaining.delete(found.watchId);
     return found;
   };
   const sameSearch = (a: Watch) => (b: Watch) => a.source === b.source && a.searchId === b.searchId;
-  const goesOn = new Map<Watch, Watch>();
-  const startsOver = new Map<Watch, Watch>();
+  const continued = new Map<Watch, Watch>();
+  const restarted = new Map<Watch, Watch>();
   for (const watch of planned) {
     const before = take((one) => sameSearch(watch)(one) && one.criteriaHash === watch.criteriaHash);
-    if (before) goesOn.set(watch, before);
+    if (before) continued.set(watch, before);
   }
   for (const watch of planned) {
-    const before = goesOn.has(watch) ? undefined : take(sameSearch(watch));
-    if (before) startsOver.set(watch, before);
+    const before = continued.has(watch) ? undefined : take(sameSearch(watch));
+    if (before) restarted.set(watch, before);
   }
   for (const watch of planned) {
     // The same search under a new id: a user sent it without its id, or moved it into a list of searches.
     const before =
-      goesOn.has(watch) || startsOver.has(watch)
+      continued.has(watch) || restarted.has(watch)
         ? undefined
         : take((one) => one.source === watch.source && one.criteriaHash === watch.criteriaHash);
-    if (before) goesOn.set(watch, before);
+    if (before) continued.set(watch, before);
   }
   const resets: SearchReset[] = [];
   const watches = planned.flatMap((watch) => {
-    const same = goesOn.get(watch);
+    const same = continued.get(watch);
     if (same) return [create(WatchSchema, { ...watch, watchId: same.watchId, backfill: same.backfill })];
-    const before = startsOver.get(watch);
+    const before = restarted.get(watch);
     if (!before) return watch.disabled ? [] : [watch];
     resets.push(
       create(SearchResetSchema, {
@@ -60,7 +60,7 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
   });
   return {
     watches,
-    retiredWatchIds: [...left.keys(), ...[...startsOver.values()].map(({ watchId }) => watchId)],
+    retiredWatchIds: [...remaining.keys(), ...[...restarted.values()].map(({ watchId }) => watchId)],
     resets,
   };
 }

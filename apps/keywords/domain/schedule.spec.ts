@@ -18,7 +18,7 @@ it.each([
   },
 );
 
-it('a keyword always runs if it has no schedule, or a schedule without an end', () => {
+it('a keyword without a schedule always runs, and a schedule without an end never ends', () => {
   expect(isScheduled(undefined, 0)).toBe(true);
   expect(isScheduled(schedule('2026-03-01T12:00Z'), at('2030-01-01'))).toBe(true);
 });

@@ -7,13 +7,13 @@ export function isScheduled(schedule: Schedule | undefined, now: number): boolea
   return (startsAt === undefined || now >= startsAt) && (endsAt === undefined || now < endsAt);
 }
 
-/** The next start or end of the schedule, in ms; undefined if there is none. */
+/** Returns the next start or end of the schedule after `now`, in ms; undefined if neither is after `now`. */
 export function nextScheduleChange(schedule: Schedule | undefined, now: number): number | undefined {
   const { startsAt, endsAt } = instantsOf(schedule);
   return [startsAt, endsAt].find((instant) => instant !== undefined && instant > now);
 }
 
-/** Times without an offset are local times in the schedule's zone. */
+/** Returns the start and the end in ms. Times without an offset are local times in the schedule's zone. */
 function instantsOf(schedule: Schedule | undefined): { startsAt?: number; endsAt?: number } {
   if (!schedule) return {};
   const { startsAt, endsAt, timezone } = schedule;

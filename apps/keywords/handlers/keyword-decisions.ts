@@ -26,13 +26,13 @@ const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   },
 };
 
-/** The account and the id of a command. A repeated command with the same id changes nothing. */
-export interface Addressed {
+/** The id of a command, and its account. A repeated command with the same id changes nothing. */
+export interface CommandIds {
   commandId: string;
   accountId: string;
 }
 
-/** Makes the domain's command from the state of its subject; undefined if there is nothing to do. */
+/** Returns the domain's command for the state of its subject; undefined if there is nothing to do. */
 type CommandOf = (
   tx: Tx,
   state: KeywordState,
@@ -50,12 +50,13 @@ export class KeywordDecisions {
   ) {}
 
   /**
+   * Decides a command, and stores the result.
    * @param commandOf runs under the lock
    * @returns the state after the command
    * @throws Refusal of the domain or of `commandOf`
    */
-  run(addressed: Addressed, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
-    return this.execute(addressed, subjectId, async (state, tx) => {
+  run(ids: CommandIds, subjectId: string, commandOf: CommandOf): Promise<KeywordState> {
+    return this.execute(ids, subjectId, async (state, tx) => {
       const command = await commandOf(tx, state);
       return command ? decide(command, state) : [];
     });
@@ -63,7 +64,7 @@ export class KeywordDecisions {
 
   /**
    * Decides a command on an existing subject without storing the result. Does not take the account's lock: estimates
-   * are free, and many of them must not occupy connections to Postgres while they wait.
+   * are free, and many estimates must not occupy connections to Postgres while they wait for the lock.
    * @throws Refusal like `run`
    */
   async tryOn<C extends KeywordCommand>(
@@ -73,8 +74,8 @@ export class KeywordDecisions {
   ): Promise<void> {
     const state = await readState(this.store, keywords, accountId, [subjectId]);
     const command = await commandOf(this.database.manager, state);
-    const addressed = { accountId, commandId: newId() };
-    keywords.encode(decisionOf(addressed, subjectId, decide(command, state)));
+    const ids = { accountId, commandId: newId() };
+    keywords.encode(decisionOf(ids, subjectId, decide(command, state)));
   }
 
   /** Decides a command on a new subject without storing the result. @throws Refusal like `run` */
@@ -94,23 +95,23 @@ export class KeywordDecisions {
   }
 
   private execute(
-    addressed: Addressed,
+    ids: CommandIds,
     subjectId: string,
     decideEvents: (state: KeywordState, tx: Tx) => Promise<KeywordEvent[]>,
   ): Promise<KeywordState> {
     return execute(this.database, this.store, {
       aggregate: keywords,
       projection: keywordsProjection,
-      ...addressed,
+      ...ids,
       subjectTokens: [subjectId],
       decide: decideEvents,
-      decisionOf: (events) => decisionOf(addressed, subjectId, events),
+      decisionOf: (events) => decisionOf(ids, subjectId, events),
     });
   }
 }
 
 function decisionOf(
-  { commandId, accountId }: Addressed,
+  { commandId, accountId }: CommandIds,
   subjectId: string,
   events: KeywordEvent[],
 ): KeywordDecision {

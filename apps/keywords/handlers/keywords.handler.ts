@@ -31,9 +31,10 @@ import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** A decision that is not stored: what was admitted, and the watches whose first check would follow immediately. */
-interface Tried {
+/** The result of a decision that is not stored. */
+interface TrialResult {
   admitted: Admitted;
+  /** The watches whose first check would follow immediately. */
   starting: readonly Watch[];
 }
 
@@ -47,7 +48,7 @@ export class KeywordsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** Decides the same as `create`, or `change` if the keyword exists, without storing the result. */
+  /** Makes the same decision as `create`, or as `change` if the keyword exists, without storing the result. */
   @CommandPattern(COMMANDS.estimateKeyword)
   async estimate({ accountId, keywordId, definition: given }: EstimateKeyword) {
     const definition = required(given);
@@ -65,11 +66,11 @@ export class KeywordsHandler {
     return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate), warnings });
   }
 
-  private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<Tried> {
+  private async tryCreation(accountId: string, definition: KeywordDefinition): Promise<TrialResult> {
     // The ids count towards the stored size, although the estimate does not return them.
     const named = withIds(clone(KeywordDefinitionSchema, definition));
     const { manager } = this.decisions.database;
-    const { command, admitted } = await this.creation(manager, accountId, named, 'all');
+    const { command, admitted } = await this.commandToCreate(manager, accountId, named, 'all');
     this.decisions.tryNew(accountId, command);
     return { admitted, starting: command.watches };
   }
@@ -78,17 +79,17 @@ export class KeywordsHandler {
     accountId: string,
     keywordId: string,
     definition: KeywordDefinition,
-  ): Promise<Tried> {
+  ): Promise<TrialResult> {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
-    let tried: Tried | undefined;
+    let result: TrialResult | undefined;
     await this.decisions.tryOn(accountId, keywordId, async (tx, state) => {
-      const wanted = { accountId, keywordId, definition: clone(KeywordDefinitionSchema, definition) };
-      const { command, admitted } = await this.changing(tx, state, wanted, 'all');
-      tried = { admitted, starting: startingOf(command.searches.watches, state) };
+      const requested = { accountId, keywordId, definition: clone(KeywordDefinitionSchema, definition) };
+      const { command, admitted } = await this.commandToChange(tx, state, requested, 'all');
+      result = { admitted, starting: startingOf(command.searches.watches, state) };
       return command;
     });
-    if (!tried) throw Refusal.notFound('keyword');
-    return tried;
+    if (!result) throw Refusal.notFound('keyword');
+    return result;
   }
 
   /** The command's id becomes the keyword's id, so that a repeated command finds its own subject. */
@@ -98,7 +99,7 @@ export class KeywordsHandler {
     const { accountId, commandId } = command;
     await this.refusePurged(accountId, commandId);
     await this.decisions.run(command, commandId, async (tx) => {
-      const { command: decided } = await this.creation(tx, accountId, definition);
+      const { command: decided } = await this.commandToCreate(tx, accountId, definition);
       return decided;
     });
     const { manager } = this.decisions.database;
@@ -122,7 +123,7 @@ export class KeywordsHandler {
       );
   }
 
-  private async creation(
+  private async commandToCreate(
     tx: Tx,
     accountId: string,
     definition: KeywordDefinition,
@@ -147,24 +148,24 @@ export class KeywordsHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     let resets: SearchReset[] = [];
     await this.decisions.run(command, keywordId, async (tx, state) => {
-      const wanted = { accountId, keywordId, definition: required(command.definition) };
-      const { command: decided } = await this.changing(tx, state, wanted);
+      const requested = { accountId, keywordId, definition: required(command.definition) };
+      const { command: decided } = await this.commandToChange(tx, state, requested);
       resets = decided.searches.resets;
       return { ...decided, expectedVersion };
     });
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
   }
 
-  /** The command that changes the present version to a definition. New searches get their ids. */
-  private async changing(
+  /** Returns the command that changes the current version to a definition. New searches get ids. */
+  private async commandToChange(
     tx: Tx,
     state: KeywordState,
-    wanted: { accountId: string; keywordId: string; definition: KeywordDefinition },
+    requested: { accountId: string; keywordId: string; definition: KeywordDefinition },
     counted: 'limited' | 'all' = 'limited',
   ) {
-    if (state.status !== 'keyword') throw goneOf(state);
-    const definition = withIds(wanted.definition, state.watches);
-    const { accountId, keywordId } = wanted;
+    if (state.status !== 'keyword') throw refusalFor(state);
+    const definition = withIds(requested.definition, state.watches);
+    const { accountId, keywordId } = requested;
     const keyword = { keywordId, before: state.definition };
     const admitted = await this.admission.ofChanged(tx, accountId, definition, keyword, counted);
     return {
@@ -225,13 +226,15 @@ export class KeywordsHandler {
 /** The enabled watches that are new, start over, or were disabled before. */
 function startingOf(watches: readonly Watch[], state: KeywordState): Watch[] {
   const running = new Set(
-    state.status === 'keyword' ? state.watches.flatMap((had) => (had.disabled ? [] : [had.watchId])) : [],
+    state.status === 'keyword'
+      ? state.watches.flatMap((earlier) => (earlier.disabled ? [] : [earlier.watchId]))
+      : [],
   );
   return watches.filter(({ watchId, disabled }) => !disabled && !running.has(watchId));
 }
 
-/** The refusal of a change to a keyword that no longer exists. */
-function goneOf({ status }: KeywordState): Refusal {
+/** Returns the refusal of a change to a keyword that is retired or does not exist. */
+function refusalFor({ status }: KeywordState): Refusal {
   return status === 'keyword-retired'
     ? Refusal.conflict('the keyword is retired')
     : Refusal.notFound('keyword');

@@ -22,7 +22,7 @@ import { Admission } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** Items are not decoded: only the cost of a check and the reason of its failure are needed. */
+/** Skips the decoding of items: only the cost of a check and the reason of its failure are needed. */
 const READ = { readUnknownFields: false };
 
 /** Pauses keywords on request of users and after checks that could not be paid, and resumes keywords on request. */
@@ -33,12 +33,12 @@ export class PausesHandler {
     private readonly admission: Admission,
   ) {}
 
-  /** Pauses keywords whose account could not pay for a check. */
+  /** Pauses the keywords and watches whose checks could not be paid. */
   @ConsumerPattern({ stream: 'CHECKS', name: 'keywords-shortages', batchSize: 500 })
-  async noteShortages(batch: readonly JsMsg[]): Promise<Outcome[]> {
+  async pauseAllUnpaid(batch: readonly JsMsg[]): Promise<Outcome[]> {
     for (const message of batch) {
       const cost = fromBinary(CheckCostSchema, message.data, READ);
-      await continueTrace(causeOf(message), () => this.noteShortage(cost));
+      await continueTrace(causeOf(message), () => this.pauseUnpaid(cost));
     }
     return batch.map(() => done);
   }
@@ -57,9 +57,10 @@ export class PausesHandler {
   }
 
   /**
-   * Removes every reason that a user can remove. The reason `schedule` is removed only if the schedule's time has come
-   * and the loop has not processed it yet.
-   * @throws Refusal `not-covered` while credits or the plan do not allow it, `conflict` outside the schedule
+   * Removes every reason that a user can remove. Removes the reason `schedule` only if the schedule has begun and the
+   * loop has not processed the start yet.
+   * @throws Refusal `not-covered` while the credits or the plan do not allow it, `conflict` if the keyword is paused
+   * only because it is outside its schedule
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {
@@ -94,13 +95,14 @@ export class PausesHandler {
     requireRoom(use, { keywords: 1, searchSlots });
   }
 
-  private async noteShortage({ failure, checkId, accountId, keywordId, watchId }: CheckCost): Promise<void> {
+  private async pauseUnpaid({ failure, checkId, accountId, keywordId, watchId }: CheckCost): Promise<void> {
     if (failure?.kind !== 'insufficient_credits') return;
     const { creditsNeeded } = failure;
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
       const balance = await balanceOf(tx, accountId);
-      // The keyword is not paused if credits have arrived since, if the balance is unknown, or if it no longer exists.
+      // The keyword is not paused if credits have arrived since, if the balance is unknown, or if the keyword no longer
+      // exists.
       return isAlive(state) && balance && balance.remaining < creditsNeeded
         ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;
@@ -108,12 +110,12 @@ export class PausesHandler {
   }
 }
 
-/** The account's credits; 0 if it has no ledger yet. */
+/** Returns the account's remaining credits; 0 if the account has no ledger yet. */
 export async function remainingOf(tx: Tx, accountId: string): Promise<number> {
   return (await balanceOf(tx, accountId))?.remaining ?? 0;
 }
 
-/** True if the subject exists and is not retired. */
+/** Returns whether the subject exists and is not retired. */
 export function isAlive(state: KeywordState): state is Extract<KeywordState, { pauses: unknown }> {
   return state.status === 'keyword' || state.status === 'watch';
 }

@@ -11,7 +11,7 @@ import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { PlanEnforcement } from '../planning/plan-enforcement.js';
 
-const TABLES_BEHIND_MS = 200;
+const RETRY_MS = 200;
 
 /**
  * Applies changes of plans: pauses the newest keywords and watches over the limits of the new plan, and resumes them
@@ -26,24 +26,24 @@ export class PlanHandler {
   ) {}
 
   @ConsumerPattern({ stream: 'ACCOUNTS', name: 'keywords-plans', batchSize: 100, inOrder: true })
-  async followAll(batch: readonly JsMsg[]): Promise<Outcome[]> {
+  async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const message of batch)
-      outcomes.push(await continueTrace(causeOf(message), () => this.follow(message)));
+      outcomes.push(await continueTrace(causeOf(message), () => this.handleOne(message)));
     return outcomes;
   }
 
-  private async follow({ data, subject, seq }: JsMsg): Promise<Outcome> {
+  private async handleOne({ data, subject, seq }: JsMsg): Promise<Outcome> {
     const { accountId, commandId, events } = fromBinary(AccountDecisionSchema, data);
     if (!events.some(({ event }) => event.case === 'planChanged')) return done;
-    if (await this.isBehind(accountId, subject, seq)) return retry(TABLES_BEHIND_MS);
+    if (await this.isBehind(accountId, subject, seq)) return retry(RETRY_MS);
     await this.enforcement.enforce(accountId, commandId);
     return done;
   }
 
   /**
-   * Returns whether the tables still lack the change. After a crash between append and projection they contain the old
-   * plan, and the enforcement would find nothing to do.
+   * Returns whether the tables still lack the change. After a crash between append and projection, the tables contain
+   * the old plan, and the enforcement would find nothing to do.
    */
   private async isBehind(accountId: string, subject: string, seq: number): Promise<boolean> {
     // The service that changes the plan holds this lock until its tables show the change.
@@ -51,7 +51,7 @@ export class PlanHandler {
       await lockAccount(tx, accountId);
       return positionOf(tx, { name: ACCOUNTS_PROJECTION }, subject);
     });
-    // If the stream does not contain the message any more, the tables will never receive it.
+    // If the stream no longer contains the message, the tables will never show the change.
     return position < seq && (await this.store.lastSeq('ACCOUNTS', subject)) >= seq;
   }
 }

@@ -36,7 +36,10 @@ export class PurgeHandler {
     await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
   }
 
-  /** Reads all parked copies, because there are few. Their header `earshot-subject` contains the original subject. */
+  /**
+   * Deletes the parked messages that concern these ids. Reads all parked messages, because there are few. The header
+   * `earshot-subject` contains the original subject.
+   */
   private async eraseParked(ids: readonly string[]): Promise<void> {
     for (let seq = 1; ;) {
       const parked = await this.bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });

@@ -69,14 +69,14 @@ export class WatchesHandler {
     await this.requireLone(accountId, watchId);
     await this.decisions.run(command, watchId, async (tx, state) => {
       const creditsRemaining = await remainingOf(tx, accountId);
-      const unchanged = {
+      const requested = {
         kind: 'change-watch',
         intervalSeconds,
         webhookUrl,
         isActive,
         creditsRemaining,
       } as const;
-      if (state.status !== 'watch') return { ...unchanged, duplicate: undefined };
+      if (state.status !== 'watch') return { ...requested, duplicate: undefined };
       const watch = { ...state.watch, intervalSeconds: intervalSeconds ?? state.watch.intervalSeconds };
       const { reasons, creditsNeeded } = state.pauses;
       const fromPlan = isActive && reasons.includes('plan');
@@ -86,7 +86,7 @@ export class WatchesHandler {
       if (fromPlan) requireRoom(use, { keywords: 0, searchSlots: 1 });
       if (isActive && reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
         throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
-      return { ...unchanged, duplicate: await duplicateOf(tx, accountId, watch.criteriaHash, watchId) };
+      return { ...requested, duplicate: await duplicateOf(tx, accountId, watch.criteriaHash, watchId) };
     });
     return create(MadeSchema, { id: watchId });
   }
@@ -112,8 +112,8 @@ export class WatchesHandler {
 }
 
 /**
- * Finds another watch with the same search. A paused watch also counts, because it can resume automatically, unless a
- * user paused it.
+ * Finds another watch with the same search. A paused watch also counts, unless a user paused it, because it can resume
+ * automatically.
  */
 async function duplicateOf(
   tx: Tx,

@@ -17,10 +17,10 @@ import {
 } from './plan-limits.js';
 import { plannedSearches, watchesOf, type PlannedSearch } from './planned-searches.js';
 
-/** A keyword that the account may have: its watches, and the use of plan and credits. */
+/** A keyword that the account may have: its searches and watches, and the account's use of its plan and credits. */
 export interface Admitted {
   searches: PlannedSearch[];
-  /** One for each search, including searches on disabled sources. */
+  /** One watch for each search, including searches on disabled sources. */
   watches: Watch[];
   use: PlanUse;
   /** Undefined until the account's ledger is open. */
@@ -55,9 +55,9 @@ export class Admission {
   }
 
   /**
-   * Admits a change of a keyword. Parts that do not change are not checked, even if the plan is smaller now. They are
-   * checked when the keyword resumes.
-   * @param keyword the keyword, with its present definition; it is not counted
+   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. They are checked
+   * when the keyword resumes after a pause because of the plan.
+   * @param keyword the keyword with its current definition; this keyword is not counted
    * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits
    */
@@ -72,29 +72,29 @@ export class Admission {
     const use = await planUseOf(tx, accountId, keywordId, counted);
     const admitted = await this.admit(tx, accountId, definition, use, before);
     const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
-    const had = plannedSearches(before).filter(({ enabled }) => enabled).length;
-    if (searchSlots > had) {
-      const used = { ...use, searchSlots: use.searchSlots + had };
-      requireRoom(used, { keywords: 0, searchSlots: searchSlots - had }, 'sources');
+    const slotsBefore = plannedSearches(before).filter(({ enabled }) => enabled).length;
+    if (searchSlots > slotsBefore) {
+      const used = { ...use, searchSlots: use.searchSlots + slotsBefore };
+      requireRoom(used, { keywords: 0, searchSlots: searchSlots - slotsBefore }, 'sources');
     }
     return admitted;
   }
 
   /**
    * Checks the limits that do not depend on other keywords: intervals and terms.
-   * @param before the present definition, whose unchanged parts are not checked
+   * @param before the current definition, whose unchanged parts are not checked
    * @throws Refusal `invalid` or `not-covered`
    */
   requireFit(plan: string, definition: KeywordDefinition, before?: KeywordDefinition): PlannedSearch[] {
     const searches = plannedSearches(definition);
-    const had = before ? plannedSearches(before) : [];
+    const searchesBefore = before ? plannedSearches(before) : [];
     const intervals = intervalsOf(definition);
     const known = new Set(
       before ? intervalsOf(before).map(({ source, seconds }) => `${source} ${seconds}`) : [],
     );
-    const fresh = intervals.filter(({ source, seconds }) => !known.has(`${source} ${seconds}`));
-    requireFloors(plan, fresh, this.floor);
-    const hashes = new Set(had.map(({ criteriaHash }) => criteriaHash));
+    const added = intervals.filter(({ source, seconds }) => !known.has(`${source} ${seconds}`));
+    requireFloors(plan, added, this.floor);
+    const hashes = new Set(searchesBefore.map(({ criteriaHash }) => criteriaHash));
     requireTerms(
       plan,
       searches.filter(({ criteriaHash }) => !hashes.has(criteriaHash)),
@@ -109,7 +109,7 @@ export class Admission {
     if (criteria) requireTerms(plan, [{ criteria, path: 'criteria' }]);
   }
 
-  /** The response of an estimate, in the form of the interface. */
+  /** Returns the response of an estimate, as the API specifies it. */
   estimateOf({ searches, use, balance }: Admitted, definition: KeywordDefinition) {
     const enabled = searches.filter((search) => search.enabled);
     const limits = limitsOf(use.plan);
@@ -143,7 +143,7 @@ export class Admission {
     };
   }
 
-  /** The parts of a check that determine its price on a source. */
+  /** Returns the parts of a check that determine its price on a source. */
   readonly partsOf = (source: SourceId): PricedParts => this.sources.get(source)?.connector ?? {};
 
   private async admit(
@@ -161,8 +161,8 @@ export class Admission {
 }
 
 /**
- * Channels in a keyword or its rules must belong to the account. The channels that the keyword already uses are not
- * checked, because they can have been deleted.
+ * Requires that the channels in a keyword and in its rules belong to the account. The channels that the keyword already
+ * uses are not checked, because they can have been deleted.
  * @throws Refusal `invalid`
  */
 async function requireChannels(
@@ -172,14 +172,14 @@ async function requireChannels(
   before: KeywordDefinition | undefined,
 ): Promise<void> {
   const known = new Set(before ? channelsOf(before).map(({ id }) => id) : []);
-  const fresh = channelsOf(definition).filter(({ id }) => !known.has(id));
-  if (fresh.length === 0) return;
+  const added = channelsOf(definition).filter(({ id }) => !known.has(id));
+  if (added.length === 0) return;
   const rows: { channel_id: string }[] = await tx.query(
     'SELECT channel_id FROM channels WHERE account_id = $1 AND channel_id = ANY ($2)',
-    [accountId, fresh.map(({ id }) => id)],
+    [accountId, added.map(({ id }) => id)],
   );
   const own = new Set(rows.map(({ channel_id }) => channel_id));
-  const faults = fresh
+  const faults = added
     .filter(({ id }) => !own.has(id))
     .map(({ path }) => ({ path, message: 'is not a channel of this account' }));
   if (faults.length > 0) throw Refusal.validation(faults);
@@ -205,7 +205,9 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
   });
 }
 
-/** The maximum cost of the first checks of these watches, in credits: the first scan of watches that have one. */
+/**
+ * Returns the cost of the first checks of these watches, in credits. A first check is a first scan or a normal check.
+ */
 export function startCreditsOf(watches: readonly Watch[]): number {
   return watches.reduce(
     (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),
@@ -214,7 +216,7 @@ export function startCreditsOf(watches: readonly Watch[]): number {
 }
 
 /**
- * The credits must cover at least the first check of each search.
+ * Requires that the credits cover the first check of each watch.
  * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with the missing credits, `unavailable` until the account's
  * ledger is open
  */

@@ -6,13 +6,13 @@ import type { SourceSetup } from '#sources';
 import { SOURCES } from '../config.js';
 import { plannedSearches, type PlannedSearch } from './planned-searches.js';
 
-/** Warnings about parts of a keyword that are stored but have no effect. The keyword is accepted in spite of them. */
+/** Warns about parts of a keyword that have no effect, and about duplicate keywords. Warnings refuse nothing. */
 @Injectable()
 export class KeywordWarnings {
   constructor(@Inject(SOURCES) private readonly sources: ReadonlyMap<SourceId, SourceSetup>) {}
 
   /**
-   * @param keywordId of the keyword itself, if it already exists
+   * @param keywordId id of the keyword itself, if it already exists
    * @returns warnings with paths as in the body, in camelCase
    */
   async of(tx: Tx, accountId: string, definition: KeywordDefinition, keywordId?: string): Promise<Fault[]> {
@@ -86,7 +86,7 @@ function pathOfFilter(
     : `globalCriteria.filters.${key}`;
 }
 
-/** Another keyword of the account with exactly the same searches: every match would be reported and charged twice. */
+/** Warns of another keyword with exactly the same searches: every match would be reported and charged twice. */
 async function duplicateWarnings(
   tx: Tx,
   accountId: string,
@@ -96,7 +96,7 @@ async function duplicateWarnings(
   const hashes = [...new Set(searches.map(({ criteriaHash }) => criteriaHash))].sort();
   if (hashes.length === 0) return [];
   const rows: { keyword_id: string; name: string }[] = await tx.query(
-    // Materialized: there are few candidates, mostly none, but Postgres expects many in a new table.
+    // Materialized: there are usually no candidates, but Postgres expects many candidates in a new table.
     `WITH candidates AS MATERIALIZED (
        SELECT DISTINCT keyword_id FROM watches WHERE account_id = $1 AND criteria_hash = $4 AND retired_at IS NULL)
      SELECT k.keyword_id, k.name FROM candidates JOIN keywords k USING (keyword_id) CROSS JOIN LATERAL (

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => keywords?.stop());
 
 /** Decisions that run something before the first command. */
-class Interrupted extends KeywordDecisions {
+class InterruptedDecisions extends KeywordDecisions {
   private before: (() => Promise<unknown>) | undefined;
 
   constructor(before: () => Promise<unknown>) {
@@ -43,7 +43,7 @@ async function threeKeywords() {
 it('nothing stays paused when the plan grew again during the enforcement of the smaller plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
-  const meanwhile = new Interrupted(async () => {
+  const meanwhile = new InterruptedDecisions(async () => {
     await changePlan(accountId, 'solo');
     await enforce(accountId);
   });
@@ -57,7 +57,7 @@ it('everything that exceeds the plan stays paused when the plan shrank again dur
   await enforce(accountId);
   expect(await pauses()).toEqual([[], [], ['plan']]);
   await changePlan(accountId, 'solo');
-  const meanwhile = new Interrupted(async () => {
+  const meanwhile = new InterruptedDecisions(async () => {
     await changePlan(accountId, 'free');
     await enforce(accountId);
   });

@@ -30,22 +30,25 @@ export class PlanEnforcement {
     private readonly admission: Admission,
   ) {}
 
-  /** @param causeId id of the decision that caused the enforcement; a repetition changes nothing */
+  /**
+   * Applies the current plan to the account's keywords and watches.
+   * @param causeId id of the decision that caused the enforcement; a repetition with the same id changes nothing
+   */
   async enforce(accountId: string, causeId: string): Promise<void> {
     const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      return this.look(tx, accountId);
+      return this.readUse(tx, accountId);
     });
-    // Pauses come first, because the resumed subjects use the room that the pauses free.
-    const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
-    for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
+    // Pauses come first, because they free keywords and search slots for the resumed subjects.
+    const changing = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
+    for (const { id } of changing.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
       await this.decisions.run(
         { accountId, commandId: derivedId('plan', causeId, id) },
         id,
         async (tx, state) => {
           if (!isAlive(state)) return undefined;
           // The plan can have changed again since the first query.
-          const isOver = (await this.look(tx, accountId)).over.has(id);
+          const isOver = (await this.readUse(tx, accountId)).over.has(id);
           const creditsRemaining = await remainingOf(tx, accountId);
           return isOver
             ? { kind: 'pause', reason: 'plan', creditsRemaining, creditsNeeded: 0 }
@@ -55,17 +58,17 @@ export class PlanEnforcement {
   }
 
   /**
-   * All subjects that use the plan, and the ids of those over its limits. The result stays true only while the
-   * account's lock is held.
+   * Returns all subjects that use the plan, and the ids of the subjects over its limits. The result is valid only while
+   * the caller holds the account's lock.
    */
-  private async look(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
+  private async readUse(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
     const plan = await planOf(tx, accountId);
     if (plan === undefined) return { subjects: [], over: new Set() };
     const subjects = await subjectsOf(tx, accountId);
     return { subjects, over: this.overLimit(plan, subjects) };
   }
 
-  /** The oldest subjects fit first; all others are over the limit. */
+  /** Returns the ids of the subjects over the limits. The oldest subjects use the plan first. */
   private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
     const limits = limitsOf(plan);
     const over = new Set<string>();

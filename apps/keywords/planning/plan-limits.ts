@@ -18,6 +18,7 @@ const UNLIMITED_PLANS = PLANS.filter((plan) => {
 });
 
 /**
+ * Returns the account's plan and its use.
  * @param exceptId the keyword or watch that changes, which is not counted
  * @param counted `limited`: returns 0 if the plan has no limit, because the count could then be expensive; `all`:
  * always counts
@@ -57,7 +58,11 @@ export interface GivenInterval {
   path: string;
 }
 
-/** @throws Refusal `invalid` `INTERVAL_TOO_LOW` that names the plan's floors */
+/**
+ * Requires that the intervals are not below the plan's floors.
+ * @param override a floor that replaces the plan's floors
+ * @throws Refusal `invalid` `INTERVAL_TOO_LOW` that names the floors
+ */
 export function requireFloors(plan: string, intervals: readonly GivenInterval[], override?: number): void {
   const faults = intervals.flatMap(({ source, seconds, path }): Fault[] => {
     const floor = floorSeconds(plan, source, override);
@@ -73,7 +78,10 @@ export function requireFloors(plan: string, intervals: readonly GivenInterval[],
   if (faults.length > 0) throw new Refusal('invalid', 'INTERVAL_TOO_LOW', messages.join('; '), faults);
 }
 
-/** @throws Refusal `not-covered` `PLAN_LIMIT` if a search has more terms than the plan allows */
+/**
+ * Requires that each search has no more terms than the plan allows.
+ * @throws Refusal `not-covered` `PLAN_LIMIT`
+ */
 export function requireTerms(
   plan: string,
   searches: readonly Pick<PlannedSearch, 'criteria' | 'path'>[],
@@ -91,8 +99,9 @@ export function requireTerms(
 }
 
 /**
- * @param more what the request adds
- * @param searchesPath path of its searches in the body; empty if it contains none
+ * Requires that the plan allows additional keywords and search slots.
+ * @param more the keywords and search slots that the request adds
+ * @param searchesPath path of the searches in the body; empty if the body contains no searches
  * @throws Refusal `not-covered` `PLAN_LIMIT` that names the limit
  */
 export function requireRoom(

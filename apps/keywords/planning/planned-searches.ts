@@ -15,12 +15,12 @@ import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
 export interface PlannedSearch extends QuotedSearch {
   /** False if its source is disabled. */
   enabled: boolean;
-  /** The path of its terms in the body, for faults. */
+  /** The path of its criteria in the body, for faults. */
   path: string;
   criteriaHash: string;
 }
 
-/** The searches of a keyword in the order of its body, including those on disabled sources. */
+/** Returns the searches of a keyword in the order of its body, including searches on disabled sources. */
 export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] {
   const global = definition.globalCriteria;
   if (!global) return [];
@@ -53,7 +53,7 @@ export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] 
   });
 }
 
-/** A watch for each search, with a new id. */
+/** Returns a watch for each search, with a new id. */
 export function watchesOf(
   searches: readonly PlannedSearch[],
   partsOf: (source: SourceId) => PricedParts,
@@ -78,8 +78,9 @@ export function watchesOf(
 }
 
 /**
- * The definition with an id for every search and rule that had none. A search that existed before keeps its id, even if
- * the body does not contain the id.
+ * Adds an id to every search and rule of the definition that has no id. A search that existed before keeps its id, even
+ * if the body does not contain the id.
+ * @returns the same definition
  */
 export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {
   const named = new Set(definition.sources.flatMap(({ searches }) => searches.map(({ id }) => id)));

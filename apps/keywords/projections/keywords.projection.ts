@@ -17,7 +17,7 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision can have read the clock before the start or end of a schedule, and have a later date. So starts and ends
+ * A decision can have read the clock before the start or end of a schedule, but be dated after it. So starts and ends
  * shortly before the decision are processed again.
  */
 const LOOK_BACK_MS = 60_000;
@@ -43,7 +43,7 @@ export const keywordsProjection: Projection = {
   },
   async apply(tx, messages) {
     const decisions = messages.map(({ data }) => fromBinary(KeywordDecisionSchema, data));
-    // All rows are inserted together, because separate statements would cost more than the rows.
+    // All rows are inserted together, because one statement per row would be slower.
     await createAll(tx, decisions);
     for (const decision of decisions)
       for (const event of decision.events) await applyEvent(tx, decision, event);
@@ -144,7 +144,7 @@ async function keywordChanged(
       decision.subjectId,
       definition.name,
       JSON.stringify(definitionJson(definition)),
-      turnOf(definition, decision),
+      nextScheduleTime(definition, decision),
       decision.decidedAt,
     ],
   );
@@ -188,12 +188,12 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // An overdue start or end of a schedule is processed by its loop, so pauses for other reasons do not change its time.
+  // Pauses for other reasons do not change the time, because the loop must still process an overdue start or end.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
       subjectId,
-      turnOf(definition, { decidedAt }),
+      nextScheduleTime(definition, { decidedAt }),
     ]);
   }
   await tx.query(
@@ -219,7 +219,7 @@ function keywordRow(definition: KeywordDefinition, decision: KeywordDecision) {
     account_id: decision.accountId,
     name: definition.name,
     definition: definitionJson(definition),
-    schedule_turns_at: turnOf(definition, decision),
+    schedule_turns_at: nextScheduleTime(definition, decision),
     decided_at: decision.decidedAt,
   };
 }
@@ -228,11 +228,11 @@ function definitionJson(definition: KeywordDefinition): JsonValue {
   return toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true });
 }
 
-/** The next start or end of the keyword's schedule after the decision. */
-function turnOf(
+/** Returns the next start or end of the schedule, counted from shortly before the decision. */
+function nextScheduleTime(
   { schedule }: KeywordDefinition,
   { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,
 ): Date | null {
-  const turn = nextScheduleChange(schedule, Date.parse(decidedAt) - LOOK_BACK_MS);
-  return turn === undefined ? null : new Date(turn);
+  const next = nextScheduleChange(schedule, Date.parse(decidedAt) - LOOK_BACK_MS);
+  return next === undefined ? null : new Date(next);
 }

@@ -8,8 +8,8 @@ export interface QuotedSubject {
 
 const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
   price_book_version, is_active, retired_at`;
-// The subjects are one JSON value. For an array, Postgres would estimate the number of rows from its length, and would
-// plan the statement again at each execution.
+// The subjects are one JSON value. For an array, Postgres would estimate the number of rows from the array's length,
+// and would plan the statement again at each execution.
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
@@ -18,7 +18,8 @@ const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at t
 
 /**
  * Records for how long each watch of a keyword, or the watch without a keyword, ran at which price. A period ends when
- * the watch is paused, ends, or gets a new interval or price. A new period begins for each active watch without one.
+ * the watch is paused, ends, or gets a new interval or price. A new period begins for each active watch without a
+ * current period.
  * @param subjects without duplicates
  */
 export async function recordQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {

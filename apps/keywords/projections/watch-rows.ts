@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 
-/** The data that a watch gets from its keyword, or has itself. */
+/** The columns of a watch that come from its keyword. A watch without a keyword has its own values. */
 export interface WatchOwner {
   keywordId: string | null;
   webhookUrl: string | null;
@@ -26,8 +26,8 @@ export interface OwnedWatches {
 }
 
 /**
- * Inserts new watches and updates existing ones. They are paused if their keyword is paused; a watch without a keyword
- * runs.
+ * Inserts new watches and updates existing watches. A watch is paused if its keyword is paused. A new watch without a
+ * keyword runs.
  */
 export async function putWatches(tx: Tx, owned: readonly OwnedWatches[]): Promise<void> {
   const rows = owned.flatMap(({ decision, watches, owner }) =>
@@ -84,7 +84,7 @@ function rowOf(watch: Watch, owner: WatchOwner, { accountId, decidedAt }: Keywor
   };
 }
 
-/** Changes the interval and the webhook of a watch without a keyword. Pauses are separate facts. */
+/** Changes the interval and the webhook of a watch without a keyword. The caller applies a changed `isActive`. */
 export async function changeWatch(
   tx: Tx,
   { subjectId, decidedAt }: KeywordDecision,
@@ -100,6 +100,7 @@ export async function changeWatch(
   );
 }
 
+/** Ends the watches whose column has one of these ids. */
 export async function retireWatches(
   tx: Tx,
   column: 'keyword_id' | 'watch_id',

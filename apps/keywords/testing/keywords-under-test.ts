@@ -21,7 +21,7 @@ import { WatchesHandler } from '../handlers/watches.handler.js';
 import { Admission } from '../planning/admission.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 
-// For specs only: the commands of keywords, with separate stores. Only the loops and consumers that a spec starts run.
+// For specs only: the commands of keywords, with stores of their own. Loops run only if a spec starts them.
 
 type Definition = Exclude<MessageInitShape<typeof KeywordDefinitionSchema>, { $typeName: string }>;
 
@@ -37,23 +37,26 @@ export interface KeywordsUnderTest {
   store: EventStore;
   decisions: KeywordDecisions;
   admission: Admission;
-  /** Opens an account without a ledger of billing. */
+  /** Inserts an account with this balance; billing has no ledger for the account. */
   open(plan: string, credits?: number): Promise<string>;
+  /** Creates a keyword. @returns its id */
   keyword(accountId: string, more?: Definition): Promise<string>;
   /** Estimates the keyword that `keyword` would create, or the change of an existing keyword. */
   estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;
+  /** Creates a watch without a keyword. @returns its id */
   loneWatch(accountId: string, query: string): Promise<string>;
   retireWatch(accountId: string, watchId: string): Promise<void>;
   /** Pauses the keyword as a user does. */
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
-  /** Pauses the keyword or watch like a check that could not be paid. */
+  /** Pauses the keyword or watch as after a check that could not be paid. */
   pauseForCredits(accountId: string, id: string, creditsNeeded: number): Promise<void>;
   keywordRow(id: string): Promise<PausedRow>;
   watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;
   stop(): Promise<void>;
 }
 
+/** Creates the stores and the handlers of keywords. */
 export async function startKeywords(): Promise<KeywordsUnderTest> {
   const stores = await isolateStores();
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
