@@ -157,7 +157,7 @@ describe('members', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('get no second secret from a repeated command: to create a key again is refused, and a repeated rotation returns the same secret', async () => {
+  it('get no second secret from a repeated command: creating a key again is refused, and a repeated rotation returns the same secret', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

@@ -22,11 +22,11 @@ describe('charging facts', () => {
   it('waits until the account is open, then charges the facts of the account', async () => {
     const accountId = newId();
     await billing.check(accountId, { costCredits: 7 });
-    await until('the check was delivered and put back', async () => {
+    await until('the check was delivered a second time', async () => {
       const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return num_redelivered > 0;
     });
-    // The state after a process died that had opened the account but not the ledger.
+    // As if a process had opened the account, and had died before it opened the ledger.
     const commandId = newId();
     const decision = create(AccountDecisionSchema, {
       commandId,
@@ -56,7 +56,7 @@ describe('charging facts', () => {
 });
 
 describe('changes of plan', () => {
-  it('are applied to the ledger later, in their order, if a process died before it applied them', async () => {
+  it('are applied to the ledger later and in order if a process died before it applied them', async () => {
     const accountId = await billing.open('free');
     const change = async (plan: string) => {
       const commandId = newId();

@@ -27,7 +27,7 @@ import { SecretsReseal } from './handlers/secrets-reseal.js';
 import { AccountLedgers } from './ledger/account-ledgers.js';
 import { ReservationsLoop } from './ledger/reservations.loop.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
-import { TurnLoop } from './ledger/turn.loop.js';
+import { RenewalsLoop } from './ledger/renewals.loop.js';
 import { accountsProjection } from './projections/accounts.projection.js';
 
 @Module({})
@@ -52,10 +52,10 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
             useFactory: (database: Database, store: EventStore) => new LedgerWriter(database, store, clock),
           },
           {
-            provide: TurnLoop,
+            provide: RenewalsLoop,
             inject: [DATABASE, LedgerWriter, LOG],
             useFactory: (database: Database, writer: LedgerWriter, log: Logger) =>
-              new TurnLoop(database, writer, clock, log),
+              new RenewalsLoop(database, writer, clock, log),
           },
           {
             provide: ReservationsLoop,
@@ -77,7 +77,10 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
           projectionController(accountsProjection),
         ],
       },
-      { inject: [TurnLoop, ReservationsLoop], list: (...loops: [TurnLoop, ReservationsLoop]) => ({ loops }) },
+      {
+        inject: [RenewalsLoop, ReservationsLoop],
+        list: (...loops: [RenewalsLoop, ReservationsLoop]) => ({ loops }),
+      },
     ),
   };
 }

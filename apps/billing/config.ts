@@ -5,4 +5,5 @@ export function readBillingConfig(env: NodeJS.ProcessEnv = process.env) {
   return readServiceSettings(['MASTER_KEY'], env);
 }
 
+/** The settings of billing. */
 export type BillingConfig = ReturnType<typeof readBillingConfig>;

@@ -134,7 +134,7 @@ describe('API keys', () => {
       .when({ kind: 'revoke-key', keyId: 'k1', ofMember: '' })
       .then([]));
 
-  it('return 404 when they do not exist', () =>
+  it('cannot be revoked when they do not exist', () =>
     given(opened, keyCreated())
       .when({ kind: 'revoke-key', keyId: 'k9', ofMember: '' })
       .then({ kind: 'not-found', paths: [] }));
@@ -164,12 +164,12 @@ describe('signing secrets', () => {
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: new Uint8Array([7]), now })
       .then([rotated(7)]));
 
-  it('return 404 for an account that does not exist', () =>
+  it('cannot be rotated for an account that does not exist', () =>
     given()
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: secret, now })
       .then({ kind: 'not-found', paths: [] }));
 
-  it('are sealed again under a new master key, together with the previous secret', () => {
+  it('are encrypted again with a new master key, and the previous secrets too', () => {
     given(opened)
       .when(reseal)
       .then([resealed([109], [])]);
@@ -178,12 +178,12 @@ describe('signing secrets', () => {
       .then([resealed([107], [109])]);
   });
 
-  it('stay unchanged when they are sealed under the present master key', () =>
+  it('stay unchanged when they are encrypted with the current master key', () =>
     given(opened, rotated(7), resealed([107], [109]))
       .when(reseal)
       .then([]));
 
-  it('are sealed again only if they are still sealed under the old master key', () =>
+  it('are encrypted again only if they are still encrypted with the old master key', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));

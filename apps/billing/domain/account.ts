@@ -45,11 +45,13 @@ interface OpenAccountState {
 
 /** The forms of X-Signature: `t=<unix>,v1=<hex>`, or only the plain hex of the body's signature. */
 export const SIGNATURE_VERSIONS = ['v1', 'legacy'] as const;
+/** One of `SIGNATURE_VERSIONS`. */
 export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number];
 
 /** For this time after a rotation, deliveries also have a signature with the previous secret. */
 const PREVIOUS_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
 
+/** The state before the account is opened. */
 export const noAccount: AccountState = { status: 'none' };
 
 /** The commands on an account. Secrets are already hashed or encrypted; the sender adds ids and times. */
@@ -69,7 +71,7 @@ export type AccountCommand =
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
-  /** `reseal` returns the secret encrypted with the present key; undefined if it is already encrypted with that key. */
+  /** `reseal` returns the secret encrypted with the current key; undefined if the current key already encrypts it. */
   | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
 /** The settings of an account; undefined means unchanged. */
@@ -79,7 +81,10 @@ export interface AccountSettings {
   timezone?: string | undefined;
 }
 
-/** @throws Refusal if the account, the plan, the scope or the key does not allow the command */
+/**
+ * Returns the events that a command causes.
+ * @throws Refusal if the state of the account does not allow the command, or if a value of the command is not valid
+ */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
   if (isMemberCommand(command)) return membersDecided(command, requireOpen(state));
   if (isKeyCommand(command)) return decideKeys(command, requireOpen(state).keys);
@@ -106,7 +111,7 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
   }
 }
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: AccountState, { event }: AccountEvent): AccountState {
   switch (event.case) {
     case 'accountOpened':
@@ -166,7 +171,7 @@ function changed(state: AccountState, change: Partial<OpenAccountState>): Accoun
   return state.status === 'none' ? state : { ...state, ...change };
 }
 
-/** The keys of a removed member are revoked. */
+/** Decides a command on members. If a member is removed, revokes the member's keys. */
 function membersDecided(command: MemberCommand, { members, keys }: OpenAccountState): AccountEvent[] {
   const events = decideMembers(command, members);
   if (command.kind !== 'remove-member' || events.length === 0) return events;
@@ -191,7 +196,7 @@ function resealed(
   ];
 }
 
-/** Only values that differ are part of the event. */
+/** Decides a change of settings. The event contains only the values that differ. */
 function settingsChanged(state: OpenAccountState, settings: AccountSettings): AccountEvent[] {
   const faults = settingFaults(settings);
   if (faults.length > 0) throw Refusal.validation(faults);
@@ -219,7 +224,7 @@ function isSignatureVersion(text: string | undefined): text is SignatureVersion 
   return SIGNATURE_VERSIONS.some((version) => version === text);
 }
 
-/** @throws Refusal `not-found` if there is no account */
+/** Returns the state of an open account. @throws Refusal `not-found` if there is no account */
 export function requireOpen(state: AccountState): OpenAccountState {
   if (state.status === 'none') throw Refusal.notFound('account');
   return state;

@@ -15,7 +15,7 @@ interface KeyState {
   mcpDailyCredits: number | undefined;
 }
 
-/** A key that is to be created. */
+/** A key that a command creates. */
 export interface NewKey {
   keyId: string;
   name: string;
@@ -30,6 +30,7 @@ export interface NewKey {
   mcpDailyCredits?: number | undefined;
 }
 
+/** The state of an account without keys. */
 export const noKeys: KeysState = new Map();
 
 /** The commands on API keys. Keys are already hashed; the sender adds ids and times. */
@@ -47,6 +48,7 @@ const KINDS: Readonly<Record<KeyCommand['kind'], true>> = {
   'limit-key': true,
 };
 
+/** Returns whether the command is a command on API keys. */
 export function isKeyCommand(command: { kind: string }): command is KeyCommand {
   return Object.hasOwn(KINDS, command.kind);
 }
@@ -57,7 +59,7 @@ const MAX_KEY_NAME_LENGTH = 80;
 /** The credits of the largest plan in a month. */
 const MAX_DAILY_CREDITS = 1_000_000_000;
 
-/** @throws Refusal if the keys do not allow the command */
+/** Returns the events of a command on API keys. @throws Refusal if the keys do not allow the command */
 export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[] {
   switch (command.kind) {
     case 'create-key': {
@@ -86,7 +88,7 @@ export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[]
   }
 }
 
-/** The keys after the event. */
+/** Returns the keys after the event. */
 export function evolveKeys(keys: KeysState, event: KeyEvent): KeysState {
   switch (event.case) {
     case 'apiKeyCreated': {
@@ -132,7 +134,7 @@ function keyOf(keys: KeysState, keyId: string, ofMember: string): KeyState {
   return key;
 }
 
-/** Returns the expiry in the canonical form of a time, which a table can store. */
+/** Returns the expiry as ISO 8601 in UTC; empty if the key does not expire. */
 function expiryOf(text: string, now: string): string {
   if (text === '') return '';
   const at = Date.parse(text);
@@ -143,7 +145,7 @@ function expiryOf(text: string, now: string): string {
   return isoOf(at);
 }
 
-/** @throws Refusal if the scope, the name or the limit is not valid */
+/** Returns the event that creates a key. @throws Refusal if the scope, the name or the limit is not valid */
 export function createKey(key: NewKey): AccountEvent {
   if (key.scope !== 'read' && key.scope !== 'write')
     throw Refusal.validation([{ path: 'scope', message: 'must be read or write' }]);

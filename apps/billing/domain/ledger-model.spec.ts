@@ -23,18 +23,18 @@ const PERIODS = [
 ].map((day) => Date.parse(`2026-${day}T12:00:00.000Z`));
 
 /**
- * The expected ledger. It charges every cause once, uses the allowance before the packs and the packs in the order of
- * their expiry, and moves one credit at a time.
+ * The expected ledger. It charges every cause once, one credit at a time. It uses the allowance before the packs, and
+ * the packs in the order of their expiry.
  */
 class Model {
   private readonly done = new Set<string>();
   private plan = 'free';
   private used = 0;
   private period = 0;
-  packs: { id: string; left: number; end: number }[] = [];
+  packs: { id: string; remaining: number; end: number }[] = [];
 
-  does(command: LedgerCommand, now: number): void {
-    this.packs = this.packs.filter(({ left, end }) => left > 0 && end > now);
+  execute(command: LedgerCommand, now: number): void {
+    this.packs = this.packs.filter(({ remaining, end }) => remaining > 0 && end > now);
     for (; now >= (PERIODS[this.period + 1] ?? Infinity); this.period += 1) this.used = 0;
     const id = movementIdOf(command, accountId) ?? '';
     if (this.done.has(id)) return;
@@ -43,18 +43,18 @@ class Model {
     if (command.kind === 'grant')
       this.packs.push({
         id: command.packId,
-        left: command.credits,
+        remaining: command.credits,
         end: Date.parse(command.expiresAt || '9999-01-01'),
       });
     this.packs.sort((a, b) => a.end - b.end || (a.id < b.id ? -1 : 1));
     for (
-      let left = command.kind === 'charge' ? command.costCredits : 0;
-      left > 0 && this.credits > 0;
-      left -= 1
+      let remaining = command.kind === 'charge' ? command.costCredits : 0;
+      remaining > 0 && this.credits > 0;
+      remaining -= 1
     ) {
-      const pack = this.packs.find((one) => one.left > 0);
+      const pack = this.packs.find((one) => one.remaining > 0);
       if (this.allowance > 0) this.used += 1;
-      else if (pack) pack.left -= 1;
+      else if (pack) pack.remaining -= 1;
     }
   }
 
@@ -63,7 +63,7 @@ class Model {
   }
 
   get credits(): number {
-    return this.packs.reduce((sum, { left }) => sum + left, this.allowance);
+    return this.packs.reduce((sum, { remaining }) => sum + remaining, this.allowance);
   }
 }
 
@@ -72,7 +72,7 @@ class Writer {
   readonly stream: CreditMovement[][] = [];
   private tables = { state: noLedger as LedgerState, seq: 0, known: new Set<string>() };
 
-  /** @param crashes the process dies after the append */
+  /** Executes the commands. @param crashes whether the process dies after the append */
   write(commands: readonly LedgerCommand[], now: number, crashes: boolean): void {
     const decide = () => {
       const { state, known } = this.tables;
@@ -87,16 +87,16 @@ class Writer {
     let movements = decide();
     if (movements.length > 0 && this.tables.seq !== this.stream.length) {
       // The append conflicts, because another writer has appended.
-      this.follow();
+      this.catchUp();
       movements = decide();
     }
     if (movements.length === 0) return;
     this.stream.push(movements);
-    if (!crashes) this.follow();
+    if (!crashes) this.catchUp();
   }
 
-  /** The work of the stream's consumer, which can run at any time. */
-  follow(): LedgerState {
+  /** Updates the tables from the stream. The stream's consumer can do this at any time. */
+  catchUp(): LedgerState {
     for (const movements of this.stream.slice(this.tables.seq)) {
       this.tables.state = movements.reduce(evolve, this.tables.state);
       for (const { movementId } of movements) this.tables.known.add(movementId);
@@ -106,7 +106,7 @@ class Writer {
   }
 }
 
-/** The same number is the same cause: a repetition has the same content. */
+/** Returns the charge with this number. The same number always means the same cause. */
 const charge = (n: number): LedgerCommand => ({
   kind: 'charge',
   operation: 'check',
@@ -138,20 +138,20 @@ const command = fc.oneof(
   { weight: 6, arbitrary: fc.nat(40).map(charge) },
   { weight: 2, arbitrary: fc.nat(12).map(grant) },
   { weight: 1, arbitrary: fc.nat(6).map(changePlan) },
-  { weight: 1, arbitrary: fc.constant<LedgerCommand>({ kind: 'turn' }) },
+  { weight: 1, arbitrary: fc.constant<LedgerCommand>({ kind: 'renew' }) },
 );
 const step = fc.record({
   commands: fc.array(command, { minLength: 1, maxLength: 5 }),
-  /** Days that pass before the command. */
+  /** Days that pass before the commands. */
   days: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(12) }, fc.nat(60)),
   crashes: fc.boolean(),
-  followed: fc.boolean(),
+  catchesUp: fc.boolean(),
 });
 
 /** The tables lack a pack at the time of its expiry. */
-const EXPIRES_BEHIND_A_CRASH = [
-  { commands: [grant(7)], days: 0, crashes: true, followed: false },
-  { commands: [grant(7)], days: 3, crashes: false, followed: false },
+const EXPIRES_AFTER_A_CRASH = [
+  { commands: [grant(7)], days: 0, crashes: true, catchesUp: false },
+  { commands: [grant(7)], days: 3, crashes: false, catchesUp: false },
 ];
 
 const isPossible = (one: LedgerCommand, now: number) =>
@@ -163,18 +163,18 @@ it(`a ledger agrees with its model in ${RUNS} random histories of charges, grant
       const [model, writer] = [new Model(), new Writer()];
       writer.write([{ kind: 'open', plan: 'free', at: isoOf(OPENED) }], OPENED, false);
       let now = OPENED;
-      for (const { commands, days, crashes, followed } of steps) {
+      for (const { commands, days, crashes, catchesUp } of steps) {
         now = Math.min(now + days * DAY_MS, (PERIODS.at(-1) ?? 0) - 1);
         const possible = commands.filter((one) => isPossible(one, now));
         writer.write(possible, now, crashes);
-        for (const one of possible) model.does(one, now);
-        if (followed) writer.follow();
+        for (const one of possible) model.execute(one, now);
+        if (catchesUp) writer.catchUp();
       }
-      // Time can have passed since the last command: the ledger and its model both apply the present time after the
-      // tables have followed.
-      writer.follow();
-      writer.write([{ kind: 'turn' }], now, false);
-      model.does({ kind: 'turn' }, now);
+      // Time can have passed since the last command, so the ledger and its model both apply the renewals and expiries
+      // that are due.
+      writer.catchUp();
+      writer.write([{ kind: 'renew' }], now, false);
+      model.execute({ kind: 'renew' }, now);
       const movements = writer.stream.flat();
       expect(new Set(movements.map(({ movementId }) => movementId)).size).toBe(movements.length);
       let balance = 0;
@@ -183,7 +183,7 @@ it(`a ledger agrees with its model in ${RUNS} random histories of charges, grant
         expect(balanceAfter).toBe(balance);
         expect(balanceAfter).toBeGreaterThanOrEqual(0);
       }
-      const ledger = writer.follow();
+      const ledger = writer.catchUp();
       expect(
         ledger.status === 'open' && [
           creditsOf(ledger),
@@ -191,9 +191,9 @@ it(`a ledger agrees with its model in ${RUNS} random histories of charges, grant
         ],
       ).toEqual([
         model.credits,
-        model.packs.filter(({ left }) => left > 0).map(({ id, left }) => [id, left]),
+        model.packs.filter(({ remaining }) => remaining > 0).map(({ id, remaining }) => [id, remaining]),
       ]);
     }),
-    { numRuns: RUNS, examples: [[EXPIRES_BEHIND_A_CRASH]] },
+    { numRuns: RUNS, examples: [[EXPIRES_AFTER_A_CRASH]] },
   );
 }, 60_000);

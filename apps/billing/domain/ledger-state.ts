@@ -3,10 +3,11 @@ import type { CreditMovement, CreditPack } from '#contracts';
 /** The credits of one account. */
 export type LedgerState = { status: 'none' } | OpenLedger;
 
+/** The credits of an account after the ledger was opened. */
 export interface OpenLedger {
   status: 'open';
   plan: string;
-  /** ISO 8601, like every time here. Every period begins on the same day of the month. */
+  /** ISO 8601, like every time here. Every period begins on the day of the month of this time. */
   openedAt: string;
   periodStart: string;
   /** The first instant after the period. */
@@ -15,24 +16,25 @@ export interface OpenLedger {
   allowance: number;
   /** The used part of the period's allowance. It can exceed the allowance after a change to a smaller plan. */
   allowanceUsed: number;
-  /** In the order in which they are spent; empty packs are removed. */
+  /** The packs in the order in which they are spent, without empty packs. */
   packs: readonly CreditPack[];
 }
 
+/** The state before the ledger is opened. */
 export const noLedger: LedgerState = { status: 'none' };
 
-/** The available credits. */
+/** Returns the available credits. */
 export function creditsOf(ledger: OpenLedger): number {
   return ledger.packs.reduce((sum, { remaining }) => sum + remaining, allowanceLeft(ledger));
 }
 
-/** The next time at which the ledger changes without a command: the period ends, or a pack expires. */
-export function turnsAt({ periodEnd, packs }: OpenLedger): string {
+/** Returns the next time at which the ledger changes without a command: the period ends, or a pack expires. */
+export function nextChangeAt({ periodEnd, packs }: OpenLedger): string {
   const expiresAt = packs[0]?.expiresAt ?? null;
   return expiresAt !== null && isOver(expiresAt, periodEnd) ? expiresAt : periodEnd;
 }
 
-/** The state after the movement. */
+/** Returns the state after the movement. */
 export function evolve(state: LedgerState, { amount, cause }: CreditMovement): LedgerState {
   if (cause.case === 'renewal') {
     const { plan, periodStart, periodEnd, allowanceCredits } = cause.value;
@@ -58,7 +60,7 @@ export function evolve(state: LedgerState, { amount, cause }: CreditMovement): L
   }
 }
 
-/** The unused part of the period's allowance, in credits. */
+/** Returns the unused part of the period's allowance, in credits. */
 export function allowanceLeft({ allowance, allowanceUsed }: OpenLedger): number {
   return Math.max(0, allowance - allowanceUsed);
 }
@@ -77,7 +79,7 @@ function inOrderOfDraw(a: CreditPack, b: CreditPack): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Returns whether the instant has come. All times have the same form, so a comparison of the texts orders them. */
+/** Returns whether the instant has come. All times have the same format, so the texts can be compared. */
 export function isOver(instant: string, now: string): boolean {
   return instant <= now;
 }

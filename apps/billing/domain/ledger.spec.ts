@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import type { CreditMovement } from '#contracts';
 import { derivedId, isoOf, Refusal } from '#kernel';
 import { decide, decideAll, movementIdOf, type ChargeCause, type LedgerCommand } from './ledger.js';
-import { creditsOf, evolve, noLedger, turnsAt, type LedgerState, type OpenLedger } from './ledger-state.js';
+import {
+  creditsOf,
+  evolve,
+  noLedger,
+  nextChangeAt,
+  type LedgerState,
+  type OpenLedger,
+} from './ledger-state.js';
 
 const accountId = derivedId('spec', 'account');
 const OPENED = '2026-01-31T12:00:00.000Z';
@@ -120,7 +127,7 @@ describe('a ledger', () => {
 
 describe('a ledger over time', () => {
   const month = (now: string) => {
-    const { ledger } = given([OPENED, open], [now, { kind: 'turn' }]);
+    const { ledger } = given([OPENED, open], [now, { kind: 'renew' }]);
     return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
   };
 
@@ -135,7 +142,7 @@ describe('a ledger over time', () => {
     const { movements } = given(
       [OPENED, open],
       [OPENED, charge('a', 1000)],
-      ['2026-07-15T00:00:00.000Z', { kind: 'turn' }],
+      ['2026-07-15T00:00:00.000Z', { kind: 'renew' }],
     );
     expect(summaryOf(movements.slice(2))).toEqual([
       ['renewal', 1000, 3000],
@@ -163,10 +170,12 @@ describe('a ledger over time', () => {
 
   it('changes next at the end of the period or at the first expiry of a pack', () => {
     const soon = '2026-02-10T00:00:00.000Z';
-    expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe('2026-02-28T12:00:00.000Z');
-    expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1, soon)]).ledger())).toBe(soon);
+    expect(nextChangeAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe(
+      '2026-02-28T12:00:00.000Z',
+    );
+    expect(nextChangeAt(given([OPENED, open], [OPENED, grant('p', 1, soon)]).ledger())).toBe(soon);
     const late = grant('p', 1, '2026-12-01T00:00:00.000Z');
-    expect(turnsAt(given([OPENED, open], [OPENED, late]).ledger())).toBe('2026-02-28T12:00:00.000Z');
+    expect(nextChangeAt(given([OPENED, open], [OPENED, late]).ledger())).toBe('2026-02-28T12:00:00.000Z');
   });
 
   it('renews the periods that passed when an opening is applied late', () => {
@@ -187,7 +196,7 @@ describe('a change of plan', () => {
       [OPENED, charge('a', 5000)],
       [OPENED, to('free')],
       [OPENED, to('growth')],
-      ['2026-02-28T12:00:00.000Z', { kind: 'turn' }],
+      ['2026-02-28T12:00:00.000Z', { kind: 'renew' }],
     );
     expect(summaryOf(movements.slice(2))).toEqual([
       ['allowanceChange', -55_000, 0],
@@ -215,10 +224,10 @@ describe('the id of a movement', () => {
     ].map((command) => movementIdOf(command, accountId));
     expect(new Set(ids).size).toBe(ids.length);
     expect(movementIdOf(charge('a', 99, { operation: 'first_scan' }), accountId)).toBe(ids[1]);
-    expect(movementIdOf({ kind: 'turn' }, accountId)).toBeUndefined();
+    expect(movementIdOf({ kind: 'renew' }, accountId)).toBeUndefined();
   });
 
-  it('is derived from the period for a renewal, in every decision', () => {
+  it('is the same for the command that opens the ledger and for the first renewal', () => {
     const [first] = given([OPENED, open]).movements;
     expect(first?.movementId).toBe(movementIdOf(open, accountId));
   });

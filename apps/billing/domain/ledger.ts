@@ -28,8 +28,9 @@ export interface ChargeCause {
   /** Time of the fact. */
   at: string;
   costCredits: number;
-  /** `rateCredits`: credits for one unit. `units`: number of units. */
+  /** Credits for one unit. */
   rateCredits: number;
+  /** Number of units. */
   units: number;
   priceBookVersion: string;
 }
@@ -43,14 +44,14 @@ export interface GrantedPack {
   note: string;
 }
 
-/** The commands that move credits. The caller leaves out commands that were already applied: see `movementIdOf`. */
+/** The commands that change credits. The caller omits commands that were already applied: see `movementIdOf`. */
 export type LedgerCommand =
   | { kind: 'open'; plan: string; at: string }
   | ({ kind: 'charge' } & ChargeCause)
   | ({ kind: 'grant'; packId: string } & GrantedPack)
   | { kind: 'change-plan'; changeId: string; plan: string }
   /** Applies only the renewals and expiries that are due. */
-  | { kind: 'turn' };
+  | { kind: 'renew' };
 
 /** The account of the ledger, and the time of the decision. */
 export interface Moment {
@@ -63,8 +64,8 @@ const MAX_CREDITS = 1_000_000_000_000;
 const MAX_NOTE_LENGTH = 200;
 
 /**
- * The id of the command's movement: the same cause always has the same id. Undefined for `turn`, whose movements depend
- * on the state.
+ * Returns the id of the command's movement. The same cause always has the same id. Returns undefined for `renew`, whose
+ * movements depend on the state.
  */
 export function movementIdOf(command: LedgerCommand, accountId: string): string | undefined {
   switch (command.kind) {
@@ -76,22 +77,22 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
       return derivedId('grant', accountId, command.packId);
     case 'change-plan':
       return derivedId('allowance-change', command.changeId);
-    case 'turn':
+    case 'renew':
       return undefined;
   }
 }
 
 /**
- * Applies the renewals and expiries up to now, then executes the command. The balance never goes below zero: a charge
- * that is larger than the balance takes only the available credits.
+ * Applies the renewals and expiries that are due, then executes the command. The balance never goes below zero: a
+ * charge that is larger than the balance takes only the available credits.
  * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that is not possible
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
-  const passed = passing(state, moment);
-  const present = passed.reduce(evolve, state);
-  const movement = movementOf(command, present, moment);
-  if (!movement) return passed;
-  return [...passed, movement, ...passing(evolve(present, movement), moment)];
+  const due = dueMovements(state, moment);
+  const current = due.reduce(evolve, state);
+  const movement = movementOf(command, current, moment);
+  if (!movement) return due;
+  return [...due, movement, ...dueMovements(evolve(current, movement), moment)];
 }
 
 /** Like `decide`, for several commands one after another. */
@@ -110,8 +111,8 @@ export function decideAll(
   return movements;
 }
 
-/** The movements that follow from the time since the last decision: expired packs, and new periods. */
-function passing(state: LedgerState, { accountId, now }: Moment): CreditMovement[] {
+/** Returns the movements that are due: expiries of packs, and renewals. */
+function dueMovements(state: LedgerState, { accountId, now }: Moment): CreditMovement[] {
   const found: CreditMovement[] = [];
   let ledger = state;
   while (ledger.status === 'open') {
@@ -132,7 +133,7 @@ function expiry(ledger: OpenLedger, accountId: string, now: string): CreditMovem
   });
 }
 
-/** The renewal of the next period. If several periods have passed, each period gets a renewal. */
+/** Returns the renewal of the next period, if the current period is over. */
 function renewal(ledger: OpenLedger, accountId: string, now: string): CreditMovement | undefined {
   if (!isOver(ledger.periodEnd, now)) return undefined;
   const { start, end } = currentPeriod(ledger.openedAt, ledger.periodEnd);
@@ -156,16 +157,16 @@ function movementOf(
     case 'charge':
       return charge(requireOpen(state), id, command);
     case 'grant':
-      return grant(requireOpen(state), id, command.packId, checked(command, requireOpen(state), now));
+      return grant(requireOpen(state), id, command.packId, validated(command, requireOpen(state), now));
     case 'change-plan': {
       const ledger = requireOpen(state);
       const { plan } = command;
       const allowanceCredits = limitsOf(plan).monthlyCredits;
-      const left = Math.max(0, allowanceCredits - ledger.allowanceUsed);
+      const remaining = Math.max(0, allowanceCredits - ledger.allowanceUsed);
       const value = { plan, allowanceCredits };
-      return movement(ledger, id, left - allowanceLeft(ledger), { case: 'allowanceChange', value });
+      return movement(ledger, id, remaining - allowanceLeft(ledger), { case: 'allowanceChange', value });
     }
-    case 'turn':
+    case 'renew':
       return undefined;
   }
 }
@@ -185,15 +186,15 @@ function opening(movementId: string, plan: string, at: string): CreditMovement {
 function charge(ledger: OpenLedger, id: string, cause: ChargeCause): CreditMovement | undefined {
   if (cause.costCredits <= 0) return undefined;
   const draws: { packId: string; credits: number }[] = [];
-  let open = cause.costCredits;
+  let uncovered = cause.costCredits;
   for (const { id: packId, remaining } of [{ id: '', remaining: allowanceLeft(ledger) }, ...ledger.packs]) {
-    const credits = Math.min(open, remaining);
+    const credits = Math.min(uncovered, remaining);
     if (credits > 0) draws.push({ packId, credits });
-    open -= credits;
+    uncovered -= credits;
   }
   const { operation, source, keywordId, watchId, checkId, reference } = cause;
   const { at, costCredits, rateCredits, units, priceBookVersion } = cause;
-  return movement(ledger, id, open - costCredits, {
+  return movement(ledger, id, uncovered - costCredits, {
     case: 'charge',
     value: {
       operation,
@@ -217,8 +218,8 @@ function grant(ledger: OpenLedger, id: string, packId: string, pack: GrantedPack
   return movement(ledger, id, credits, { case: 'grant', value: { packId, expiresAt, note } });
 }
 
-/** The pack with its expiry in the canonical form of a time. */
-function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPack {
+/** Validates a pack. @returns the pack with its expiry as ISO 8601 in UTC */
+function validated(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPack {
   const { credits, expiresAt, note } = pack;
   const end = Date.parse(expiresAt);
   const faults = [];
@@ -234,7 +235,7 @@ function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPac
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }
 
-/** ISO 8601 writes years after 9999 differently. */
+/** The last instant whose year has four digits. ISO 8601 writes later years differently. */
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 function movement(

@@ -78,7 +78,7 @@ describe('an invitation', () => {
     ...more,
   });
 
-  it('is made for an address that is not a member, and ends an earlier invitation of the address', () => {
+  it('is created for an address that belongs to no member, and ends an earlier invitation of the address', () => {
     given(...owned)
       .when(invite())
       .then([invitedAs('i1')]);
@@ -90,7 +90,7 @@ describe('an invitation', () => {
       .then({ kind: 'conflict', paths: [] });
   });
 
-  it('is refused with an unknown role or an invalid address, and the refusal names both', () =>
+  it('is refused with an unknown role and an invalid address, and the refusal names both faults', () =>
     given(...owned)
       .when(invite({ role: 'admin', email: 'bob' }))
       .then({ kind: 'invalid', paths: ['email', 'role'] }));
@@ -169,7 +169,7 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('is removed together with the member’s active keys, but the last owner cannot be removed', () => {
+  it('loses the active keys when the member is removed, but the last owner cannot be removed', () => {
     const two = [...owned, joinedAs('bob', 'editor')];
     const keys = [keyOf('k1', 'bob'), keyOf('k2', 'bob'), keyRevoked('k2'), keyOf('k3', 'ada')];
     given(...two, ...keys)
@@ -183,12 +183,12 @@ describe('a member', () => {
       .then({ kind: 'not-found', paths: [] });
   });
 
-  it('gets a new password only if the sender knew the present password', () => {
+  it('gets a new password only if the sender knew the current password', () => {
     const changePassword = (known: string): AccountCommand => ({
       kind: 'change-password',
       memberId: 'ada',
       passwordHash: 'next',
-      isPresent: (hash) => hash === known,
+      isCurrentHash: (hash) => hash === known,
     });
     const next = event({ case: 'passwordChanged', value: { memberId: 'ada', passwordHash: 'next' } });
     given(...owned)

@@ -10,7 +10,7 @@ import { Refusal, type Fault } from '#kernel';
 
 /** The members and the invitations of an account, for its decisions. */
 export interface MembersState {
-  /** The present members, without removed ones. */
+  /** The current members, without removed members. */
   members: ReadonlyMap<string, Member>;
   invitations: ReadonlyMap<string, Invitation>;
 }
@@ -33,6 +33,7 @@ interface Invitation {
   status: 'open' | 'accepted' | 'revoked';
 }
 
+/** The state of an account without members and invitations. */
 export const noMembers: MembersState = { members: new Map(), invitations: new Map() };
 
 /** The commands on members. Codes and passwords are already hashed; the sender adds ids and times. */
@@ -59,12 +60,12 @@ export type MemberCommand =
     }
   | { kind: 'change-member-role'; memberId: string; role: string }
   | { kind: 'remove-member'; memberId: string }
-  /** `isPresent` returns whether this hash is the hash of the present password that the sender knows. */
+  /** `isCurrentHash` returns whether this hash is the hash of the current password that the sender knows. */
   | {
       kind: 'change-password';
       memberId: string;
       passwordHash: string;
-      isPresent: (hash: string) => boolean;
+      isCurrentHash: (hash: string) => boolean;
     };
 
 const KINDS: Readonly<Record<MemberCommand['kind'], true>> = {
@@ -76,6 +77,7 @@ const KINDS: Readonly<Record<MemberCommand['kind'], true>> = {
   'change-password': true,
 };
 
+/** Returns whether the command is a command on members. */
 export function isMemberCommand(command: { kind: string }): command is MemberCommand {
   return Object.hasOwn(KINDS, command.kind);
 }
@@ -83,7 +85,7 @@ export function isMemberCommand(command: { kind: string }): command is MemberCom
 /** Maximum number of members and open invitations of one account. */
 const MAX_MEMBERS = 200;
 
-/** @throws Refusal if the members do not allow the command */
+/** Returns the events of a command on members. @throws Refusal if the members do not allow the command */
 export function decideMembers(command: MemberCommand, state: MembersState): AccountEvent[] {
   switch (command.kind) {
     case 'invite-member':
@@ -112,15 +114,15 @@ export function decideMembers(command: MemberCommand, state: MembersState): Acco
       return [event({ case: 'memberRemoved', value: { memberId } })];
     }
     case 'change-password': {
-      const { memberId, passwordHash, isPresent } = command;
-      if (!isPresent(memberOf(state, memberId).passwordHash))
+      const { memberId, passwordHash, isCurrentHash } = command;
+      if (!isCurrentHash(memberOf(state, memberId).passwordHash))
         throw Refusal.conflict('the password was changed at the same time');
       return [event({ case: 'passwordChanged', value: { memberId, passwordHash } })];
     }
   }
 }
 
-/** The state after an event about members. */
+/** Returns the state after an event about members. */
 export function evolveMembers(state: MembersState, event: AccountEvent['event']): MembersState {
   switch (event.case) {
     case 'invitationCreated': {
@@ -169,7 +171,7 @@ export function evolveMembers(state: MembersState, event: AccountEvent['event'])
   }
 }
 
-/** @throws Refusal `not-found` */
+/** Returns a current member. @throws Refusal `not-found` */
 export function memberOf({ members }: MembersState, memberId: string): Member {
   const member = members.get(memberId);
   if (!member) throw Refusal.notFound('member');
@@ -218,7 +220,7 @@ function accepted(
   ];
 }
 
-/** The answer is the same for every reason, so that a person who guesses codes learns nothing. */
+/** The refusal of a code. It is the same for every reason, so that a person who guesses codes learns nothing. */
 export function refusedCode(): Refusal {
   return Refusal.validation([
     { path: 'code', message: 'is not valid for this address, or was used, or has expired' },
@@ -231,7 +233,7 @@ function refuseLastOwner({ members }: MembersState, memberId: string): void {
     throw Refusal.conflict('this is the last owner of the account; make another member an owner first');
 }
 
-/** The fault of a text that cannot be the address of an account or a member. */
+/** Returns the fault of a text that is not an email address. */
 export function addressFaults(email: string): Fault[] {
   return /^[^\s@]+@[^\s@]+$/.test(email) ? [] : [{ path: 'email', message: 'must be an email address' }];
 }

@@ -17,7 +17,7 @@ const accounts: Aggregate<AccountState, AccountEvent, AccountDecision> = {
   encode: (decision) => toBinary(AccountDecisionSchema, decision),
 };
 
-/** Decides commands on one account: takes its lock, reads its stream, and appends to its stream. */
+/** Decides commands on one account: takes the account's lock, reads the account's stream, and appends to the stream. */
 @Injectable()
 export class AccountDecisions {
   constructor(
@@ -26,6 +26,7 @@ export class AccountDecisions {
   ) {}
 
   /**
+   * Decides a command, and stores the result.
    * @param commandId a repeated call with the same id changes nothing
    * @param before runs in the decision's transaction, before the decision
    * @returns the state after the decision

@@ -54,8 +54,8 @@ export class AccountsHandler {
         await requireUnusedEmail(tx, email);
       },
     );
-    // The caller must find the credits of the account as soon as it receives the account.
-    await this.ledgers.follow([accountId]);
+    // The caller must find the credits of the account as soon as the caller receives this answer.
+    await this.ledgers.update([accountId]);
     return create(OpenedAccountSchema, {
       accountId,
       apiKey: memberId === '' ? apiKey : '',
@@ -65,8 +65,8 @@ export class AccountsHandler {
   }
 
   @CommandPattern(COMMANDS.createKey)
-  async createKey({ commandId, accountId, ...made }: CreateKey) {
-    const { name, scope, expiresAt, memberId, mcpDailyCredits } = made;
+  async createKey({ commandId, accountId, ...fields }: CreateKey) {
+    const { name, scope, expiresAt, memberId, mcpDailyCredits } = fields;
     const { apiKey, key } = makeKey(commandId, name, scope, expiresAt, memberId, mcpDailyCredits);
     const now = isoOf(systemClock.now());
     const account = await this.decisions.run(accountId, commandId, { kind: 'create-key', key, now });
@@ -100,7 +100,7 @@ export class AccountsHandler {
   @CommandPattern(COMMANDS.changePlan)
   async changePlan({ commandId, accountId, plan }: ChangePlan) {
     await this.decisions.run(accountId, commandId, { kind: 'change-plan', plan });
-    await this.ledgers.follow([accountId]);
+    await this.ledgers.update([accountId]);
     return create(DoneSchema);
   }
 
@@ -122,7 +122,7 @@ export class AccountsHandler {
   }
 }
 
-/** @throws Refusal `conflict`. Concurrent first sign-ups wait for each other. */
+/** Requires that no account exists. Concurrent first sign-ups wait for each other. @throws Refusal `conflict` */
 async function requireNoAccount(tx: Tx): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('first account', 1))`);
   const known: unknown[] = await tx.query('SELECT 1 FROM accounts LIMIT 1');

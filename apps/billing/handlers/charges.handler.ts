@@ -5,8 +5,8 @@ import { ConsumerPattern } from '#transport';
 import { chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
-/** Wait before a retry while the account's ledger is not open. */
-const NO_LEDGER_YET_MS = 1000;
+/** Delay before a retry while the account's ledger is not open. */
+const RETRY_MS = 1000;
 
 /**
  * Charges the cost of checks, events, lookups and answers of Explore. Work for a purged keyword is also charged,
@@ -44,7 +44,7 @@ export class ChargesHandler {
       ),
     );
     return charges.map(({ accountId, causes }) =>
-      causes.length === 0 || ledgers.has(accountId) ? done : retry(NO_LEDGER_YET_MS),
+      causes.length === 0 || ledgers.has(accountId) ? done : retry(RETRY_MS),
     );
   }
 }

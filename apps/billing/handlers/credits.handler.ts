@@ -9,7 +9,7 @@ import type { Database, Tx } from '#postgres';
 import { AppliedUpTo, ConsumerPattern } from '#transport';
 import { noLedger } from '../domain/ledger-state.js';
 import {
-  follow,
+  applyDecision,
   lockLedgers,
   positionsOf,
   writeLedgers,
@@ -17,22 +17,23 @@ import {
   type StoredDecision,
 } from '../ledger/ledger-tables.js';
 
-const PREDECESSOR_MISSING_MS = 200;
+const RETRY_MS = 200;
 
 /** The consumer that updates the tables from CREDITS. */
 export const CREDITS: ConsumerOptions = {
   stream: 'CREDITS',
   name: 'projection-credits-v1',
   batchSize: 500,
-  // The writer's transaction commits soon after its message is stored. This delay avoids waiting for its locks.
+  // The writer's transaction commits soon after its message is stored. With this delay, the consumer does not wait for
+  // the locks of that transaction.
   lingerMs: 1000,
   inOrder: true,
 };
 
 /**
- * Updates `credit_balances`, `credit_movements` and `credit_holds` from CREDITS. Normally the writer has already
- * updated them in the transaction of its decision. This handler updates them if a process died between the append to
- * CREDITS and the commit of that transaction.
+ * Updates the tables of the ledgers from CREDITS. Normally the writer has already updated the tables in the transaction
+ * of its decision. This handler updates the tables if a process died between the append to CREDITS and the commit of
+ * that transaction.
  */
 @Controller()
 export class CreditsHandler {
@@ -52,11 +53,11 @@ export class CreditsHandler {
     const missing = batch.filter(({ subject, seq }) => seq > (positions.get(accountOf(subject)) ?? 0));
     const early =
       missing.length === 0 ? new Set() : await this.database.transaction((tx) => apply(tx, missing));
-    return batch.map((message): Outcome => (early.has(message) ? retry(PREDECESSOR_MISSING_MS) : done));
+    return batch.map((message): Outcome => (early.has(message) ? retry(RETRY_MS) : done));
   }
 }
 
-/** @returns the messages whose predecessor on the subject has not arrived yet */
+/** Applies messages to the tables. @returns the messages whose predecessor on the subject was not applied yet */
 async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
   const accountIds = accountsOf(batch);
   const ledgers = await lockLedgers(tx, accountIds, accountIds);
@@ -71,7 +72,7 @@ async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
       continue;
     }
     const decision = fromBinary(CreditDecisionSchema, message.data);
-    const { after, stored } = follow(ledger, message.seq, decision);
+    const { after, stored } = applyDecision(ledger, message.seq, decision);
     ledgers.set(accountId, after);
     const decisions = changes.get(accountId)?.decisions ?? [];
     decisions.push(stored);
@@ -85,7 +86,7 @@ function accountsOf(batch: readonly JsMsg[]): string[] {
   return [...new Set(batch.map(({ subject }) => accountOf(subject)))];
 }
 
-/** `credits.<account>` */
+/** Returns the account of a subject `credits.<account>`. */
 function accountOf(subject: string): string {
   return subject.slice('credits.'.length);
 }

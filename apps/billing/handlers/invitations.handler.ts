@@ -59,7 +59,7 @@ export class InvitationsHandler {
     return create(DoneSchema);
   }
 
-  /** The code determines the account. */
+  /** Accepts an invitation. The code determines the account. */
   @CommandPattern(COMMANDS.acceptInvitation)
   async accept({ commandId, code, email, passwordHash }: AcceptInvitation) {
     const [found] = await this.database.query<{ account_id: string; invitation_id: string }[]>(

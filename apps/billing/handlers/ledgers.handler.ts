@@ -10,9 +10,9 @@ import { creditsOf } from '../domain/ledger-state.js';
 import { AccountLedgers, ledgerCommandsOf } from '../ledger/account-ledgers.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
-const READ_BEHIND_MS = 200;
+const RETRY_MS = 200;
 
-/** Handles grants and the decisions of ACCOUNTS: opens ledgers, and changes allowances with the plan. */
+/** Grants credits, opens ledgers, and changes allowances with the plan. */
 @Controller()
 export class LedgersHandler {
   constructor(
@@ -31,14 +31,14 @@ export class LedgersHandler {
     lingerMs: 200,
     inOrder: true,
   })
-  async follow(batch: readonly JsMsg[]): Promise<Outcome[]> {
+  async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const decisions = batch.map(({ data }) => fromBinary(AccountDecisionSchema, data));
     const moving = decisions.filter((decision) => ledgerCommandsOf(decision).length > 0);
-    const followed = await this.ledgers.follow(moving.map(({ accountId }) => accountId));
+    const lastApplied = await this.ledgers.update(moving.map(({ accountId }) => accountId));
     // The replica of the stream that answers a read can be behind the replica that delivers messages.
-    const isRead = (accountId: string, seq: number) => seq <= (followed.get(accountId) ?? Infinity);
+    const isRead = (accountId: string, seq: number) => seq <= (lastApplied.get(accountId) ?? Infinity);
     return decisions.map(({ accountId }, index) =>
-      isRead(accountId, batch[index]?.seq ?? 0) ? done : retry(READ_BEHIND_MS),
+      isRead(accountId, batch[index]?.seq ?? 0) ? done : retry(RETRY_MS),
     );
   }
 
@@ -48,7 +48,7 @@ export class LedgersHandler {
     const grant = [{ accountId, command }];
     let ledger = (await this.writer.write(grant)).get(accountId);
     if (!ledger) {
-      await this.ledgers.follow([accountId]);
+      await this.ledgers.update([accountId]);
       ledger = (await this.writer.write(grant)).get(accountId);
     }
     if (!ledger) throw Refusal.notFound('account');

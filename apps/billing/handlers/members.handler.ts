@@ -48,7 +48,7 @@ export class MembersHandler {
       kind: 'change-password',
       memberId,
       passwordHash,
-      isPresent: (hash) => hash === previousHash,
+      isCurrentHash: (hash) => hash === previousHash,
     });
     const { passwordVersion } = memberOf(requireOpen(account).members, memberId);
     return create(ChangedPasswordSchema, { passwordVersion });
@@ -76,7 +76,7 @@ export class MembersHandler {
     if (!read) throw refusedToken();
     const { accountId, memberId, isFor } = read;
     await this.decisions
-      .run(accountId, commandId, { kind: 'change-password', memberId, passwordHash, isPresent: isFor })
+      .run(accountId, commandId, { kind: 'change-password', memberId, passwordHash, isCurrentHash: isFor })
       .catch((error: unknown) => {
         const isOver = error instanceof Refusal && (error.kind === 'conflict' || error.kind === 'not-found');
         throw isOver ? refusedToken() : error;

@@ -8,7 +8,7 @@ const VALID_MS = 3_600_000;
 export interface ResetToken {
   accountId: string;
   memberId: string;
-  /** Whether the token was made for this password. */
+  /** Returns whether the token was created for this password. */
   isFor(passwordHash: string): boolean;
 }
 
@@ -24,20 +24,24 @@ export class ResetTokens {
     this.signed = new SignedText(masterKey, 'password-reset');
   }
 
+  /** Returns a new token. */
   write(accountId: string, memberId: string, passwordHash: string, nowMs: number): string {
     return this.signed.write(SCOPE, [accountId, memberId, fingerprint(passwordHash), nowMs + VALID_MS]);
   }
 
-  /** @returns undefined if the token was changed, or is too old */
+  /** Returns the content of a token; undefined if the token is not valid or is too old. */
   read(token: string, nowMs: number): ResetToken | undefined {
     const read = this.signed.read<[string, string, string, number]>(SCOPE, token);
     if (!read || read[3] < nowMs) return undefined;
-    const [accountId, memberId, print] = read;
-    return { accountId, memberId, isFor: (passwordHash) => fingerprint(passwordHash) === print };
+    const [accountId, memberId, expected] = read;
+    return { accountId, memberId, isFor: (passwordHash) => fingerprint(passwordHash) === expected };
   }
 }
 
-/** The hash itself must not leave the service: with the hash, an attacker could try passwords without the service. */
+/**
+ * Returns a fingerprint of a password's hash. The hash itself must not leave the service: with the hash, an attacker
+ * could try passwords without the service.
+ */
 function fingerprint(passwordHash: string): string {
   return createHash('sha256').update(passwordHash).digest('base64url').slice(0, 22);
 }

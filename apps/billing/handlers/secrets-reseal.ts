@@ -8,8 +8,8 @@ import type { Logger } from '#telemetry';
 import { AccountDecisions } from './account-decisions.js';
 
 /**
- * Encrypts every account's secrets with the present MASTER_KEY if the setting also contains an earlier key. Runs at the
- * start, before anything else, for all accounts in the stream. If it crashes, the next start finds the remaining
+ * Encrypts every account's secrets with the current MASTER_KEY if the setting also contains an earlier key. Runs at the
+ * start, before anything else, for all accounts in the stream. After a crash, the next start encrypts the remaining
  * secrets.
  */
 @Injectable()

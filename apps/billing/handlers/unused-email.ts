@@ -2,9 +2,9 @@ import { Refusal } from '#kernel';
 import type { Tx } from '#postgres';
 
 /**
- * An address belongs to at most one account: as the account's contact, or as the address of one of its members. A lock
- * on the address makes concurrent sign-ups wait for each other.
- * @param inAccount the account whose contact may already have this address
+ * Requires that an address belongs to no account and no member. A lock on the address makes concurrent sign-ups wait
+ * for each other.
+ * @param inAccount the account whose own address may be this address
  * @throws Refusal `conflict`
  */
 export async function requireUnusedEmail(tx: Tx, email: string, inAccount?: string): Promise<void> {

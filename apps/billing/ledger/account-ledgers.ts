@@ -20,24 +20,24 @@ export class AccountLedgers {
    * missed change of plan is never applied after a later change.
    * @returns the last applied message of ACCOUNTS for each account
    */
-  async follow(accountIds: readonly string[]): Promise<Map<string, number>> {
-    const followed = new Map<string, number>();
+  async update(accountIds: readonly string[]): Promise<Map<string, number>> {
+    const lastApplied = new Map<string, number>();
     const commands: AccountCommand[] = [];
     await Promise.all(
       [...new Set(accountIds)].map(async (accountId) => {
         const stored = await this.store.read('ACCOUNTS', subjectOf('ACCOUNTS', accountId));
-        followed.set(accountId, stored.at(-1)?.seq ?? 0);
+        lastApplied.set(accountId, stored.at(-1)?.seq ?? 0);
         for (const { data } of stored)
           for (const command of ledgerCommandsOf(fromBinary(AccountDecisionSchema, data)))
             commands.push({ accountId, command });
       }),
     );
     await this.writer.write(commands);
-    return followed;
+    return lastApplied;
   }
 }
 
-/** The ledger commands that follow from a decision about an account. */
+/** Returns the ledger commands that follow from a decision about an account. */
 export function ledgerCommandsOf({ commandId, decidedAt, events }: AccountDecision): LedgerCommand[] {
   return events.flatMap(({ event }): LedgerCommand[] => {
     switch (event.case) {

@@ -11,14 +11,15 @@ export interface Charges {
 
 /** The streams whose facts cost credits. */
 export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS', 'EXPLORES'] as const;
+/** One of `CHARGED_STREAMS`. */
 export type ChargedStream = (typeof CHARGED_STREAMS)[number];
 
-/** The durable consumer that charges the stream's facts. */
+/** Returns the name of the durable consumer that charges the stream's facts. */
 export function chargingConsumerOf(stream: ChargedStream): string {
   return `billing-${stream.toLowerCase()}`;
 }
 
-/** The cost of a stored fact; no causes if the fact is free. */
+/** Returns the charges of a stored fact; no causes if the fact is free. */
 export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   switch (stream) {
     case 'CHECKS':
@@ -32,15 +33,15 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   }
 }
 
-/** Items, envelopes and labels are not decoded. */
-const slim = { readUnknownFields: false };
+/** Skips the decoding of items, envelopes and labels. */
+const COST_FIELDS_ONLY = { readUnknownFields: false };
 
 /**
- * A failed check is free. If a check has several parts, only one of them contains the charge. Checks of the release
- * before credits contain costs but no price book. They were free, and are not charged now.
+ * A failed check is free. If a check has several parts, only one part contains the charge. Checks of the release before
+ * credits contain costs but no version of the price book. These checks were free, and are not charged now.
  */
 function ofCheck(data: Uint8Array): Charges {
-  const check = fromBinary(CheckCostSchema, data, slim);
+  const check = fromBinary(CheckCostSchema, data, COST_FIELDS_ONLY);
   const { accountId, checkId, watchId, keywordId, source, finishedAt, costCredits, priceBookVersion } = check;
   if (check.failure || costCredits <= 0 || priceBookVersion === '') return { accountId, causes: [] };
   const cause: ChargeCause = {
@@ -60,7 +61,7 @@ function ofCheck(data: Uint8Array): Charges {
 }
 
 function ofEvent(data: Uint8Array): Charges {
-  const event = fromBinary(EventCostSchema, data, slim);
+  const event = fromBinary(EventCostSchema, data, COST_FIELDS_ONLY);
   const { accountId, eventId, watchId, keywordId, checkId, source, occurredAt } = event;
   const causes = event.charges
     .filter(({ costCredits }) => costCredits > 0)
@@ -82,11 +83,11 @@ function ofEvent(data: Uint8Array): Charges {
 }
 
 /**
- * A lookup has one charge: a base price, plus a price per found object if the price book counts them. Lookups of the
+ * A lookup has one charge: a base price, plus a price per found object if the price book counts objects. Lookups of the
  * release before credits also contain a price, but were free.
  */
 function ofLookup(data: Uint8Array): Charges {
-  const lookup = fromBinary(LookupSchema, data, slim);
+  const lookup = fromBinary(LookupSchema, data, COST_FIELDS_ONLY);
   const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion, billed } = lookup;
   if (costCredits <= 0 || !billed) return { accountId, causes: [] };
   const cause: ChargeCause = {

@@ -2,13 +2,13 @@ import type { CreditDecision, CreditPack } from '#contracts';
 import { useUp } from '#credits';
 import { isoOf } from '#kernel';
 import type { Tx } from '#postgres';
-import { creditsOf, evolve, turnsAt, type LedgerState } from '../domain/ledger-state.js';
+import { creditsOf, evolve, nextChangeAt, type LedgerState } from '../domain/ledger-state.js';
 import { movementRow } from './movement-row.js';
 
 /** An account's ledger as it is in the tables. */
 export interface Ledger {
   state: LedgerState;
-  /** The last message of its subject that was applied; 0 if there is none. */
+  /** Sequence of the last applied message of the account's subject; 0 if no message was applied. */
   seq: number;
 }
 
@@ -31,7 +31,7 @@ export interface LedgerChange {
 }
 
 /** Applies the decision that was stored as `seq` to the ledger. Returns the ledger and the rows to write. */
-export function follow(
+export function applyDecision(
   { state: before }: Ledger,
   seq: number,
   decision: CreditDecision,
@@ -53,13 +53,13 @@ interface Row {
   seq: number;
 }
 
-/** A class of advisory locks. Commands on an account use the class 0, and addresses the class 1. */
+/** The class of the advisory locks for openings. Commands on an account use class 0, and addresses use class 1. */
 const OPENING_LOCK = 2;
 
 /**
  * Locks the ledgers of the accounts until the transaction ends: no other transaction reserves, charges or opens
  * meanwhile.
- * @param opening those accounts whose ledger may not have a row to lock yet
+ * @param opening the accounts whose ledger may have no row yet that could be locked
  */
 export async function lockLedgers(
   tx: Tx,
@@ -89,7 +89,7 @@ function stateOf(row: Row): LedgerState {
   };
 }
 
-/** The last applied message of each account's subject. */
+/** Returns the sequence of the last applied message of each account's subject. */
 export async function positionsOf(tx: Tx, accountIds: readonly string[]): Promise<Map<string, number>> {
   const rows: { account_id: string; seq: number }[] = await tx.query(
     'SELECT account_id, seq FROM credit_balances WHERE account_id = ANY($1)',
@@ -108,7 +108,7 @@ export async function knownMovements(tx: Tx, movementIds: readonly string[]): Pr
   return new Set(rows.map((row) => row.movement_id));
 }
 
-/** Writes the changes of locked accounts, in few statements for any number of accounts. */
+/** Writes the changes of locked ledgers. The number of statements does not depend on the number of accounts. */
 export async function writeLedgers(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
   if (changes.length === 0) return;
   await writeBalances(tx, changes);
@@ -140,7 +140,7 @@ async function writeBalances(tx: Tx, changes: readonly LedgerChange[]): Promise<
       column(({ state }) => state.allowanceUsed),
       column(({ state }) => JSON.stringify(state.packs)),
       column(({ state }) => creditsOf(state)),
-      column(({ state }) => turnsAt(state)),
+      column(({ state }) => nextChangeAt(state)),
       column(({ seq }) => seq),
     ],
   );
@@ -154,7 +154,7 @@ async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise
       ),
     ),
   );
-  // One JSON document is as fast as an array for each of the eighteen columns, and names its columns.
+  // One JSON document is as fast as one array per column (there are eighteen columns), and names its columns.
   await tx.query(
     `INSERT INTO credit_movements
      SELECT * FROM json_populate_recordset(NULL::credit_movements, $1::json) ON CONFLICT DO NOTHING`,
@@ -192,7 +192,7 @@ interface UsageRow {
   credits: number;
 }
 
-/** The charge settles the reservation of its work. */
+/** Settles the reservations of the charged work. */
 async function settleReservations(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
   const references = changes.flatMap(({ decisions }) =>
     decisions.flatMap(({ decision }) =>

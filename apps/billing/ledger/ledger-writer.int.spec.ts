@@ -31,7 +31,7 @@ class FailingStore extends EventStore {
   }
 }
 
-const died = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
+const expectCrash = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
 
 describe('a ledger', () => {
   it('opens once, with the allowance of the plan', async () => {
@@ -58,10 +58,10 @@ describe('a ledger', () => {
   });
 
   it('is not charged before it is open, and other accounts do not wait for it', async () => {
-    const [accountId, nobody] = [await stores.open(), newId()];
-    const ledgers = await stores.writer.write([chargeOf(nobody), chargeOf(accountId)]);
+    const [accountId, notOpen] = [await stores.open(), newId()];
+    const ledgers = await stores.writer.write([chargeOf(notOpen), chargeOf(accountId)]);
     expect([...ledgers.keys()]).toEqual([accountId]);
-    expect(await stores.decisionsOf(nobody)).toEqual([]);
+    expect(await stores.decisionsOf(notOpen)).toEqual([]);
     expect(await stores.creditsOf(accountId)).toBe(2999);
   });
 
@@ -113,7 +113,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(rich)).toBe(2985);
   });
 
-  it('consumes the reservation of the charged work, and no other reservation', async () => {
+  it('settles the reservation of the charged work, and no other reservation', async () => {
     const accountId = await stores.open();
     const [done, underWay] = [newId(), newId()];
     const hold = (holdId: string) => ({ holdId, accountId, credits: 5, lifetimeSeconds: 60 });
@@ -122,7 +122,7 @@ describe('a ledger', () => {
     expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, held: 5 });
   });
 
-  it('keeps its packs over a restart, in the order in which they are spent [credits.packs-by-expiry]', async () => {
+  it('keeps its packs in the order in which they are spent when another writer continues [credits.packs-by-expiry]', async () => {
     const accountId = await stores.open();
     const [late, soon, never] = [newId(), newId(), newId()];
     await stores.writer.write([
@@ -142,7 +142,7 @@ describe('after a crash between stream and tables', () => {
   it('the next charge first brings the tables up to date, and a repeated charge is not applied again', async () => {
     const accountId = await stores.open();
     const [lost, next] = [chargeOf(accountId), chargeOf(accountId)];
-    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
+    await expectCrash(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
     expect(await stores.creditsOf(accountId)).toBe(3000);
     await stores.writer.write([next, lost]);
     expect(await stores.creditsOf(accountId)).toBe(2998);
@@ -153,7 +153,7 @@ describe('after a crash between stream and tables', () => {
   it('a repeated charge finds the stored message and adds nothing', async () => {
     const accountId = await stores.open();
     const lost = chargeOf(accountId);
-    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
+    await expectCrash(stores.anotherWriter(new FailingStore(stores.bus)).write([lost]));
     await stores.writer.write([lost]);
     expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
       2999, 2,
@@ -163,7 +163,7 @@ describe('after a crash between stream and tables', () => {
   it('a repeated opening finds the stored opening', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
-    await died(stores.anotherWriter(new FailingStore(stores.bus)).write([open]));
+    await expectCrash(stores.anotherWriter(new FailingStore(stores.bus)).write([open]));
     expect(await stores.creditsOf(accountId)).toBeUndefined();
     await stores.writer.write([open]);
     expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
@@ -172,15 +172,17 @@ describe('after a crash between stream and tables', () => {
   });
 
   it('the consumer of the stream brings the tables up to date', async () => {
-    const [accountId, nobody] = [await stores.open(), newId()];
-    const dying = stores.anotherWriter(new FailingStore(stores.bus));
-    await died(dying.write([{ accountId: nobody, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]));
-    await died(dying.write([chargeOf(accountId, { costCredits: 7 })]));
+    const [accountId, notOpen] = [await stores.open(), newId()];
+    const failingWriter = stores.anotherWriter(new FailingStore(stores.bus));
+    await expectCrash(
+      failingWriter.write([{ accountId: notOpen, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]),
+    );
+    await expectCrash(failingWriter.write([chargeOf(accountId, { costCredits: 7 })]));
     const handler = new CreditsHandler(stores.database);
     const durable = { ...CREDITS, handle: (batch: readonly JsMsg[]) => handler.apply(batch) };
     const consumer = await runDurable(stores.bus, durable, createLogger('spec', 'silent'));
     try {
-      await until('the tables are up to date', async () => (await stores.creditsOf(nobody)) === 60_000);
+      await until('the tables are up to date', async () => (await stores.creditsOf(notOpen)) === 60_000);
       await until('the charge is stored', async () => (await stores.creditsOf(accountId)) === 2993);
     } finally {
       await consumer.stop();
@@ -189,11 +191,11 @@ describe('after a crash between stream and tables', () => {
     expect(await stores.creditsOf(accountId)).toBe(2992);
   });
 
-  it('a message that arrives before its predecessor waits for it', async () => {
+  it('a message that arrives before its predecessor is retried until the predecessor has arrived', async () => {
     const accountId = await stores.open();
-    const dying = stores.anotherWriter(new FailingStore(stores.bus));
-    await died(dying.write([chargeOf(accountId)]));
-    await died(dying.write([chargeOf(accountId, { costCredits: 10 })]));
+    const failingWriter = stores.anotherWriter(new FailingStore(stores.bus));
+    await expectCrash(failingWriter.write([chargeOf(accountId)]));
+    await expectCrash(failingWriter.write([chargeOf(accountId, { costCredits: 10 })]));
     const [, first, second] = await stores.messagesOf(accountId);
     if (!first || !second) throw new Error('the messages are not stored');
     const handler = new CreditsHandler(stores.database);

@@ -8,7 +8,7 @@ import { metrics } from '#telemetry';
 import { decideAll, movementIdOf, type LedgerCommand } from '../domain/ledger.js';
 import { noLedger, type OpenLedger } from '../domain/ledger-state.js';
 import {
-  follow,
+  applyDecision,
   knownMovements,
   lockLedgers,
   writeLedgers,
@@ -23,14 +23,16 @@ export interface AccountCommand {
   command: LedgerCommand;
 }
 
-/** A message of NATS can have 1 MiB, and a movement needs about 350 bytes. */
-const COMMANDS_AT_ONCE = 1000;
+/**
+ * Maximum number of commands in one transaction. A message of NATS can have 1 MiB; a movement needs about 350 bytes.
+ */
+const COMMANDS_PER_TRANSACTION = 1000;
 const APPEND_ATTEMPTS = 5;
 
 /**
  * The only writer of CREDITS. Commands on one account that arrive together are decided together and become one message,
- * which is appended only if no other process has appended since. The tables follow in the transaction that holds the
- * locks on the accounts' rows.
+ * which is appended only if no other process has appended a message meanwhile. The tables are updated in the
+ * transaction that holds the locks on the accounts' rows.
  */
 export class LedgerWriter {
   constructor(
@@ -41,16 +43,16 @@ export class LedgerWriter {
 
   /**
    * Executes the commands that were not executed before, in order for each account. After a crash between the stream
-   * and the tables, the next append conflicts, and the tables catch up first.
-   * @returns the accounts' ledgers afterwards, without accounts whose ledger is not open, for which no command is
-   * executed
-   * @throws Refusal like `decide`; then nothing of the batch was done
+   * and the tables, the next append conflicts, and the tables are updated first. If the ledger of an account is not
+   * open, and no command opens it, the commands on this account are not executed.
+   * @returns the open ledgers of the accounts after the commands
+   * @throws Refusal like `decide`
    */
   async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
     const ledgers = new Map<string, OpenLedger>();
-    for (let from = 0; from < commands.length; from += COMMANDS_AT_ONCE) {
-      const some = commands.slice(from, from + COMMANDS_AT_ONCE);
-      const written = await this.database.transaction((tx) => this.writeIn(tx, some));
+    for (let from = 0; from < commands.length; from += COMMANDS_PER_TRANSACTION) {
+      const batch = commands.slice(from, from + COMMANDS_PER_TRANSACTION);
+      const written = await this.database.transaction((tx) => this.writeIn(tx, batch));
       for (const [accountId, ledger] of written) ledgers.set(accountId, ledger);
     }
     return ledgers;
@@ -67,11 +69,12 @@ export class LedgerWriter {
       if (command.kind === 'open') opening.add(accountId);
     }
     const ledgers = await lockLedgers(tx, [...byAccount.keys()], [...opening]);
-    // In a separate statement after the lock, so that it sees movements that were written while the lock was awaited.
+    // This is a separate statement after the lock, so that it sees the movements that other transactions wrote while
+    // this transaction waited for the lock.
     const known = await knownMovements(
       tx,
       [...byAccount.values()].flatMap((own) =>
-        [...own].filter(([, { kind }]) => kind !== 'turn').map(([id]) => id),
+        [...own].filter(([, { kind }]) => kind !== 'renew').map(([id]) => id),
       ),
     );
     const moment = isoOf(this.clock.now());
@@ -104,11 +107,11 @@ export class LedgerWriter {
   ): Promise<LedgerChange> {
     const subject = subjectOf('CREDITS', accountId);
     const decisions: StoredDecision[] = [];
-    const made = new Set<string>();
+    const applied = new Set<string>();
     let ledger = before;
     for (let attempt = 1; attempt <= APPEND_ATTEMPTS; attempt += 1) {
       const open = [...commands]
-        .filter(([id]) => !known.has(id) && !made.has(id))
+        .filter(([id]) => !known.has(id) && !applied.has(id))
         .map(([, command]) => command);
       const movements = decideAll(open, ledger.state, { accountId, now });
       if (movements.length === 0) return { accountId, after: ledger, decisions };
@@ -122,13 +125,13 @@ export class LedgerWriter {
         const data = toBinary(CreditDecisionSchema, decision);
         const seq = await this.store.append(subject, data, ledger.seq, decision.decisionId);
         count(movements);
-        const { after, stored } = follow(ledger, seq, decision);
+        const { after, stored } = applyDecision(ledger, seq, decision);
         return { accountId, after, decisions: [...decisions, stored] };
       } catch (error) {
         if (!(error instanceof AppendConflict)) throw error;
         ledger = await this.catchUp(subject, ledger, decisions);
         for (const { decision: found } of decisions)
-          for (const { movementId } of found.movements) made.add(movementId);
+          for (const { movementId } of found.movements) applied.add(movementId);
       }
     }
     throw new Outage(
@@ -137,15 +140,17 @@ export class LedgerWriter {
     );
   }
 
-  /** Applies messages that the tables lack: another writer, or this writer before a crash, has appended them. */
+  /**
+   * Applies the messages that the tables lack. Another writer, or a writer that crashed, has appended these messages.
+   */
   private async catchUp(subject: string, ledger: Ledger, decisions: StoredDecision[]): Promise<Ledger> {
-    let present = ledger;
+    let current = ledger;
     for (const { seq, data } of await this.store.read('CREDITS', subject, ledger.seq)) {
-      const { after, stored } = follow(present, seq, fromBinary(CreditDecisionSchema, data));
-      present = after;
+      const { after, stored } = applyDecision(current, seq, fromBinary(CreditDecisionSchema, data));
+      current = after;
       decisions.push(stored);
     }
-    return present;
+    return current;
   }
 }
 

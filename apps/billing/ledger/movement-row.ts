@@ -1,7 +1,7 @@
 import type { CreditMovement } from '#contracts';
 
 /** The position of a movement in the ledger of its account. */
-export interface Place {
+export interface MovementPosition {
   accountId: string;
   /** Sequence of the message in CREDITS. */
   seq: number;
@@ -25,8 +25,11 @@ interface CauseColumns {
   price_book_version?: string | null;
 }
 
-/** A row of `credit_movements`. `fact_at` is the time of the decision if there is no other fact. */
-export function movementRow(movement: CreditMovement, { accountId, seq, place, decidedAt }: Place) {
+/** Returns a row of `credit_movements`. `fact_at` is the time of the decision if the movement is not a charge. */
+export function movementRow(
+  movement: CreditMovement,
+  { accountId, seq, place, decidedAt }: MovementPosition,
+) {
   return {
     movement_id: movement.movementId,
     account_id: accountId,

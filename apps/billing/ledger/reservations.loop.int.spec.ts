@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => billing?.stop());
 
-/** A reservation for work that was finished an hour ago. */
-async function doneLongAgo(accountId: string): Promise<string> {
+/** Creates a reservation for work that was finished an hour ago. */
+async function reserveForFinishedWork(accountId: string): Promise<string> {
   const holdId = newId();
   await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
   await holdUntilCharged(billing.database, [holdId]);
@@ -28,7 +28,7 @@ async function doneLongAgo(accountId: string): Promise<string> {
   return holdId;
 }
 
-const held = async () => {
+const reservedIds = async () => {
   const rows: { hold_id: string }[] = await billing.database.query('SELECT hold_id FROM credit_holds');
   return rows.map((row) => row.hold_id);
 };
@@ -36,29 +36,33 @@ const held = async () => {
 it('a reservation that no charge will use is released as soon as all stored facts are charged', async () => {
   const accountId = await billing.open();
   // The account of this fact has no ledger yet, so billing cannot charge the fact.
-  const late = newId();
-  await billing.check(late);
-  await until('it was delivered and put back', async () => {
+  const accountWithoutLedger = newId();
+  await billing.check(accountWithoutLedger);
+  await until('the check was delivered a second time', async () => {
     const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
     return num_redelivered > 0;
   });
-  const holdId = await doneLongAgo(accountId);
+  const holdId = await reserveForFinishedWork(accountId);
   for (let n = 0; n < 3; n += 1) await loop.pass();
-  expect(await held()).toEqual([holdId]);
+  expect(await reservedIds()).toEqual([holdId]);
   const commandId = newId();
-  const value = { email: `${late}@example.org`, plan: 'free' };
+  const value = { email: `${accountWithoutLedger}@example.org`, plan: 'free' };
   const decision = create(AccountDecisionSchema, {
     commandId,
-    accountId: late,
+    accountId: accountWithoutLedger,
     decidedAt: isoOf(Date.now()),
     events: [{ event: { case: 'accountOpened', value } }],
   });
   const data = toBinary(AccountDecisionSchema, decision);
-  await billing.store.append(subjectOf('ACCOUNTS', late), data, 0, commandId);
-  await billing.balanceWhere('the fact is charged', late, ({ remaining }) => remaining === 2998);
+  await billing.store.append(subjectOf('ACCOUNTS', accountWithoutLedger), data, 0, commandId);
+  await billing.balanceWhere(
+    'the fact is charged',
+    accountWithoutLedger,
+    ({ remaining }) => remaining === 2998,
+  );
   await until('the reservation is released', async () => {
     await loop.pass();
-    return (await held()).length === 0;
+    return (await reservedIds()).length === 0;
   });
 });
 
@@ -67,10 +71,10 @@ it('a reservation is also released when its fact was purged before the charge', 
   const { watchId } = await billing.check(accountId);
   await billing.balanceWhere('the fact is charged', accountId, ({ remaining }) => remaining === 2998);
   await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
-  await doneLongAgo(accountId);
+  await reserveForFinishedWork(accountId);
   await until('the reservation is released', async () => {
     await loop.pass();
-    return (await held()).length === 0;
+    return (await reservedIds()).length === 0;
   });
 });
 
@@ -80,5 +84,5 @@ it('a reservation is kept if its work was finished only a moment ago', async () 
   await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
   await holdUntilCharged(billing.database, [holdId]);
   for (let n = 0; n < 3; n += 1) await loop.pass();
-  expect(await held()).toEqual([holdId]);
+  expect(await reservedIds()).toEqual([holdId]);
 });

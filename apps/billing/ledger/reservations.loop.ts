@@ -9,18 +9,21 @@ import { chargingConsumerOf, type ChargedStream } from './charges.js';
 const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
 const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
-/** A reservation is marked as done at most this time before its fact is stored, or at any time after it is stored. */
+/**
+ * If a reservation is marked as done before its fact is stored, the fact is stored within this time. A reservation can
+ * also be marked as done at any time after its fact is stored.
+ */
 const MAX_DONE_BEFORE_FACT_MS = 60_000;
 
 /** The positions of the streams at an instant. */
-interface Mark {
+interface StreamPositions {
   at: Date;
   lastSeq: Map<ChargedStream, number>;
 }
 
 /**
- * Drops reservations that nothing will settle: reservations of dead holders, and reservations of finished work whose
- * fact was purged before the charge, or was never stored.
+ * Removes reservations that nothing will settle: reservations that have expired, and reservations of finished work
+ * whose fact was purged before the charge, or was never stored.
  */
 export class ReservationsLoop implements Loop {
   readonly name = 'reservations';
@@ -30,7 +33,7 @@ export class ReservationsLoop implements Loop {
     failed: (error) =>
       this.log.error({ err: error }, 'reservations that nothing will settle could not be dropped'),
   });
-  private mark: Mark | undefined;
+  private positions: StreamPositions | undefined;
 
   constructor(
     private readonly database: Database,
@@ -49,8 +52,8 @@ export class ReservationsLoop implements Loop {
   /** Runs one pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
-    if (this.mark) {
-      const { at, lastSeq } = this.mark;
+    if (this.positions) {
+      const { at, lastSeq } = this.positions;
       const passed = await Promise.all([...lastSeq].map(([stream, seq]) => this.hasCharged(stream, seq)));
       if (passed.includes(false)) return;
       await dropNeverCharged(this.database, new Date(at.getTime() - MAX_DONE_BEFORE_FACT_MS));
@@ -59,11 +62,12 @@ export class ReservationsLoop implements Loop {
     const lastSeq = new Map<ChargedStream, number>();
     for (const stream of STREAMS)
       lastSeq.set(stream, (await this.bus.jsm.streams.info(stream)).state.last_seq);
-    this.mark = { at, lastSeq };
+    this.positions = { at, lastSeq };
   }
 
   /**
-   * Purged messages are never acknowledged. So if no message is pending, all facts up to the position count as charged.
+   * Returns whether all facts up to the position are charged. Purged messages are never acknowledged, so all facts also
+   * count as charged if no message is pending.
    */
   private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));

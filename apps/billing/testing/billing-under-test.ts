@@ -20,14 +20,16 @@ export interface BillingUnderTest {
   database: Database;
   /** `aheadMs`: how far this clock is ahead of the machine's clock, in ms. */
   clock: Clock & { aheadMs: number };
+  /** Opens an account. @returns its id */
   open(plan?: string): Promise<string>;
-  /** A check without items, as polling publishes it. */
+  /** Publishes a check without items, as polling does. */
   check(accountId: string, more?: MessageInitShape<typeof CheckSchema>): Promise<Check>;
   /** Waits until the account's balance meets the condition. */
   balanceWhere(what: string, accountId: string, is: (balance: Balance) => boolean): Promise<Balance>;
   stop(): Promise<void>;
 }
 
+/** Starts billing with separate stores. */
 export async function startBilling(): Promise<BillingUnderTest> {
   const stores = await isolateStores();
   const config = readBillingConfig(programEnv(stores, { LOG_LEVEL: 'silent' }));

@@ -1,5 +1,11 @@
 import { isoOf } from '#kernel';
-import { creditsOf, evolve, noLedger, turnsAt, type LedgerState } from '../../billing/domain/ledger-state.js';
+import {
+  creditsOf,
+  evolve,
+  noLedger,
+  nextChangeAt,
+  type LedgerState,
+} from '../../billing/domain/ledger-state.js';
 import type { AuditInput } from './audit-input.js';
 import { checkMovement } from './movement-faults.js';
 import type { Origins } from './origins.js';
@@ -63,8 +69,8 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
 }
 
 function lateTurn(state: LedgerState, now: number): string[] {
-  if (state.status === 'none' || turnsAt(state) > isoOf(now - MAX_RENEWAL_DELAY_MS)) return [];
+  if (state.status === 'none' || nextChangeAt(state) > isoOf(now - MAX_RENEWAL_DELAY_MS)) return [];
   return [
-    `the ledger should have been renewed at ${turnsAt(state)}: the end of the period, or of a pack, was skipped`,
+    `the ledger should have been renewed at ${nextChangeAt(state)}: the end of the period, or of a pack, was skipped`,
   ];
 }

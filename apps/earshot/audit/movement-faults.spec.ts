@@ -9,7 +9,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
 
   it('finds nothing if the ledger was opened, changed and renewed as decided, and got a pack', () => {
     const change = { kind: 'change-plan', changeId: 'c1', plan: 'solo' } as const;
-    const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'turn' }]]);
+    const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'renew' }]]);
     const accountFacts = [...input.accountFacts, { seq: 2, command: change }];
     expect(audit({ ...input, accountFacts, now: Date.parse(NEXT) })).toMatchObject({
       faults: [],
@@ -18,7 +18,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
   });
 
   it('finds a second renewal of the same period under another id', () => {
-    const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], (movements, n) => {
+    const input = ledgerOf([opened, [NEXT, { kind: 'renew' }]], (movements, n) => {
       const [renewal] = movements;
       return n === 1 && renewal ? [renewal, { ...renewal, movementId: 'again', amount: 0 }] : movements;
     });
@@ -28,7 +28,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
   });
 
   it('finds a renewal of another plan', () => {
-    const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], ([renewal], n) => {
+    const input = ledgerOf([opened, [NEXT, { kind: 'renew' }]], ([renewal], n) => {
       if (n === 1 && renewal?.cause.case === 'renewal') {
         renewal.amount = 57_000;
         renewal.balanceAfter = 60_000;
@@ -69,7 +69,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
 
   it('finds a gap between two periods', () => {
     const may = '2026-05-01T00:00:00.000Z';
-    const input = ledgerOf([opened, [may, { kind: 'turn' }]], (movements) => movements.slice(-1));
+    const input = ledgerOf([opened, [may, { kind: 'renew' }]], (movements) => movements.slice(-1));
     expect(faultsOf({ ...input, now: Date.parse(may) })).toContainEqual(
       expect.stringContaining(`has periodStart "${may}", but should have "${NEXT}"`),
     );

@@ -41,7 +41,7 @@ function recomputed(movement: CreditMovement, context: MovementContext): Movemen
   const { accountId, before, decidedAt } = context;
   const moment = { accountId, now: decidedAt };
   const kind = movement.cause.case;
-  const due = before.status === 'open' ? decide({ kind: 'turn' }, before, moment) : [];
+  const due = before.status === 'open' ? decide({ kind: 'renew' }, before, moment) : [];
   if (kind === 'packExpiry' || (kind === 'renewal' && before.status === 'open')) {
     const [expected] = due;
     return { faults: expected ? [] : ['exists although neither a pack nor the period had ended'], expected };

@@ -9,12 +9,11 @@ import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores } from '#testing';
 import type { ChargeCause } from '../../domain/ledger.js';
-import type { OpenLedger } from '../../domain/ledger-state.js';
 import { LedgerWriter, type AccountCommand } from '../ledger-writer.js';
 
 // For specs only: ledgers in real stores, with a clock that a spec sets.
 
-/** Stores with ledgers in them. */
+/** The stores of ledgers. */
 export interface LedgerStores {
   database: Database;
   bus: Bus;
@@ -25,8 +24,9 @@ export interface LedgerStores {
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;
-  /** The balance in the tables. */
+  /** The remaining credits in the tables. */
   creditsOf(accountId: string): Promise<number | undefined>;
+  /** The decisions in CREDITS, oldest first. */
   decisionsOf(accountId: string): Promise<CreditDecision[]>;
   /** The messages as a consumer of CREDITS receives them, oldest first. */
   messagesOf(accountId: string): Promise<JsMsg[]>;
@@ -35,6 +35,7 @@ export interface LedgerStores {
   drop(): Promise<void>;
 }
 
+/** A row of `credit_movements`. */
 export interface MovementRow {
   kind: string;
   amount: number;
@@ -42,8 +43,10 @@ export interface MovementRow {
   reference: string;
 }
 
+/** The time of the clock at first. */
 export const OPENED_AT = '2026-01-31T12:00:00.000Z';
 
+/** Creates the stores without ledgers. */
 export async function openLedgerStores(): Promise<LedgerStores> {
   const stores = await isolateStores();
   const database = await openDatabase(stores.databaseUrl, 'spec');
@@ -121,10 +124,4 @@ export function grantOf(
   packId = newId(),
 ): AccountCommand {
   return { accountId, command: { kind: 'grant', packId, credits, expiresAt, note: '' } };
-}
-
-/** @throws Error if the ledger is not open */
-export function opened(ledger: OpenLedger | undefined): OpenLedger {
-  if (!ledger) throw new Error('the ledger is not open');
-  return ledger;
 }

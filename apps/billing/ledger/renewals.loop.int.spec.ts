@@ -2,7 +2,7 @@ import { createLogger } from '#telemetry';
 import type { OpenLedger } from '../domain/ledger-state.js';
 import { openLedgerStores, OPENED_AT, type LedgerStores } from './testing/ledger-under-test.js';
 import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
-import { TurnLoop } from './turn.loop.js';
+import { RenewalsLoop } from './renewals.loop.js';
 
 let stores: LedgerStores;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ it('an account whose ledger cannot be renewed does not delay other accounts, and
   );
   stores.clock.at = '2026-03-01T00:00:00.000Z';
   const writer = new FailingWriter(new Set([bad]));
-  const loop = new TurnLoop(stores.database, writer, stores.clock, createLogger('spec', 'silent'));
+  const loop = new RenewalsLoop(stores.database, writer, stores.clock, createLogger('spec', 'silent'));
   expect(await loop.pass()).toBe(3);
   const renewed = await Promise.all(good.map(async (id) => (await stores.movementsOf(id)).length));
   expect([renewed, (await stores.movementsOf(bad)).length]).toEqual([[2, 2], 1]);
@@ -43,13 +43,13 @@ it('an account whose ledger cannot be renewed does not delay other accounts, and
   expect(await loop.pass()).toBe(1);
 });
 
-it('when every account fails, the pass stops after three accounts', async () => {
+it('the pass stops after three accounts when every account fails', async () => {
   stores.clock.at = OPENED_AT;
   const all: string[] = [];
   for (let n = 0; n < 6; n += 1) all.push(await stores.open());
   stores.clock.at = '2026-03-02T00:00:00.000Z';
   const writer = new FailingWriter(new Set(all));
-  const loop = new TurnLoop(stores.database, writer, stores.clock, createLogger('spec', 'silent'));
+  const loop = new RenewalsLoop(stores.database, writer, stores.clock, createLogger('spec', 'silent'));
   await stores.database.query('UPDATE credit_balances SET turns_at = $2 WHERE account_id <> ALL($1)', [
     all,
     '2099-01-01',

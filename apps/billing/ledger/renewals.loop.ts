@@ -5,21 +5,21 @@ import type { Logger } from '#telemetry';
 import type { LedgerWriter } from './ledger-writer.js';
 
 const PAUSE_MS = 1000;
-const ACCOUNTS_AT_ONCE = 500;
+const ACCOUNTS_PER_PASS = 500;
 /** An account whose ledger cannot be renewed is skipped for this time, so that it does not come first in every pass. */
 const SKIP_MS = 60_000;
 /**
- * After this number of failures in a row, the cause is probably not a single account, so the remaining accounts are
- * left to the next pass.
+ * After this number of failures in a row, the cause is probably not a single account, so the next pass renews the
+ * remaining accounts.
  */
-const FAILURES_AT_ONCE = 3;
+const MAX_FAILURES_IN_A_ROW = 3;
 
-/** Renews allowances and removes expired packs when their time has come. */
-export class TurnLoop implements Loop {
+/** Renews allowances at the end of a period, and removes expired packs. */
+export class RenewalsLoop implements Loop {
   readonly name = 'ledgers';
   private readonly passes = new Repeated({
     pauseMs: PAUSE_MS,
-    run: async () => (await this.pass()) === ACCOUNTS_AT_ONCE,
+    run: async () => (await this.pass()) === ACCOUNTS_PER_PASS,
     failed: (error) => this.log.error({ err: error }, 'ledgers could not be renewed'),
   });
   /** Failed accounts, and the time until which they are skipped, in ms. */
@@ -40,31 +40,31 @@ export class TurnLoop implements Loop {
     return this.passes.stop();
   }
 
-  /** @returns the number of ledgers that were checked */
+  /** Renews the ledgers that are due. @returns the number of ledgers that were due */
   async pass(): Promise<number> {
     const now = this.clock.now();
     for (const [accountId, until] of this.skipped) if (until <= now.getTime()) this.skipped.delete(accountId);
-    // The rows are locked only during the query. Two replicas mostly get different accounts; if both get the same
-    // account, the second renewal changes nothing.
+    // The rows are locked only during the query. Two replicas usually get different accounts. If both replicas get the
+    // same account, the second renewal changes nothing.
     const rows: { account_id: string }[] = await this.database.query(
       `SELECT account_id FROM credit_balances WHERE turns_at <= $1 AND account_id <> ALL($2)
-       ORDER BY turns_at LIMIT ${ACCOUNTS_AT_ONCE} FOR UPDATE SKIP LOCKED`,
+       ORDER BY turns_at LIMIT ${ACCOUNTS_PER_PASS} FOR UPDATE SKIP LOCKED`,
       [isoOf(now), [...this.skipped.keys()]],
     );
     const accountIds = rows.map((row) => row.account_id);
-    await this.turn(accountIds).catch(() => this.turnEach(accountIds));
+    await this.renew(accountIds).catch(() => this.renewEach(accountIds));
     return rows.length;
   }
 
   /**
-   * Renews each account separately after the batch has failed, so that the faulty account does not delay the others.
+   * Renews each account separately after the batch has failed, so that a faulty account does not delay other accounts.
    */
-  private async turnEach(accountIds: readonly string[]): Promise<void> {
+  private async renewEach(accountIds: readonly string[]): Promise<void> {
     let failures = 0;
     for (const accountId of accountIds) {
-      if (failures === FAILURES_AT_ONCE) return;
+      if (failures === MAX_FAILURES_IN_A_ROW) return;
       try {
-        await this.turn([accountId]);
+        await this.renew([accountId]);
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -74,7 +74,7 @@ export class TurnLoop implements Loop {
     }
   }
 
-  private async turn(accountIds: readonly string[]): Promise<void> {
-    await this.writer.write(accountIds.map((accountId) => ({ accountId, command: { kind: 'turn' } })));
+  private async renew(accountIds: readonly string[]): Promise<void> {
+    await this.writer.write(accountIds.map((accountId) => ({ accountId, command: { kind: 'renew' } })));
   }
 }
