@@ -7,15 +7,15 @@ type Page = () => Promise<{ Component: React.ComponentType }>;
 
 const page = (path: string, load: Page): RouteObject => ({
   path,
-  lazy: () => load().catch(failing),
+  lazy: () => load().catch(failingPage),
   ErrorBoundary: PageError,
 });
 
 /**
- * Replaces a page that could not be loaded: it throws when it is rendered, so that PageError is shown. Otherwise the router
- * shows an empty page if the first page of a visit cannot be loaded.
+ * Returns a page that throws when it is rendered, so that PageError is shown. This page replaces a page that could not
+ * be loaded. Without it, the router shows an empty page if the first page of a visit cannot be loaded.
  */
-const failing = (error: unknown) => ({
+const failingPage = (error: unknown) => ({
   Component(): never {
     throw error;
   },
@@ -52,6 +52,7 @@ const PAGES: RouteObject[] = [
   page('*', () => import('./pages/not-found/index.js')),
 ];
 
+/** The router of the dashboard. */
 export const router = createBrowserRouter([
   { ErrorBoundary: PageError, hydrateFallbackElement: <></>, children: OPEN },
   { element: <SignedIn />, ErrorBoundary: PageError, hydrateFallbackElement: <></>, children: PAGES },

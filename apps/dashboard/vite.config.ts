@@ -1,11 +1,11 @@
 import { defineConfig, type Plugin } from 'vite';
 
-/** The gateway that the development server passes the API on to. */
+/** The gateway to which the development server forwards API requests. */
 const GATEWAY = process.env.EARSHOT_URL ?? 'http://127.0.0.1:8080';
 
 /**
- * The first script is small, and imports the other scripts. These links let the browser load all of them at the same
- * time.
+ * Adds links that let the browser load all scripts at the same time, because the first script is small and imports the
+ * other scripts.
  */
 const preloadApp: Plugin = {
   name: 'preload-app',

@@ -2,27 +2,28 @@ import { queryOptions } from '@tanstack/react-query';
 import { api } from './client.js';
 import { beginSession, type Session } from './session.js';
 
-/** Reads the session of the cookie, and makes it the present session. @throws EarshotError 401 without a session */
+/** Reads the session of the cookie, and makes it the current session. @throws EarshotError 401 without a session */
 export async function readSession(): Promise<Session> {
   const session = await api.get('/v1/auth/session');
   beginSession(session);
   return session;
 }
 
-/** The session of the cookie. It is read once, and stays in the cache until it ends. */
+/** The query for the session of the cookie. The session is read once, and stays in the cache. */
 export const sessionOptions = queryOptions({
   queryKey: ['session'],
   queryFn: readSession,
   staleTime: Infinity,
 });
 
-/** @throws EarshotError 401 for a wrong address or password, 429 after too many attempts */
+/** Signs a member in. @throws EarshotError 401 for a wrong address or password, 429 after too many attempts */
 export async function signIn(email: string, password: string): Promise<Session> {
   const session = await api.post('/v1/auth/sign-in', { body: { email, password } });
   beginSession(session);
   return session;
 }
 
+/** The body of a sign-up. */
 interface SignUp {
   email: string;
   password?: string;
@@ -33,7 +34,7 @@ interface SignUp {
   code?: string;
 }
 
-/** @returns the session, or the sentence that describes the next step */
+/** Signs a person up. @returns the session, or a sentence that describes the next step */
 export async function signUp(body: SignUp): Promise<Session | string> {
   const answer = await api.post('/v1/auth/sign-up', { body });
   if (!('csrfToken' in answer)) return answer.message;
@@ -41,16 +42,17 @@ export async function signUp(body: SignUp): Promise<Session | string> {
   return answer;
 }
 
+/** Ends the session of the cookie. */
 export const signOut = () => api.post('/v1/auth/sign-out');
 
-/** The API gives the same answer whether the address is known or not. */
+/** Requests a link to reset a password. The API gives the same answer for known and unknown addresses. */
 export const askForReset = (email: string) => api.post('/v1/auth/password/reset', { body: { email } });
 
-/** @param token of the link */
+/** Sets a new password. @param token the token of the link */
 export const confirmReset = (token: string, newPassword: string) =>
   api.post('/v1/auth/password/reset/confirm', { body: { token, newPassword } });
 
-/** Who can sign up, and whether there is an account. */
+/** The query for the rules of the sign-up: who can sign up, and whether there is an account. */
 export const signUpOptions = queryOptions({
   queryKey: ['/v1/auth/options'],
   queryFn: ({ signal }) => api.get('/v1/auth/options', { signal }),

@@ -3,11 +3,13 @@ import { useMemo } from 'react';
 import { api } from './client.js';
 import type { RowOf } from '../../../clients/typescript/src/index.js';
 
+/** A channel, as the API returns it. */
 export type Channel = RowOf<'/v1/channels'>;
 
 /** The channels by their id, without deleted channels; undefined until they are loaded. */
 export type Channels = ReadonlyMap<string, Channel> | undefined;
 
+/** Reads all channels. */
 export function useChannels(): Channels {
   const { data } = useQuery({
     queryKey: ['/v1/channels', 'by id'],
@@ -24,16 +26,16 @@ export function useChannels(): Channels {
 
 const PREFIX = 'channel:';
 
-/** The id of the channel to which a delivery went; undefined if it went to an address. */
+/** Returns the id of the channel of a delivery; undefined if the delivery went to an address. */
 export const channelIdOf = (endpoint: string) =>
   endpoint.startsWith(PREFIX) ? endpoint.slice(PREFIX.length) : undefined;
 
-/** The name of a delivery's target, for people. */
+/** Returns the name of a delivery's target, for people. */
 export function targetName(endpoint: string, channels: Channels): string {
   const id = channelIdOf(endpoint);
   return id === undefined ? endpoint : channelName(id, channels);
 }
 
-/** The name of a channel, for people. */
+/** Returns the name of a channel, for people. */
 export const channelName = (id: string, channels: Channels) =>
   channels ? (channels.get(id)?.name ?? 'A channel that does not exist any more') : 'A channel';

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from './client.js';
 
-/** Names of the keywords by id, including retired keywords, because their mentions stay. */
+/** Reads the names of the keywords by id, including retired keywords, because their mentions stay. */
 export function useKeywordNames(): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['/v1/keywords', 'names'],

@@ -21,22 +21,22 @@ function change(next: State): void {
   for (const listener of listeners) listener();
 }
 
-/** Begins a session, or continues one after a new sign-in. */
+/** Begins a session, or continues the session after a new sign-in. */
 export function beginSession(session: Session): void {
   change({ session, hasEnded: false });
 }
 
-/** Called after a 401: the shell then asks the member to sign in again, in a dialog above the page. */
+/** Records that the session has ended. The shell then asks the member to sign in again, in a dialog above the page. */
 export function sessionEnded(): void {
   if (state.session && !state.hasEnded) change({ ...state, hasEnded: true });
 }
 
-/** The token that the client sends in a header of each write. */
+/** Returns the token that the client sends in a header of each write. */
 export function csrfToken(): string | undefined {
   return state.session?.csrfToken;
 }
 
-/** The present session, and whether it has ended. */
+/** Returns the current session, and whether it has ended. */
 export function useSessionState(): State {
   return useSyncExternalStore(
     (listener) => {
@@ -47,19 +47,19 @@ export function useSessionState(): State {
   );
 }
 
-/** The session of a page behind the sign-in. @throws Error outside of the shell */
+/** Returns the session, for pages that need a session. @throws Error if there is no session */
 export function useSession(): Session {
   const { session } = useSessionState();
   if (!session) throw new Error('there is no session');
   return session;
 }
 
-/** True if the role of the member allows changes of keywords, channels, labels and views. */
+/** Returns whether the role of the member allows changes of keywords, channels, labels and views. */
 export function useCanEdit(): boolean {
   return useSession().member.role !== 'viewer';
 }
 
-/** True for owners, who manage members, the account and its secrets. */
+/** Returns whether the member is an owner. Owners manage members, the account and its secrets. */
 export function useIsOwner(): boolean {
   return useSession().member.role === 'owner';
 }

@@ -1,5 +1,7 @@
 import type { AnswerOf, components } from '../../../clients/typescript/src/index.js';
 
+// Short names for the types of the API.
+
 type Schemas = components['schemas'];
 
 export type Mention = Schemas['Mention'];

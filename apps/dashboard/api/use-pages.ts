@@ -12,8 +12,9 @@ interface Options<Row> {
 }
 
 /**
- * The rows of a list of the API, page by page.
+ * Reads a list of the API, page by page.
  * @param read reads one page; must send the cursor in the query of the request
+ * @returns a query whose data are the rows of all pages that were read
  */
 export function usePages<Row>(
   queryKey: QueryKey,

@@ -1,12 +1,12 @@
 import type { Intent, Label, Sentiment, Source } from './types.js';
 
 /**
- * The values of a type of the API, in the order of the keys of `values`. The compiler refuses a list with an
- * additional or a missing value.
+ * Returns the values of a type of the API, in the order of the keys of `values`. The compiler refuses missing and
+ * additional values.
  */
 const all = <T extends string>(values: Readonly<Record<T, true>>) => Object.keys(values) as T[];
 
-/** Every source, in the order in which it is offered. */
+/** All sources, in the order in which the page lists them. */
 export const SOURCES = all<Source>({
   x: true,
   reddit: true,
@@ -24,8 +24,10 @@ export const SOURCES = all<Source>({
   vinted: true,
 });
 
+/** All sentiments. */
 export const SENTIMENTS = all<Sentiment>({ positive: true, negative: true, neutral: true, mixed: true });
 
+/** All intents. */
 export const INTENTS = all<Intent>({
   buy_intent: true,
   recommendation_request: true,
@@ -41,4 +43,5 @@ export const INTENTS = all<Intent>({
   other: true,
 });
 
+/** All labels. */
 export const LABELS = all<Label>({ to_reply: true, starred: true, flagged: true, hidden: true });

@@ -29,8 +29,8 @@ interface Form {
 }
 
 /**
- * The fields of an answer of a model: name, type, and the settings of the type. `path` is the path of the list in the
- * form.
+ * The form for the fields of a model's answer: name, type, and the settings of the type. `path` is the path of the list
+ * in the surrounding form.
  */
 export function AnswerFields({
   form,

@@ -16,7 +16,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks for confirmation of an action, for example one that cannot be undone. */
+/** Asks for confirmation of an action, for example of an action that cannot be undone. */
 export function Confirm({
   title,
   children,

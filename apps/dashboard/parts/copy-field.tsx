@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, TextInput, Tooltip } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 
-/** A text to be copied: a key, a secret, an address. */
+/** A text with a button that copies it: a key, a secret, an address. */
 export function CopyField({
   label,
   value,

@@ -11,8 +11,8 @@ export interface ErrorText {
 }
 
 /**
- * The texts for an error. The message of a refusal says what to change; only a failure of Earshot needs the
- * id of its request.
+ * Returns the texts for an error. The message of a refusal says what to change. Only a failure of Earshot needs the id
+ * of the request.
  */
 export function errorText(error: unknown): ErrorText {
   if (error instanceof EarshotError) {

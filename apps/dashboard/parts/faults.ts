@@ -6,8 +6,8 @@ export const formPath = (path: string) => path.replace(/\[(\w+)\]/g, '.$1');
 
 /**
  * Shows each fault of a refused request beside its field.
- * @param rename maps a path of the request to the field of the form, where they differ
- * @returns the paths of the request that have a place in the form
+ * @param rename returns the field of the form for a path of the request
+ * @returns the paths of the faults that are shown
  */
 export function showFaults<T extends object>(
   form: Pick<UseFormReturnType<T>, 'setErrors' | 'values'>,

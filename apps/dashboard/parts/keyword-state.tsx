@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<NonNullable<Keyword['pausedReason']>, string>> = 
   insufficient_credits: 'Out of credits',
 };
 
-/** Whether a keyword runs, and if not, why. */
+/** Shows whether a keyword runs, and the reason if the keyword is paused. */
 export function KeywordState({
   keyword: { state, pausedReason },
 }: {

@@ -6,7 +6,7 @@ export interface Span {
   end: number;
 }
 
-/** The positions of terms in a text, in any case. If terms overlap, the longer term is used. */
+/** Returns the positions of terms in a text, in any case. The positions of different terms can overlap. */
 export function spansOf(text: string, terms: readonly string[]): Span[] {
   const lower = text.toLowerCase();
   // The conversion to lower case can change the length of a text (İ). Then the positions are unknown.
@@ -21,7 +21,10 @@ export function spansOf(text: string, terms: readonly string[]): Span[] {
   return found;
 }
 
-/** The text with the spans marked. No part of the text is treated as HTML. */
+/**
+ * A text whose spans are marked. If spans overlap, the span that starts first is marked; if spans start together, the
+ * longest span is marked. No part of the text is treated as HTML.
+ */
 export function MarkedText({ text, spans }: { text: string; spans: readonly Span[] }) {
   const parts = [];
   let at = 0;

@@ -10,7 +10,7 @@ interface Props {
   lead?: ReactNode;
   /** Buttons beside the title. */
   actions?: ReactNode;
-  /** The page above this one. */
+  /** The parent page. */
   back?: { to: string; label: string };
   /** Maximum width; `none` for pages that use the whole window. */
   width?: string;

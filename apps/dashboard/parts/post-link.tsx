@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The address if a link may use it; undefined for `javascript:` and all other schemes except http and https. */
+/** Returns the address if its scheme is http or https; undefined for `javascript:` and all other schemes. */
 export function webAddress(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return undefined;
   return /^https?:$/.test(new URL(url).protocol) ? url : undefined;
@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * A link to a post of a stranger. It opens in a new tab and sends no data about this page. Without a web address it is
- * plain text.
+ * A link to a post of a stranger. The link opens a new tab and sends no data about this page. Without a web address,
+ * the component shows plain text.
  */
 export function PostLink({ url, className, children }: Props) {
   const address = webAddress(url);

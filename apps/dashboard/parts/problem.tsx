@@ -8,7 +8,7 @@ interface Props {
   /** The title that names the failure: “The keyword was not saved”. */
   title?: string;
   retry?: () => void;
-  /** Faults that are already shown beside their fields, and are left out here. */
+  /** The paths of faults that are already shown beside their fields. These faults are not listed here. */
   shownPaths?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function Problem({ error, title, retry, shownPaths = [] }: Props) {
 
 type Fault = ErrorText['faults'][number];
 
-/** The text above the list of faults. A single fault is the text itself, without a list. */
+/** Returns the text above the list of faults. A single fault has no list: the text describes the fault. */
 function summaryOf(message: string, faults: readonly Fault[], others: readonly Fault[]): string {
   const [only] = faults;
   if (!only) return message;
@@ -71,15 +71,15 @@ function summaryOf(message: string, faults: readonly Fault[], others: readonly F
       : message;
 }
 
-/** The beginning of the API's sentence about a fault. */
+/** Returns the message of the API for a request whose only fault is this fault. */
 const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
 
-/** `rules[0].when.all[1]` → “Rules 1, when, all 2”: a path for people. */
+/** Returns a fault for people. `rules[0].when.all[1]` becomes “Rules 1, when, all 2”. */
 function inWords({ path, message }: Fault): string {
   if (path === '') return message;
-  const place = path
+  const readablePath = path
     .replace(/\[(\d+)\]/g, (_, index: string) => ` ${Number(index) + 1}`)
     .replace(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
     .replaceAll('.', ', ');
-  return `${words(place)}: ${message}`;
+  return `${words(readablePath)}: ${message}`;
 }

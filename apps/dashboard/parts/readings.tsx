@@ -9,7 +9,7 @@ const SENTIMENT_COLOURS: Readonly<Record<Sentiment, string>> = {
   mixed: 'yellow',
 };
 
-/** The colour of a sentiment in charts and badges. */
+/** Returns the colour of a sentiment in charts and badges. */
 export const sentimentColour = (sentiment: string | null) =>
   SENTIMENT_COLOURS[sentiment as Sentiment] ?? 'gray';
 

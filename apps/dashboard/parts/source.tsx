@@ -1,13 +1,13 @@
 import { Box, Group, Text } from '@mantine/core';
 import type { Source } from '../api/types.js';
 
-interface Looks {
+interface SourceStyle {
   name: string;
   /** Colour of the dot before the name. The page loads no logos from other servers. */
   colour: string;
 }
 
-const LOOKS: Readonly<Record<Source, Looks>> = {
+const STYLES: Readonly<Record<Source, SourceStyle>> = {
   x: { name: 'X', colour: '#64748b' },
   reddit: { name: 'Reddit', colour: '#ff4500' },
   youtube: { name: 'YouTube', colour: '#e11d1d' },
@@ -24,11 +24,11 @@ const LOOKS: Readonly<Record<Source, Looks>> = {
   vinted: { name: 'Vinted', colour: '#0d9488' },
 };
 
-/** The name of a source for people. */
-export const sourceName = (source: Source) => LOOKS[source].name;
+/** Returns the name of a source for people. */
+export const sourceName = (source: Source) => STYLES[source].name;
 
-/** The colour of a source in charts. */
-export const sourceColour = (source: Source) => LOOKS[source].colour;
+/** Returns the colour of a source in charts. */
+export const sourceColour = (source: Source) => STYLES[source].colour;
 
 /** The name of a source, with its colour. */
 export function SourceName({ source, size = 'sm' }: { source: Source; size?: string }) {

@@ -11,7 +11,7 @@ interface EmptyProps {
   action?: ReactNode;
 }
 
-/** A page without data: it explains why, and what to do. */
+/** Explains why there is no data, and what to do. */
 export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center" className="card">

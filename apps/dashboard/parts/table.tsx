@@ -3,8 +3,8 @@ import type { CSSProperties, ReactNode } from 'react';
 import classes from './table.module.css';
 
 /**
- * A table in a frame. If the table is too wide, the frame scrolls sideways and not the page. On a telephone each row
- * becomes a list of its cells, each beside the name of its column.
+ * A table in a frame. If the table is too wide, the frame scrolls sideways, not the page. On a telephone each row
+ * becomes a list of its cells, and each cell is beside the name of its column.
  */
 export function DataTable({
   label,
@@ -44,7 +44,7 @@ export function DataTable({
   );
 }
 
-/** The names of the columns as texts of CSS, which shows them beside the cells. */
+/** Returns the names of the columns as CSS variables. The style sheet shows the names beside the cells. */
 const namesOf = (head: readonly string[]) =>
   Object.fromEntries(
     head.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]),

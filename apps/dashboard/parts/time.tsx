@@ -16,7 +16,7 @@ interface Props {
   exact?: boolean;
 }
 
-/** Shows how long ago a time was. On hover and focus it shows the exact time, in the viewer's zone. */
+/** Shows a time as “5 minutes ago” or “in 2 hours”. On hover and focus, shows the exact time in the viewer's zone. */
 export function Time({ at, none = '–', near, exact = false }: Props) {
   const now = useNow();
   if (!at) return <span>{none}</span>;

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'react-router';
 
 /**
- * A parameter of the address as a state, such as a filter. A change keeps the other parameters and adds no entry to the
- * history.
- * @returns the value, or null if the address has none; and its setter, which removes an empty value from the address
+ * Uses a parameter of the address as a state, such as a filter. A change keeps the other parameters and adds no entry
+ * to the history.
+ * @returns the value (null if the parameter is missing) and a setter. An empty value removes the parameter.
  */
 export function useAddressParam(key: string): [string | null, (value: string | null) => void] {
   const [params, setParams] = useSearchParams();

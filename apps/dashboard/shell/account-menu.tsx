@@ -16,7 +16,7 @@ const THEMES = [
 export default function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
-  // A new document does not contain the data that this document has read.
+  // The sign-in page is loaded as a new document, so that no data of the account stays in memory.
   const leave = useMutation({ mutationFn: signOut, onSettled: () => location.assign('/sign-in') });
   return (
     <Menu position="top-start" width={220} defaultOpened>

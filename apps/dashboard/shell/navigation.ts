@@ -13,14 +13,16 @@ import {
   type LucideIcon,
 } from 'lucide-react';
 
+/** A link to a page. */
 export interface NavigationEntry {
   to: string;
   label: string;
   icon: LucideIcon;
-  /** Keys after `g` that open the page. */
+  /** The key that opens the page after `g`. */
   key: string;
 }
 
+/** A group of links with a heading. */
 export interface NavigationGroup {
   label: string;
   entries: readonly NavigationEntry[];

@@ -1,12 +1,13 @@
 import { api } from '../api/client.js';
 
-/** The script of this build. Each release gives it another name. */
+/** The address of this script. Each release has another address. */
 const BUILD = import.meta.url;
 const KEY = 'earshot-reloaded';
 
 /**
- * A release replaces the files of the page, so files that an open page has not loaded yet are missing. Such a page
- * reloads itself once for each build. If a file is missing again, the page reports the failure.
+ * Reloads the page if a file is missing. A release replaces the files, so a page that was opened before the release
+ * cannot load the other files of its release. The page reloads itself once for each build. If a file is missing again,
+ * the page reports the failure.
  */
 export function reloadAfterRelease(): void {
   window.addEventListener('vite:preloadError', () => void reloadOnce());

@@ -2,7 +2,7 @@ import '@mantine/notifications/styles.css';
 import { Notifications, notifications, type NotificationData } from '@mantine/notifications';
 import { useEffect } from 'react';
 
-/** The corner in which outcomes are reported. `latest` is shown when it changes. */
+/** The corner of the page that shows notifications. Shows `latest` when it changes. */
 export default function Corner({ latest }: { latest: readonly NotificationData[] }) {
   useEffect(() => {
     for (const one of latest) notifications.show(one);

@@ -8,9 +8,9 @@ import { Problem } from '../parts/problem.js';
 export default function SessionEnded({ email }: { email: string }) {
   const queries = useQueryClient();
   const form = useForm({ initialValues: { password: '' } });
-  const entry = useMutation({
+  const signingIn = useMutation({
     mutationFn: () => signIn(email, form.values.password),
-    // A live list continues with its stream. If it was read again, the visible rows would move.
+    // A live list continues with its stream. If the list was read again, the visible rows would move.
     onSuccess: () =>
       queries.invalidateQueries({
         predicate: ({ meta, state }) => !meta?.isLive || state.status !== 'success',
@@ -18,7 +18,7 @@ export default function SessionEnded({ email }: { email: string }) {
   });
   return (
     <Modal opened onClose={() => undefined} withCloseButton={false} title="Your session has ended">
-      <form onSubmit={form.onSubmit(() => entry.mutate())}>
+      <form onSubmit={form.onSubmit(() => signingIn.mutate())}>
         <Stack>
           <Text size="sm">
             Sign in again to continue. The text that you typed on this page is still there.
@@ -30,8 +30,8 @@ export default function SessionEnded({ email }: { email: string }) {
             required
             {...form.getInputProps('password')}
           />
-          {entry.error && <Problem error={entry.error} />}
-          <Button type="submit" loading={entry.isPending}>
+          {signingIn.error && <Problem error={signingIn.error} />}
+          <Button type="submit" loading={signingIn.isPending}>
             Sign in
           </Button>
           <Anchor size="sm" href="/sign-in">

@@ -10,10 +10,7 @@ import { Shell } from './shell.js';
 
 const SessionEnded = lazy(() => import('./session-ended.js'));
 
-/**
- * Reads the session once. Without a session it opens the sign-in, which returns to the same address
- * afterwards.
- */
+/** Reads the session once. Without a session, opens the sign-in page, which returns to the same address afterwards. */
 export function SignedIn() {
   const { session, hasEnded } = useSessionState();
   const { pathname, search, hash } = useLocation();

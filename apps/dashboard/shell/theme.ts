@@ -44,6 +44,7 @@ const dark: MantineColorsTuple = [
 const FONT =
   'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-serif';
 
+/** The theme of Mantine's components. */
 export const theme = createTheme({
   primaryColor: 'earshot',
   primaryShade: { light: 6, dark: 6 },

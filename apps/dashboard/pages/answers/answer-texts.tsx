@@ -8,11 +8,11 @@ import { Time } from '../../parts/time.js';
 import { ENGINES } from './engine-table.js';
 import type { Answer } from './rank.js';
 
-const SHOWN = 10;
+const SHOWN_ANSWERS = 10;
 /** Longer texts are not compared, because the time grows with the length of both texts. */
 const MAX_COMPARED_CHARACTERS = 20_000;
 
-/** The complete answers, newest first, with the changes since the previous answer. */
+/** The texts of the last answers, newest first, with the changes since the previous answer. */
 export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; brands: readonly string[] }) {
   const [isDiff, setDiff] = useState(true);
   return (
@@ -27,12 +27,12 @@ export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; b
       }
     >
       <Stack>
-        {answers.slice(0, SHOWN).map((answer, index) => (
+        {answers.slice(0, SHOWN_ANSWERS).map((answer, index) => (
           <AnswerText
             key={answer.id}
             answer={answer}
             brands={brands}
-            before={isDiff ? earlier(answers, index) : undefined}
+            before={isDiff ? previousAnswer(answers, index) : undefined}
           />
         ))}
       </Stack>
@@ -40,8 +40,8 @@ export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; b
   );
 }
 
-/** The previous answer of the same engine to the same question in the same market. */
-function earlier(answers: readonly Answer[], index: number): Answer | undefined {
+/** Returns the previous answer of the same engine to the same question in the same market. */
+function previousAnswer(answers: readonly Answer[], index: number): Answer | undefined {
   const now = answers[index];
   return answers
     .slice(index + 1)

@@ -12,7 +12,7 @@ export const ENGINES: Readonly<Record<Answer['engine'], string>> = {
   gemini: 'Gemini (Google)',
 };
 
-/** For each engine: how often the brand is named and cited, and its rank now. */
+/** Shows for each engine how often the brand is mentioned and cited, and the rank of the brand in the last answer. */
 export function EngineTable({ answers, brand }: { answers: readonly Answer[]; brand: string }) {
   const engines = [...new Set(answers.map(({ engine }) => engine))];
   return (

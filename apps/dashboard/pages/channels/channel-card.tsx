@@ -156,7 +156,7 @@ export function ChannelCard({ channel, onChange }: { channel: Channel; onChange:
   );
 }
 
-/** The destination in its masked form: only the last four characters of a secret are shown. */
+/** Returns the destination of the channel. Secrets are masked: only their last four characters are visible. */
 function destinationOf(channel: Channel): string {
   const { webhookUrl, botToken, chatId, url } = valuesOf(channel);
   return url || webhookUrl || `chat ${chatId}, bot ${botToken}`;

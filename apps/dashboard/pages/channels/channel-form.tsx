@@ -76,7 +76,9 @@ export function ChannelForm({ channel, onClose }: Props) {
             />
           )}
           <Fields kind={kind} form={form} />
-          {save.error && <Problem error={save.error} title="The channel was not saved" shownPaths={SHOWN} />}
+          {save.error && (
+            <Problem error={save.error} title="The channel was not saved" shownPaths={SHOWN_PATHS} />
+          )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
@@ -106,13 +108,13 @@ function Fields({ kind, form }: { kind: Kind; form: ReturnType<typeof useForm<Ch
   ));
 }
 
-/** `config.webhook_url` and `config.to[0]` → the field of the form. */
+/** `config.webhook_url` → `webhookUrl`, `config.to[0]` → `to`: the field of the form for a path of the API. */
 function fieldOf(path: string): string {
   const name = path.replace(/^config\./, '').replace(/\[\d+\]$/, '');
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const SHOWN = [
+const SHOWN_PATHS = [
   'name',
   ...['to', 'url', 'webhookUrl', 'webhook_url', 'botToken', 'bot_token', 'chatId', 'chat_id'].map(
     (key) => `config.${key}`,

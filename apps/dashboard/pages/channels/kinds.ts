@@ -1,7 +1,9 @@
 import type { components } from '../../../../clients/typescript/src/index.js';
 import { CHANNEL_KINDS } from '../../parts/channel-kind.js';
 
+/** A channel, as the API returns it. */
 export type Channel = components['schemas']['Channel'];
+/** The kind of a channel. */
 export type Kind = Channel['kind'];
 
 interface Field {
@@ -14,7 +16,7 @@ interface Field {
 /** The names and the setup of a kind of channel. */
 export interface KindTexts {
   name: string;
-  /** Empty for email, which has a list of addresses. */
+  /** The fields of the form; empty for email, whose form has a list of addresses instead. */
   fields: readonly Field[];
   /** What to check if the service answers a message with 404. */
   unknownAddress?: string;
@@ -27,6 +29,7 @@ const webhookUrl = (placeholder: string, description: string): Field => ({
   description,
 });
 
+/** The texts of each kind of channel. */
 export const KINDS: Readonly<Record<Kind, KindTexts>> = {
   slack: {
     name: CHANNEL_KINDS.slack,
@@ -109,8 +112,8 @@ export interface ChannelValues {
 }
 
 /**
- * The form's values of a stored channel. Secrets are masked. If the form sends a masked secret back, the API
- * keeps the secret.
+ * Returns the values of the form for a stored channel, or the default values. Secrets are masked. If the form sends a
+ * masked secret back, the API keeps the secret.
  */
 export function valuesOf(channel: Channel | undefined): ChannelValues {
   const config = (channel?.config ?? {}) as Partial<Omit<ChannelValues, 'kind' | 'name'>>;
@@ -127,7 +130,7 @@ export function valuesOf(channel: Channel | undefined): ChannelValues {
   };
 }
 
-/** The config that the API takes for the kind. */
+/** Returns the config of the channel in the format of the API. */
 export function configOf(values: ChannelValues) {
   if (values.kind === 'email') return { to: values.to };
   return Object.fromEntries(KINDS[values.kind].fields.map(({ key }) => [key, values[key]]));

@@ -62,13 +62,13 @@ export function Component() {
   );
 }
 
-/** The line of a new keyword begins when the keyword was created, not hours before. */
+/** Returns the start of the lines: for a new keyword, its creation, which can be later than `since`. */
 function firstOf(data: readonly { windows: { from: string }[] }[], since: string): string {
   const starts = data.flatMap(({ windows }) => windows.slice(0, 1).map(({ from }) => from)).sort();
   return starts[0] ?? since;
 }
 
-/** The name that a member gave the search. */
+/** Returns the name that a member gave the search. */
 function labelOf(
   keyword: { sources: { searches: { id: string; label: string | null }[] }[] } | undefined,
   searchId: string,

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<Window['status'], string>> = {
   gap: 'Gap',
   failed: 'Failed',
 };
-/** For a shorter time, a share is not meaningful. */
+/** A share of a shorter time is not meaningful. */
 const JUST_STARTED_MS = 60_000;
 /** Rows that are shown at first. */
 const FIRST_ROWS = 8;
@@ -30,14 +30,14 @@ interface Props {
   until: string;
 }
 
-/** One search: its line from `since` to `until`, the delay of its mentions, and every time that was not covered. */
+/** One search: its line from `since` to `until`, the delay of its mentions, and its gaps, failures and remarks. */
 export function SearchTimeline({ search, label, since, until }: Props) {
   const { source, windows, lagSeconds, nextCheckAt } = search;
   const whole = windows.reduce((sum, window) => sum + lengthOf(window), 0);
   const covered = windows
     .filter(({ status }) => status === 'covered')
     .reduce((sum, one) => sum + lengthOf(one), 0);
-  const troubles = windows.filter(({ status, reason }) => status !== 'covered' || reason !== null).reverse();
+  const remarks = windows.filter(({ status, reason }) => status !== 'covered' || reason !== null).reverse();
   const last = windows.at(-1);
   const isUnreadable = last !== undefined && last.status === 'failed';
   return (
@@ -88,22 +88,22 @@ export function SearchTimeline({ search, label, since, until }: Props) {
         </Text>
       </Group>
       <GreyLegend windows={windows} since={since} until={until} />
-      {troubles.length > 0 && (
-        <details open={troubles.length <= 3}>
+      {remarks.length > 0 && (
+        <details open={remarks.length <= 3}>
           <Text component="summary" size="sm" my="xs" style={{ cursor: 'pointer' }}>
-            {troubles.length === 1 ? 'One remark' : `${troubles.length} remarks`}
+            {remarks.length === 1 ? 'One remark' : `${remarks.length} remarks`}
           </Text>
-          <GapsAndFailures source={source} troubles={troubles} />
+          <GapsAndFailures source={source} remarks={remarks} />
         </details>
       )}
     </Paper>
   );
 }
 
-/** Every time that was not covered, the newest first. */
-function GapsAndFailures({ source, troubles }: { source: Search['source']; troubles: readonly Window[] }) {
+/** Gaps, failures, and covered times with a remark, the newest first. */
+function GapsAndFailures({ source, remarks }: { source: Search['source']; remarks: readonly Window[] }) {
   const [isWhole, setWhole] = useState(false);
-  const hidden = isWhole ? 0 : Math.max(0, troubles.length - FIRST_ROWS);
+  const hidden = isWhole ? 0 : Math.max(0, remarks.length - FIRST_ROWS);
   return (
     <>
       <DataTable
@@ -111,7 +111,7 @@ function GapsAndFailures({ source, troubles }: { source: Search['source']; troub
         head={['From', 'Length', 'What', 'Why']}
         minWidth={560}
       >
-        {troubles.slice(0, troubles.length - hidden).map((window) => (
+        {remarks.slice(0, remarks.length - hidden).map((window) => (
           <Table.Tr key={window.from}>
             <Table.Td style={{ whiteSpace: 'nowrap' }}>{minuteOf(window.from)}</Table.Td>
             <Table.Td>{lengthText(window)}</Table.Td>
@@ -175,7 +175,7 @@ function Line({
   );
 }
 
-/** Explains the grey ends of the line: times for which coverage is not counted. */
+/** Explains the grey ends of the line: times that do not count for the coverage. */
 function GreyLegend({ windows, since, until }: { windows: readonly Window[]; since: string; until: string }) {
   const [first, last] = [windows[0], windows.at(-1)];
   if (!first || !last) return null;
@@ -192,7 +192,7 @@ function GreyLegend({ windows, since, until }: { windows: readonly Window[]; sin
   );
 }
 
-/** Shows “over 99%” instead of 100% if any time is missing. */
+/** Returns “over 99%” instead of a rounded 100% if any time is missing. */
 const percentOf = (part: number) => (part > 0.99 && part < 1 ? 'over 99%' : percent(part));
 
 function lengthText(window: Window): string {

@@ -6,7 +6,7 @@ import { count } from '../../parts/format.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 
-/** Whether the ledger agrees with the balance and the usage. */
+/** Shows whether the ledger agrees with the balance and the usage. */
 export function AuditVerdict() {
   const query = useQuery({
     queryKey: ['/v1/credits/audit'],

@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
-/** The forecast uses the pace of this number of last days. */
-const PACE_DAYS = 7;
+/** The forecast uses the average of this number of days before today. */
+const AVERAGE_DAYS = 7;
 
 /** The credits at the end of one UTC day. */
 export interface DayBalance {
@@ -15,13 +15,15 @@ export interface DayBalance {
 /** The balance over a period, and the forecast. */
 export interface BurnDown {
   days: DayBalance[];
+  /** The average number of credits that were used per day. */
   perDay: number;
   /** ISO 8601; undefined if the credits last longer than the period. */
   usedUpAt: string | undefined;
 }
 
 /**
- * Computes the earlier days backwards from the present balance, and the later days at the pace of the last seven days.
+ * Computes the earlier days backwards from the current balance, and the later days from the average usage of the last
+ * seven days.
  * @param usage charged credits by UTC day
  * @param now ms
  */
@@ -38,10 +40,12 @@ export function burnDown(
     days.unshift({ day: nameOf(day), remaining: balance, forecast: day === today ? balance : null });
     balance += byDay.get(nameOf(day)) ?? 0;
   }
-  const began = Math.max(startOf(Date.parse(periodStart)), today - PACE_DAYS * DAY_MS);
+  const averageStart = Math.max(startOf(Date.parse(periodStart)), today - AVERAGE_DAYS * DAY_MS);
   // Today counts only for the part of the day that has passed.
-  const elapsedDays = Math.max((now - began) / DAY_MS, 0.25);
-  const recent = usage.filter(({ at }) => Date.parse(at) >= began).reduce((sum, one) => sum + one.credits, 0);
+  const elapsedDays = Math.max((now - averageStart) / DAY_MS, 0.25);
+  const recent = usage
+    .filter(({ at }) => Date.parse(at) >= averageStart)
+    .reduce((sum, one) => sum + one.credits, 0);
   const perDay = recent / elapsedDays;
   for (let day = today + DAY_MS; day <= Date.parse(periodEnd); day += DAY_MS)
     days.push({

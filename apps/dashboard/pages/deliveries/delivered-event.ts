@@ -5,13 +5,14 @@ import type { Mention } from '../../api/types.js';
 type Delivery = Pick<RowOf<'/v1/deliveries'>, 'eventId' | 'keywordId' | 'attempts'>;
 type Event = RowOf<'/v1/keywords/{id}/events'>;
 
-/** The maximum time between an event of the keyword itself and its first attempt. */
+/** The maximum time between an event of the keyword itself and the first attempt to deliver the event. */
 const BEFORE_ATTEMPT_MS = 300_000;
 
 /**
- * The event of a delivery. The event of a mention is always found, even for a watch without a keyword. An event of the
- * keyword itself, such as a fired alert, is found only if the first attempt followed it within five minutes.
- * @returns null if it was not found
+ * Reads the event of a delivery. The event of a mention is found by the time of the mention, also for a watch without a
+ * keyword. An event of the keyword itself, such as a fired alert, is found only if the first attempt followed within
+ * five minutes.
+ * @returns null if the event was not found
  * @throws EarshotError, EarshotConnectionError
  */
 export async function deliveredEvent(delivery: Delivery, signal: AbortSignal): Promise<Event | null> {

@@ -26,7 +26,7 @@ export function Replays() {
   const query = usePages(
     ['/v1/replays'],
     (page, signal) => api.get('/v1/replays', { query: page, signal }),
-    // While a replay runs, its progress is read again and again.
+    // While a replay is open, its progress is read every second.
     { refetchInterval: (rows) => (rows.some(isOpen) ? 1000 : 30_000) },
   );
   return (

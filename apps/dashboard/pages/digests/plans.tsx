@@ -23,7 +23,7 @@ const WHEN: Readonly<Record<Mode, string>> = {
   weekly_report: `Mondays at ${hourOfDay(9)}, with charts`,
 };
 
-/** The channels of each keyword, each with its mode. */
+/** The channels of each keyword, and when each channel gets mentions. */
 export function Plans() {
   const { timezone } = useSession().account;
   const query = useQuery({

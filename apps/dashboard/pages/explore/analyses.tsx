@@ -60,7 +60,7 @@ export function Analyses() {
         body: {
           operation: values.operation,
           mention_ids: chosen.map(({ id }) => id),
-          ...partOf(values),
+          ...operationBody(values),
         },
       });
       return { result, mentions: new Map(chosen.map((mention) => [mention.id, mention])) };
@@ -169,8 +169,8 @@ function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
   );
 }
 
-/** The keys of the body in addition to the operation and the mentions. */
-function partOf({ operation, instruction, classes, fields }: Values) {
+/** Returns the keys of the body in addition to the operation and the mentions. */
+function operationBody({ operation, instruction, classes, fields }: Values) {
   if (operation === 'classify') return { classes };
   return {
     ...(instruction.trim() && { instruction: instruction.trim() }),

@@ -68,7 +68,7 @@ export function AnalysisOutcome({ result, mentions }: Analysed) {
   );
 }
 
-/** A model can leave every field empty. */
+/** Returns the text of a field of an answer. A model can leave a field empty. */
 function textOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '–';
@@ -76,7 +76,7 @@ function textOf(value: unknown): string {
 
 function Mentions({ mentions, isInline = false }: { mentions: readonly Mention[]; isInline?: boolean }) {
   const links = mentions.map(({ id, url, title, excerpt }) => (
-    // The line is high enough for a finger to press it.
+    // The line is high enough to be touched with a finger.
     <Text
       key={id}
       size="sm"

@@ -70,7 +70,7 @@ export function Run({ id }: { id: string }) {
 
 const isOver = ({ status }: Pick<Explore, 'status'>) => status === 'done' || status === 'failed';
 
-/** The editor of a new keyword, with the words and sources of the run. */
+/** Returns the address of the editor for a new keyword with the words and sources of the run. */
 function keywordFrom({ question, sources }: Explore): string {
   const params = new URLSearchParams({ name: question, query: question });
   for (const { source } of sources) params.append('source', source);

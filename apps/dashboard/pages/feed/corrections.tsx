@@ -14,7 +14,7 @@ interface Props {
 /** The readings of the mention, and the fields that correct them. An empty field removes a correction. */
 export function Corrections({ mention, changes }: Props) {
   const canEdit = useCanEdit();
-  const row = changes.present(feedMention(mention));
+  const row = changes.withChanges(feedMention(mention));
   const { analysis, corrected = [] } = row;
   const change = (part: MentionChange) => changes.change(row, part);
   const hint = (name: 'sentiment' | 'intent' | 'relevance') =>
@@ -69,7 +69,7 @@ interface RelevanceProps {
   change: (relevance: number | null) => void;
 }
 
-/** The value is saved when the field loses the focus, not with each digit. */
+/** The field of the relevance. The value is saved when the field loses the focus, not with each digit. */
 function RelevanceField({ relevance, description, isDisabled, change }: RelevanceProps) {
   return (
     <NumberInput

@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Shows a mention above the list if there is no room beside the list. */
+/** Shows a mention in front of the list, for windows without room beside the list. */
 export default function DetailDrawer({
   isOpen,
   close,

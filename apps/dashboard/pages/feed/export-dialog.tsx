@@ -61,7 +61,7 @@ export default function ExportDialog({ filters, close }: { filters: ApiFilters; 
   );
 }
 
-/** The number of mentions: the sum of the counts by day. */
+/** Reads the number of mentions: the sum of the counts by day. */
 function useTotal({ mode: _mode, ...filters }: ApiFilters): number | undefined {
   const { data } = useQuery({
     queryKey: ['/v1/mentions/series', 'total', filters],

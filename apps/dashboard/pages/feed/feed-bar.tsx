@@ -17,7 +17,7 @@ interface Props {
   feed: ReturnType<typeof useFeed>;
   keywordNames: ReadonlyMap<string, string>;
   search: RefObject<HTMLInputElement | null>;
-  /** The member has agreed to the price of the search with this address. */
+  /** Called when the member has agreed to the price of the search with this address. */
   onAgree: (address: string) => void;
 }
 

@@ -1,13 +1,14 @@
 import type { Intent, Label, Sentiment, Source } from '../../api/types.js';
 import { INTENTS, LABELS, SENTIMENTS, SOURCES } from '../../api/values.js';
 
-/** How far back the feed looks. */
+/** The windows of the feed, in days. */
 export const WINDOWS = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
+/** The name of a window. */
 export type Window = keyof typeof WINDOWS;
 
 const DAY_MS = 86_400_000;
 
-/** The filters in the address bar. Filters that the API also has keep the names of the API. */
+/** The filters in the address bar. Filters of the API have the same names as in the API. */
 export interface FeedFilters {
   q: string;
   mode: 'text' | 'semantic';
@@ -40,7 +41,7 @@ const LISTS = {
 type ListName = keyof typeof LISTS;
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
-/** The filters of an address. Invalid parts are left out, so that an old link still opens. */
+/** Returns the filters of an address. Invalid parts are omitted, so that an old link still works. */
 export function readFilters(params: URLSearchParams): FeedFilters {
   const window = params.get('window') as Window;
   const relevance = Number(params.get('minRelevance') ?? 0);
@@ -61,7 +62,7 @@ export function readFilters(params: URLSearchParams): FeedFilters {
   };
 }
 
-/** The address of the filters, without the default values. */
+/** Returns the query string of the filters, without default values. */
 export function writeFilters(filters: FeedFilters): URLSearchParams {
   const params = new URLSearchParams();
   if (filters.q) params.set('q', filters.q);
@@ -76,7 +77,7 @@ export function writeFilters(filters: FeedFilters): URLSearchParams {
   return params;
 }
 
-/** The filters as the API takes them, at the time `now` (ms). */
+/** Returns the filters in the format of the API. The window ends at `now` (ms), unless the filters contain times. */
 export function apiFilters(filters: FeedFilters, now: number) {
   const { q, mode, minRelevance, dropped, until } = filters;
   const since = filters.since || new Date(now - WINDOWS[filters.window] * DAY_MS).toISOString();
@@ -92,9 +93,10 @@ export function apiFilters(filters: FeedFilters, now: number) {
   };
 }
 
+/** The filters in the format of the API. */
 export type ApiFilters = ReturnType<typeof apiFilters>;
 
-/** True if any filter except the window narrows the feed. */
+/** Returns whether any filter except the window narrows the feed. */
 export const isNarrowed = (filters: FeedFilters) =>
   filters.q.trim() !== '' || filters.minRelevance > 0 || LIST_NAMES.some((name) => filters[name].length > 0);
 

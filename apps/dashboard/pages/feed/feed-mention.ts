@@ -24,16 +24,17 @@ const KEPT = [
   'score',
 ] as const satisfies readonly (keyof Mention)[];
 
-/** Maximum number of characters of a row. More would not be visible. */
-const TITLE = 240;
-const EXCERPT = 420;
+/** Maximum number of characters in a row. Additional characters would not be visible. */
+const MAX_TITLE_LENGTH = 240;
+const MAX_EXCERPT_LENGTH = 420;
 
 /**
- * The part of a mention that a row of the feed shows. Ten thousand whole mentions, of up to 64 KiB each, would fill the
+ * The part of a mention that a row of the feed shows. Ten thousand complete mentions of up to 64 KiB would use too much
  * memory.
  */
 export type FeedMention = Pick<Mention, (typeof KEPT)[number]> & { title: string; excerpt: string };
 
+/** Returns the part of a mention that a row of the feed shows. */
 export function feedMention(mention: Mention): FeedMention {
   const kept = Object.fromEntries(KEPT.map((key) => [key, mention[key]])) as Pick<
     Mention,
@@ -41,12 +42,15 @@ export function feedMention(mention: Mention): FeedMention {
   >;
   return {
     ...kept,
-    title: shownPart(mention.title ?? '', TITLE),
-    excerpt: shownPart(mention.excerpt, EXCERPT),
+    title: shownPart(mention.title ?? '', MAX_TITLE_LENGTH),
+    excerpt: shownPart(mention.excerpt, MAX_EXCERPT_LENGTH),
   };
 }
 
-/** Empty if the text has no visible character, because a row without visible text could not be selected. */
+/**
+ * Returns the beginning of a text. Returns an empty text if no character is visible, because a row without visible text
+ * could not be selected.
+ */
 function shownPart(text: string, length: number): string {
   const part = text.slice(0, length);
   return isInvisible(part) ? '' : part;

@@ -14,7 +14,7 @@ interface Props {
   onReset: (changes: Partial<FeedFilters>) => void;
 }
 
-/** Shown by the feed instead of rows. */
+/** Shows why the feed has no rows: loading, an error, a price to agree to, or no mentions. */
 export function FeedState({ filters, feed, onAgree, onReset }: Props) {
   const { read } = feed;
   if (read.isLoading)

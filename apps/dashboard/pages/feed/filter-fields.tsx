@@ -21,7 +21,7 @@ interface Props {
   keywordNames: ReadonlyMap<string, string>;
 }
 
-const LONG_AGO: Readonly<Record<Window, string>> = {
+const WINDOW_NAMES: Readonly<Record<Window, string>> = {
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
@@ -136,7 +136,7 @@ function Period({ filters, change }: FieldProps) {
         label="Period"
         value={isOwn ? 'own' : filters.window}
         data={[
-          ...(Object.keys(WINDOWS) as Window[]).map((value) => ({ value, label: LONG_AGO[value] })),
+          ...(Object.keys(WINDOWS) as Window[]).map((value) => ({ value, label: WINDOW_NAMES[value] })),
           { value: 'own', label: 'Own period' },
         ]}
         onChange={({ currentTarget: { value } }) =>

@@ -7,7 +7,7 @@ export const FIRST_PAGE = 50;
 
 type MentionPage = AnswerOf<'get', '/v1/mentions'>;
 
-let begun: { address: string; query: ApiFilters; page: Promise<MentionPage | undefined> } | undefined;
+let firstPage: { address: string; query: ApiFilters; page: Promise<MentionPage | undefined> } | undefined;
 
 /** Begins to read the first page of a feed while the code of its page is still loading. */
 export function beginFirstPage(search: string): void {
@@ -17,23 +17,23 @@ export function beginFirstPage(search: string): void {
   if (query.mode === 'semantic') return;
   // Without a session the read fails. Then the page is read after the sign-in.
   const page = api.get('/v1/mentions', { query: { ...query, limit: FIRST_PAGE } }).catch(() => undefined);
-  begun = { address: writeFilters(filters).toString(), query, page };
+  firstPage = { address: writeFilters(filters).toString(), query, page };
 }
 
 /**
- * The filters of an address as the parameters of the API. Their window ends now, or at the time when the read of the
- * page began.
+ * Returns the filters in the format of the API. The window ends now; for the address that `beginFirstPage` reads, the
+ * window ends when that read began.
  */
 export const queryOf = (filters: FeedFilters, address: string): ApiFilters =>
-  begun?.address === address ? begun.query : apiFilters(filters, Date.now());
+  firstPage?.address === address ? firstPage.query : apiFilters(filters, Date.now());
 
 /**
- * Returns the page that `beginFirstPage` reads for this query, but only once. Returns undefined if it reads no page for
- * the query, or if the read failed.
+ * Returns the page that `beginFirstPage` reads for this query, but only once. Returns undefined if `beginFirstPage`
+ * reads no page for the query, or if the read failed.
  */
 export async function takeFirstPage(query: ApiFilters): Promise<MentionPage | undefined> {
-  if (begun?.query !== query) return undefined;
-  const { page } = begun;
-  begun = undefined;
+  if (firstPage?.query !== query) return undefined;
+  const { page } = firstPage;
+  firstPage = undefined;
   return page;
 }

@@ -17,7 +17,7 @@ import { useFeed } from './use-feed.js';
 const DetailDrawer = lazy(() => import('./detail-drawer.js'));
 const MentionDetail = lazy(() => import('./mention-detail.js'));
 
-/** Mentions of all keywords, live. */
+/** The mentions of all keywords. New mentions appear without a reload. */
 export function Component() {
   const { filters, address, change } = useFeedFilters();
   const [agreedTo, setAgreedTo] = useState('');
@@ -45,7 +45,7 @@ export function Component() {
             waiting={feed.waiting}
             hasMore={read.hasNextPage}
             isLoadingMore={read.isFetchingNextPage || read.isFetchNextPageError}
-            present={changes.present}
+            withChanges={changes.withChanges}
             onMore={() => void read.fetchNextPage()}
             onChoose={({ id }) => choose(id)}
             onToggleStory={feed.toggleStory}
@@ -74,7 +74,7 @@ interface DetailProps {
   keywordNames: ReadonlyMap<string, string>;
 }
 
-/** Shows the mention beside the list if there is room, otherwise above the list. */
+/** Shows the mention beside the list if there is room, otherwise in front of the list. */
 function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   const detail = chosenId && (
     <Suspense>
@@ -96,7 +96,7 @@ function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   );
 }
 
-/** The open mention is in the address, so that it can be shared. */
+/** The id of the open mention. The id is in the address, so that a link to the mention can be shared. */
 function useChosen() {
   const [params, setParams] = useSearchParams();
   const chosenId = params.get('mention') ?? undefined;
@@ -121,28 +121,28 @@ interface Keys {
   choose: (id: string | undefined) => void;
   changes: ReturnType<typeof useChanges>;
   search: React.RefObject<HTMLInputElement | null>;
-  /** The open mention covers the search. */
+  /** True if the open mention covers the search field. */
   isCovered: boolean;
 }
 
 function useFeedKeys({ lines, chosenId, choose, changes, search, isCovered }: Keys): void {
   const canEdit = useCanEdit();
-  const place = lines.findIndex(({ mention }) => mention.id === chosenId);
+  const chosenIndex = lines.findIndex(({ mention }) => mention.id === chosenId);
   const at = (index: number) => lines[Math.max(0, Math.min(index, lines.length - 1))]?.mention;
   const go = (mention: FeedMention | undefined) => mention && choose(mention.id);
-  const mark = (label: Label) => {
-    const chosen = place < 0 ? undefined : at(place);
+  const toggleLabel = (label: Label) => {
+    const chosen = chosenIndex < 0 ? undefined : at(chosenIndex);
     if (!chosen || !canEdit) return;
-    const mention = changes.present(chosen);
+    const mention = changes.withChanges(chosen);
     changes.change(mention, { labels: toggled(mention.labels, label) });
   };
   useShortcuts({
-    j: () => go(at(place + 1)),
-    k: () => go(at(place - 1)),
-    e: () => mark('hidden'),
-    s: () => mark('starred'),
-    r: () => mark('to_reply'),
-    f: () => mark('flagged'),
+    j: () => go(at(chosenIndex + 1)),
+    k: () => go(at(chosenIndex - 1)),
+    e: () => toggleLabel('hidden'),
+    s: () => toggleLabel('starred'),
+    r: () => toggleLabel('to_reply'),
+    f: () => toggleLabel('flagged'),
     '/': () => isCovered || search.current?.focus(),
     Escape: () => choose(undefined),
   });

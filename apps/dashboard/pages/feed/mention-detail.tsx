@@ -29,7 +29,7 @@ interface Props {
   keywordNames: ReadonlyMap<string, string>;
 }
 
-/** A whole mention: text, labels, readings with corrections, and why it matched. */
+/** A complete mention: text, labels, readings with corrections, and why the mention matched. */
 export default function MentionDetail({ id, close, changes, keywordNames }: Props) {
   const path = { id };
   const mention = useQuery({
@@ -118,8 +118,8 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
 }
 
 /**
- * The name and the handle are isolated, so that neither can change the text direction of the other or push the post out
- * of the window.
+ * The name and the handle of an author. They are isolated from each other, so that a character in the name cannot
+ * change the text direction of the handle. They have at most two lines, so that the post stays visible.
  */
 function Author({ name, handle }: { name: string | null; handle: string | null }) {
   const isNamed = name !== null && !isInvisible(name);
@@ -146,7 +146,7 @@ const VERBS: Readonly<Record<Label, string>> = {
 
 function LabelButtons({ mention, changes }: { mention: Mention; changes: Props['changes'] }) {
   const canEdit = useCanEdit();
-  const row = changes.present(feedMention(mention));
+  const row = changes.withChanges(feedMention(mention));
   if (!canEdit) return null;
   return (
     <Group gap={6} role="group" aria-label="Labels">
@@ -174,8 +174,8 @@ function Body({ mention, why }: { mention: Mention; why: Why | undefined }) {
   const [isWhole, setWhole] = useState(false);
   const { text } = mention;
   const shown = isWhole ? text : text.slice(0, FIRST_CHARACTERS);
-  const places = why?.matches.filter(({ field }) => field === 'text') ?? [];
-  const spans = places.length > 0 ? places : spansOf(shown, mention.matchedTerms);
+  const matches = why?.matches.filter(({ field }) => field === 'text') ?? [];
+  const spans = matches.length > 0 ? matches : spansOf(shown, mention.matchedTerms);
   if (text === '') return null;
   return (
     <div>
@@ -225,7 +225,7 @@ function CoBrands({ brands }: { brands: readonly string[] }) {
   );
 }
 
-const ONE: Readonly<Record<string, string>> = {
+const SINGULARS: Readonly<Record<string, string>> = {
   likes: 'like',
   replies: 'reply',
   shares: 'share',
@@ -235,5 +235,5 @@ const ONE: Readonly<Record<string, string>> = {
 /** “1 like”, “3 replies”, “score 12” */
 function figureText(name: string, value: number): string {
   if (name === 'score') return `score ${short(value)}`;
-  return `${short(value)} ${value === 1 ? (ONE[name] ?? name) : name}`;
+  return `${short(value)} ${value === 1 ? (SINGULARS[name] ?? name) : name}`;
 }

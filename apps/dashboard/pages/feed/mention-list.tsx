@@ -8,8 +8,8 @@ import { MentionRow } from './mention-row.js';
 import type { FeedLine } from './stories.js';
 
 const ROW_HEIGHT = 122;
-/** The next page is read when this number of rows is left. */
-const AHEAD = 30;
+/** The next page is read when fewer than this number of loaded rows follow the visible rows. */
+const ROWS_AHEAD = 30;
 
 interface Props {
   lines: readonly FeedLine[];
@@ -21,12 +21,12 @@ interface Props {
   waiting: number;
   hasMore: boolean;
   isLoadingMore: boolean;
-  present: (mention: FeedMention) => FeedMention;
+  withChanges: (mention: FeedMention) => FeedMention;
   onMore: () => void;
   onChoose: (mention: FeedMention) => void;
   onToggleStory: (mention: FeedMention) => void;
   onShowWaiting: () => void;
-  /** Whether the beginning of the list is visible. */
+  /** Called after each scroll. `isAtTop` is true if the beginning of the list is visible. */
   onTop: (isAtTop: boolean) => void;
 }
 
@@ -44,7 +44,7 @@ export function MentionList(props: Props) {
   const visible = rows.getVirtualItems();
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && !isLoadingMore && last > lines.length - AHEAD) onMore();
+    if (hasMore && !isLoadingMore && last > lines.length - ROWS_AHEAD) onMore();
   }, [hasMore, isLoadingMore, last, lines.length, onMore]);
   useScrollToChosen(lines, chosenId, (index) => rows.scrollToIndex(index, { align: 'auto' }));
   return (
@@ -93,7 +93,7 @@ export function MentionList(props: Props) {
 
 function Line({ line, ...props }: Props & { line: FeedLine | undefined }) {
   if (!line) return <Skeleton height={ROW_HEIGHT - 1} radius={0} />;
-  const mention = props.present(line.mention);
+  const mention = props.withChanges(line.mention);
   return (
     <MentionRow
       mention={mention}
@@ -115,12 +115,12 @@ function useScrollToChosen(
   chosenId: string | undefined,
   scrollTo: (index: number) => void,
 ): void {
-  const shown = useRef<string>(undefined);
+  const lastScrolledTo = useRef<string>(undefined);
   useEffect(() => {
-    if (chosenId === shown.current) return;
+    if (chosenId === lastScrolledTo.current) return;
     const index = lines.findIndex(({ mention }) => mention.id === chosenId);
     if (index < 0) return;
-    shown.current = chosenId;
+    lastScrolledTo.current = chosenId;
     scrollTo(index);
   });
 }

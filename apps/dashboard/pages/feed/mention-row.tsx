@@ -18,6 +18,7 @@ import { Time } from '../../parts/time.js';
 import classes from './feed.module.css';
 import type { FeedMention } from './feed-mention.js';
 
+/** The icon of each label. */
 export const LABEL_ICONS: Readonly<Record<Label, LucideIcon>> = {
   to_reply: MessageSquareReply,
   starred: Star,

@@ -5,7 +5,7 @@ import { saveView } from '../../api/views.js';
 import { showFaults } from '../../parts/faults.js';
 import { Problem } from '../../parts/problem.js';
 
-/** Saves the present filters under a name, for all members. */
+/** Saves the current filters under a name, for all members. */
 export default function SaveDialog({ address, close }: { address: string; close: () => void }) {
   const queries = useQueryClient();
   const form = useForm({ initialValues: { name: '' } });

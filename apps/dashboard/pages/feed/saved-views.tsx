@@ -12,7 +12,7 @@ const SaveDialog = lazy(() => import('./save-view.js'));
 
 const VIEWS = ['/v1/views'] as const;
 
-/** The views that the members have saved, and the dialog that saves the present filters as a view. */
+/** The views that the members have saved, and the dialog that saves the current filters as a view. */
 export default function SavedViews({ address }: { address: string }) {
   const [isSaving, saving] = useDisclosure(false);
   const navigate = useNavigate();

@@ -1,19 +1,19 @@
 import type { FeedMention } from './feed-mention.js';
 
-/** A line of the feed: a mention, and the other mentions of its story that are folded into the line. */
+/** A line of the feed: a mention, and the other mentions of its story, which have no line until the story is opened. */
 export interface FeedLine {
   mention: FeedMention;
-  /** True if the line belongs to an open story. */
+  /** True if the line is below the line of its open story. */
   isInner: boolean;
   others: readonly FeedMention[];
 }
 
-/** One line for each mention. */
+/** Returns one line for each mention. */
 export const plainLines = (mentions: readonly FeedMention[]): FeedLine[] =>
   mentions.map((mention) => ({ mention, isInner: false, others: [] }));
 
 /**
- * Returns one line for each story, at the place of its first mention in the list.
+ * Returns one line for each story, at the position of its first mention in the list.
  * @param open stories whose other mentions have a line each, below the line of the story
  */
 export function storyLines(mentions: readonly FeedMention[], open: ReadonlySet<string>): FeedLine[] {

@@ -14,8 +14,8 @@ export interface MentionChange {
 }
 
 /**
- * Changes of mentions. The list keeps the mentions as it has read them. It applies the changes when it shows a mention:
- * first the requested change, then the response of the API.
+ * Changes mentions. The list keeps the mentions as they were read, and applies the changes with `withChanges`: changed
+ * labels immediately, and other changes when the API has responded.
  */
 export function useChanges() {
   const queries = useQueryClient();
@@ -37,7 +37,7 @@ export function useChanges() {
     },
   });
   return {
-    present: (mention: FeedMention) => changed.get(mention.id) ?? mention,
+    withChanges: (mention: FeedMention) => changed.get(mention.id) ?? mention,
     change: (mention: FeedMention, change: MentionChange) => save.mutate({ mention, change }),
   };
 }

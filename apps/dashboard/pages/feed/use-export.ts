@@ -2,8 +2,10 @@ import { useRef, useState } from 'react';
 import { api } from '../../api/client.js';
 import type { ApiFilters } from './feed-filters.js';
 
+/** The format of an export. */
 export type ExportFormat = 'csv' | 'ndjson';
 
+/** The progress of an export. */
 export interface ExportProgress {
   status: 'idle' | 'running' | 'done' | 'failed';
   bytes: number;
@@ -13,7 +15,7 @@ export interface ExportProgress {
 
 const BEGINNING: ExportProgress = { status: 'idle', bytes: 0, rows: 0 };
 const NEWLINE = 10;
-/** The page is drawn at most this often while an export arrives. */
+/** Minimum time between two reports of the progress. */
 const REPORT_EVERY_MS = 150;
 
 /** Loads all mentions of the filters into a file, and reports its progress. */

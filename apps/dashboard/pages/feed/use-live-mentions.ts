@@ -4,22 +4,24 @@ import { sessionEnded, useSessionState } from '../../api/session.js';
 import type { ApiFilters } from './feed-filters.js';
 import { feedMention, type FeedMention } from './feed-mention.js';
 
+/** The state of the connection to the stream. */
 export type LiveState = 'connecting' | 'live' | 'lost';
 
-/** Above this number of new mentions, the list is read again and the new mentions are dropped. */
+/** After this number of new mentions, the list is read again, and the new mentions are removed from memory. */
 const MAX_FRESH = 2000;
 const RESTART_MS = 5000;
 
 interface List {
-  /** A place in the stream. All mentions that the list does not contain come after it. */
+  /** A position in the stream. All mentions that the list does not contain are after this position. */
   lastEventId: string | undefined;
-  /** Reads the list again from its beginning. @returns the place of the list; undefined if the list cannot be read */
+  /** Reads the list again from its beginning. @returns the position of the list; undefined if it cannot be read */
   readAgain: () => Promise<string | undefined>;
 }
 
 /**
- * Receives new mentions of the filters. The stream begins at the place of the list. After a break or a new sign-in it
- * continues after the last mention, so no mention is missing. It can send mentions that the list already contains.
+ * Receives new mentions that match the filters. The stream begins at the position of the list. After an interruption or
+ * a new sign-in, the stream continues after the last mention, so no mention is missing. The stream can send mentions
+ * that the list already contains.
  * @param list the list that was read before the stream began
  * @returns the new mentions, the newest first, and the state of the connection
  */
@@ -31,8 +33,10 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
   const [state, setState] = useState<LiveState>('connecting');
   const [restarts, setRestarts] = useState(0);
   const { hasEnded } = useSessionState();
-  /** The place after which the stream continues. If `id` is undefined, the list is read again and gives the place. */
-  const place = useRef<{ of: ApiFilters; id: string | undefined }>(undefined);
+  /**
+   * The position after which the stream continues. If `id` is undefined, the list is read again to get the position.
+   */
+  const position = useRef<{ of: ApiFilters; id: string | undefined }>(undefined);
   const mentions = fresh.of === query ? fresh.mentions : NONE;
 
   const add = (found: readonly FeedMention[]) =>
@@ -46,11 +50,11 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
     if ((await list.readAgain()) === undefined) return;
     setFresh((now) => (now.of === query ? { ...now, mentions: now.mentions.slice(0, -kept) } : now));
   });
-  const follow = useEffectEvent(async (signal: AbortSignal) => {
-    const from = place.current?.of === query ? place.current : { of: query, id: list.lastEventId };
-    place.current = from;
+  const readStream = useEffectEvent(async (signal: AbortSignal) => {
+    const from = position.current?.of === query ? position.current : { of: query, id: list.lastEventId };
+    position.current = from;
     const lastEventId = from.id ?? (await list.readAgain());
-    if (lastEventId === undefined) throw new Error('the place of the list is not known');
+    if (lastEventId === undefined) throw new Error('the position of the list is not known');
     const { since: _since, until: _until, mode: _mode, ...filters } = query;
     const onOpen = (id: string) => {
       from.id = id;
@@ -67,12 +71,13 @@ export function useLiveMentions(query: ApiFilters, isEnabled: boolean, list: Lis
     if (!isEnabled || hasEnded) return;
     const stop = new AbortController();
     let timer: number | undefined;
-    follow(stop.signal).catch((error: unknown) => {
+    readStream(stop.signal).catch((error: unknown) => {
       if (stop.signal.aborted) return;
       setState('lost');
       if (error instanceof EarshotError && error.status === 401) return sessionEnded();
-      // The place does not belong to this stream, for example after a restore with another MASTER_KEY.
-      if (error instanceof EarshotError && error.status === 400) place.current = { of: query, id: undefined };
+      // The position does not belong to this stream, for example after a restore with another MASTER_KEY.
+      if (error instanceof EarshotError && error.status === 400)
+        position.current = { of: query, id: undefined };
       timer = window.setTimeout(() => setRestarts((count) => count + 1), RESTART_MS);
     });
     return () => {

@@ -8,7 +8,7 @@ import { FIRST_PAGE, takeFirstPage } from './first-page.js';
 
 const LATER_PAGE = 200;
 
-/** The mentions of the filters, page by page. */
+/** Reads the mentions that match the filters, page by page. */
 export function useMentions(query: ApiFilters, isEnabled: boolean) {
   const queryKey = ['/v1/mentions', 'feed', query];
   const found = useInfiniteQuery({
@@ -16,9 +16,9 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     queryFn: async ({ pageParam, signal }) => {
       const limit = pageParam ? LATER_PAGE : FIRST_PAGE;
       const cursor = pageParam ? { cursor: pageParam } : {};
-      const begun = pageParam ? undefined : await takeFirstPage(query);
+      const firstPage = pageParam ? undefined : await takeFirstPage(query);
       const page =
-        begun ?? (await api.get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal }));
+        firstPage ?? (await api.get('/v1/mentions', { query: { ...query, limit, ...cursor }, signal }));
       return { ...page, data: page.data.map(feedMention) };
     },
     initialPageParam: '',
@@ -29,7 +29,7 @@ export function useMentions(query: ApiFilters, isEnabled: boolean) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
     structuralSharing: false,
-    // A cached list would miss the mentions that arrive before the member returns to it.
+    // A cached list would miss the mentions that arrive before the member returns to the feed.
     gcTime: 0,
     meta: { isLive: true },
   });

@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 
 const SavedViews = lazy(() => import('./saved-views.js'));
 
-/** Opens the saved views. Their code is loaded on the first use. */
+/** Opens the saved views. The code of the saved views is loaded on the first use. */
 export function ViewsButton({ address }: { address: string }) {
   const [isWanted, setWanted] = useState(false);
   const button = (

@@ -10,7 +10,7 @@ const MODES: Readonly<Record<Why['matchMode'], string>> = {
   platform: 'by the search of the source itself',
 };
 
-/** Why a mention is in the feed: terms, mutes, VIPs, rules and readings, in the order in which they were applied. */
+/** Shows why a mention is in the feed: terms, mutes, VIPs, rules, the agent step and readings. */
 export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
   const hits = [...why.mutes, ...why.vips].filter(({ hit }) => hit);
   return (

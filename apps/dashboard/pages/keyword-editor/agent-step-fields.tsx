@@ -3,7 +3,7 @@ import { Trash2 } from 'lucide-react';
 import { AnswerFields, FieldFault } from '../../parts/answer-fields.js';
 import { useDraft, type DraftAgentStep } from './draft.js';
 
-/** An instruction for every event, and the fields of its answer. */
+/** The fields of the agent step: an instruction for every event, and the fields of the model's answer. */
 export function AgentStepFields({ step }: { step: DraftAgentStep }) {
   const form = useDraft();
   return (

@@ -23,20 +23,20 @@ interface Props {
 export function ChangesDialog({ before, after, estimate, stored, isPending, error, onSave, onClose }: Props) {
   const channels = useChannels();
   const changes = changesOf(before, after, (id) => channelName(id, channels));
-  const present = useQuery(estimateQuery(JSON.stringify(before), stored.id));
+  const estimateBefore = useQuery(estimateQuery(JSON.stringify(before), stored.id));
   const priced = estimate?.valid ? estimate.estimate : undefined;
-  const reset =
-    priced && present.data?.valid
-      ? startingOver(present.data.estimate.normalized.sources, priced.normalized.sources)
+  const restarting =
+    priced && estimateBefore.data?.valid
+      ? startingOver(estimateBefore.data.estimate.normalized.sources, priced.normalized.sources)
       : [];
   return (
     <Modal opened onClose={onClose} title="Save these changes?" size="xl">
       <Stack>
         <ChangeTable changes={changes} />
-        {reset.length > 0 && (
+        {restarting.length > 0 && (
           <Alert color="yellow" icon={<RotateCcw size={17} aria-hidden />} title="These searches start over">
             <List size="sm">
-              {reset.map((name) => (
+              {restarting.map((name) => (
                 <List.Item key={name} className="foreign">
                   {name}
                 </List.Item>

@@ -12,8 +12,8 @@ export interface Change {
 }
 
 /**
- * The keys whose values differ.
- * @param channelName the name of a channel by its id
+ * Returns the keys whose values differ.
+ * @param channelName returns the name of a channel
  */
 export function changesOf(
   before: KeywordBody,
@@ -31,7 +31,7 @@ export function changesOf(
   }));
 }
 
-/** The changed part of a body, which a PATCH sends. */
+/** Returns the changed part of a body, which a PATCH sends. */
 export const changedPart = (before: KeywordBody, after: KeywordBody): Partial<KeywordBody> =>
   Object.fromEntries(changedKeys(before, after).map((key) => [key, after[key]]));
 
@@ -40,14 +40,15 @@ const changedKeys = (before: KeywordBody, after: KeywordBody) =>
     (key) => canonical(before[key]) !== canonical(after[key]),
   );
 
-/** A search in an estimate. */
+/** A source in an estimate, with its searches. */
 interface NormalizedSource {
   source: Source;
   searches: readonly { id: string | null; label: string | null; resolvedCriteria: unknown }[];
 }
 
 /**
- * The searches that would start over: their criteria differ, so the next check is a first check that reports nothing.
+ * Finds the searches that would start over: their criteria differ, so their next check is a first check that reports
+ * nothing.
  * @returns the names of these searches, such as `Reddit: Complaints`
  */
 export function startingOver(

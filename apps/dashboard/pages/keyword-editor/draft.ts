@@ -5,7 +5,9 @@ import { fieldsOf, schemaOf, type AnswerField } from '../../parts/answer-schema.
 import { draftOf as ruleDraftOf, ruleOf, type RuleDraft } from '../../parts/rules/clauses.js';
 
 type Schemas = components['schemas'];
+/** The body of a keyword, as the API expects it. */
 export type KeywordBody = Schemas['KeywordBody'];
+/** The criteria of a keyword or of a search. */
 export type Criteria = Schemas['Criteria'];
 type Entry = KeywordBody['sources'][number];
 type Search = NonNullable<Entry['searches']>[number];
@@ -15,11 +17,12 @@ export interface DraftSearch extends Omit<Search, 'overrides'> {
   overrides: Criteria & { terms: string[] };
 }
 
+/** A source with its searches. */
 export interface DraftSource extends Omit<Entry, 'searches'> {
   searches: DraftSearch[];
 }
 
-/** An instruction, and the fields of its answer. */
+/** An agent step: an instruction, and the fields of the model's answer. */
 export interface DraftAgentStep {
   instruction: string;
   fields: AnswerField[];
@@ -52,9 +55,10 @@ export interface Draft {
   schedule: { startsAt: string; endsAt: string; timezone: string } | null;
 }
 
+/** The form of a draft, and its context. */
 export const [DraftProvider, useDraft, useDraftForm] = createFormContext<Draft>();
 
-/** A keyword with default values. */
+/** Returns the draft of a keyword with default values. */
 export const emptyDraft = (): Draft => ({
   name: '',
   refreshIntervalSeconds: 600,
@@ -81,7 +85,7 @@ export const emptyDraft = (): Draft => ({
   schedule: null,
 });
 
-/** The draft of a stored keyword. */
+/** Returns the draft of a stored keyword. */
 export function draftOf(keyword: Keyword): Draft {
   const { globalCriteria: criteria, aiStep, schedule } = keyword;
   return {
@@ -130,7 +134,7 @@ export function draftOf(keyword: Keyword): Draft {
   };
 }
 
-/** The body for the API. An empty field becomes null, which clears the key. */
+/** Returns the body for the API. An empty optional field becomes null, which clears the key. */
 export function bodyOf(draft: Draft): KeywordBody {
   const { aiStep, schedule } = draft;
   return {
@@ -160,7 +164,7 @@ export function bodyOf(draft: Draft): KeywordBody {
   };
 }
 
-/** A single alternative becomes the query, because the API requires at least two alternatives. */
+/** Omits empty criteria. A single term becomes the query, because the API requires at least two terms. */
 function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): Criteria {
   const text = query?.trim() ?? '';
   const isSingle = terms.length === 1 && text === '';
@@ -175,7 +179,7 @@ function criteriaOf({ query, terms, ...rest }: Criteria & { terms: string[] }): 
   };
 }
 
-/** A new entry of a source: some sources cannot search without own criteria. */
+/** Returns a new source. Some sources cannot search without criteria of their own, so these sources get a search. */
 export function newEntry(source: Source): DraftSource {
   const needed: Partial<Record<Source, Criteria>> = {
     rss: { filters: { feed_urls: [] } },

@@ -116,7 +116,7 @@ const pathsOf = (error: unknown) =>
 
 type DraftForm = ReturnType<typeof useDraftForm>;
 
-/** Creates the keyword with the token of the shown price, or sends the changed keys. */
+/** Creates the keyword with the token of the displayed price, or sends the changed keys. */
 function useSave(
   stored: Keyword | undefined,
   before: KeywordBody,
@@ -154,7 +154,7 @@ function useFaultsBesideFields(
   useEffect(() => {
     const shown = faults.filter(({ path }) => path !== '' && (wasTried || form.isDirty(formPath(path))));
     form.setErrors(Object.fromEntries(shown.map(({ path, message }) => [formPath(path), message])));
-    // Only a new response changes the shown faults; typing in a field clears the fault of that field.
+    // Faults change only after a new response; typing in a field clears the fault of that field.
   }, [estimate, wasTried]);
 }
 

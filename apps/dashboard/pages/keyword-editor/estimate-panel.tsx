@@ -71,7 +71,7 @@ function Refusal({
   );
 }
 
-/** The last name of a path. The whole path is shown beside the field. */
+/** Returns the last name of a path, for people. */
 const fieldOf = (path: string) =>
   words(
     path

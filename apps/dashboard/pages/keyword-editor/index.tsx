@@ -40,7 +40,7 @@ export function Component() {
   );
 }
 
-/** The suggestion of another page: the words and sources of an Explore. */
+/** Returns the draft that another page suggests: the words and sources of an Explore. */
 function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> {
   const draft = emptyDraft();
   const wanted = params.getAll('source');
@@ -56,7 +56,7 @@ function suggestedDraft(params: URLSearchParams): ReturnType<typeof emptyDraft> 
   };
 }
 
-/** Removes the ids of searches and rules, because they belong to the original. */
+/** Returns a copy of a draft without the ids of searches and rules, because the ids belong to the original. */
 function copyOf(draft: ReturnType<typeof draftOf>): typeof draft {
   return {
     ...draft,

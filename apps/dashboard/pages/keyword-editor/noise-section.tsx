@@ -20,7 +20,7 @@ const MATCHES = [
   { value: 'exact', label: 'exactly' },
 ];
 
-const WORDS = { size: 'xs', flex: 1, miw: 140 };
+const TEXT_FIELD = { size: 'xs', flex: 1, miw: 140 };
 
 /** Mutes and VIPs: the mentions that are dropped, and the authors whose mentions are marked as VIP. */
 export function NoiseSection() {
@@ -35,7 +35,7 @@ export function NoiseSection() {
         {muteRules.map((_, index) => (
           <Entry key={index} list="muteRules" index={index} name={`mute ${index + 1}`}>
             <TextInput
-              {...WORDS}
+              {...TEXT_FIELD}
               maxLength={60}
               aria-label={`Mute ${index + 1}`}
               placeholder="giveaway"
@@ -65,14 +65,14 @@ export function NoiseSection() {
         {vipAuthors.map((vip, index) => (
           <Entry key={index} list="vipAuthors" index={index} name={`VIP ${index + 1}`}>
             <TextInput
-              {...WORDS}
+              {...TEXT_FIELD}
               maxLength={60}
               aria-label={`VIP ${index + 1}`}
               placeholder="handle"
               {...form.getInputProps(`vipAuthors.${index}.handle`)}
             />
             <TextInput
-              {...WORDS}
+              {...TEXT_FIELD}
               maxLength={120}
               aria-label="Note"
               placeholder="note"

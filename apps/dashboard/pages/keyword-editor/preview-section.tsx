@@ -9,10 +9,10 @@ import { useDraft, type Draft } from './draft.js';
 /** Sources that a preview cannot search by words: an AI engine needs a prompt, and a marketplace has listings. */
 const NOT_ASKED: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 
-/** Shows the present items of the sources for the terms. It ignores the criteria of single searches. */
+/** Shows the current items of the sources for the terms. The criteria of single searches have no effect. */
 export function PreviewSection() {
   const { values } = useDraft();
-  const [asked, setAsked] = useState<{ question: PreviewQuestion; turn: number }>();
+  const [asked, setAsked] = useState<{ question: PreviewQuestion; askCount: number }>();
   const question = questionOf(values);
   const { match, query, terms } = values.globalCriteria;
   // A preview compares terms only as whole words.
@@ -24,12 +24,12 @@ export function PreviewSection() {
       lead="Shows what the sources have about the terms now. You see the price first. A preview creates nothing."
     >
       <Stack align="stretch">
-        {asked && <Asked key={asked.turn} question={asked.question} />}
+        {asked && <Asked key={asked.askCount} question={asked.question} />}
         <div>
           <Button
             variant="default"
             disabled={!canAsk}
-            onClick={() => setAsked({ question, turn: (asked?.turn ?? 0) + 1 })}
+            onClick={() => setAsked({ question, askCount: (asked?.askCount ?? 0) + 1 })}
           >
             {asked ? 'Ask for the present terms' : 'Show the price of a preview'}
           </Button>
@@ -60,7 +60,7 @@ function questionOf({ globalCriteria: { terms, query }, sources }: Draft): Previ
   const feeds = enabled.flatMap(({ searches }) => searches.flatMap(({ overrides }) => feedsOf(overrides)));
   return {
     terms: terms.length > 0 ? terms : [query.trim()].filter((text) => text !== ''),
-    // A feed is read by its address, so it can be previewed only if the keyword names an address.
+    // A feed is read by its address, so a preview of feeds is possible only if the keyword contains an address.
     sources: enabled.map(({ source }) => source).filter((source) => source !== 'rss' || feeds.length > 0),
     feedUrls: [...new Set(feeds)],
   };

@@ -1,9 +1,9 @@
 import { words } from '../../parts/format.js';
 
-/** The text of a value that has a name, such as the id of a channel; undefined for any other value. */
+/** Returns the name of a value that has a name, such as the id of a channel; undefined for any other value. */
 export type NameOf = (key: string, value: string) => string | undefined;
 
-/** The value of a key for people: one line for each entry, names instead of ids, without empty values. */
+/** Returns the value of a key for people: one line for each entry, names instead of ids, without empty values. */
 export function readableValue(key: string, value: unknown, nameOf: NameOf): string {
   const lines = Array.isArray(value)
     ? value.flatMap((entry) => linesOf(key, entry, nameOf))
@@ -21,19 +21,19 @@ function linesOf(key: string, value: unknown, nameOf: NameOf): string[] {
   const entries = Object.entries(value).filter(([name, part]) => name !== 'id' && !isEmpty(part));
   const first = entries
     .filter(([, part]) => !isNested(part))
-    .map(([name, part]) => `${labelOf(name)}: ${listed(name, part, nameOf)}`);
+    .map(([name, part]) => `${labelOf(name)}: ${joined(name, part, nameOf)}`);
   const rest = entries
     .filter(([, part]) => isNested(part))
-    .flatMap(([name, part]) => [`${labelOf(name)}:`, ...inner(name, part, nameOf)]);
+    .flatMap(([name, part]) => [`${labelOf(name)}:`, ...indented(name, part, nameOf)]);
   return [...(first.length > 0 ? [first.join(', ')] : []), ...rest.map((line) => `  ${line}`)];
 }
 
-function inner(key: string, value: unknown, nameOf: NameOf): string[] {
+function indented(key: string, value: unknown, nameOf: NameOf): string[] {
   const entries = Array.isArray(value) ? (value as unknown[]) : [value];
   return entries.flatMap((entry) => linesOf(key, entry, nameOf)).map((line) => `  ${line}`);
 }
 
-function listed(key: string, value: unknown, nameOf: NameOf): string {
+function joined(key: string, value: unknown, nameOf: NameOf): string {
   const parts = Array.isArray(value) ? (value as unknown[]) : [value];
   return parts.map((part) => textOf(key, part, nameOf)).join(' | ');
 }
@@ -46,7 +46,7 @@ function textOf(key: string, value: unknown, nameOf: NameOf): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** True for a value that needs its own line. */
+/** Returns whether a value needs its own line. */
 const isNested = (value: unknown) => isObject(value) && (!Array.isArray(value) || value.some(isObject));
 
 const isEmpty = (value: unknown): boolean =>

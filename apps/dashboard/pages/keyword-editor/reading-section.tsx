@@ -13,7 +13,7 @@ const PRESETS = [
   { value: 'custom', label: 'as the instruction says' },
 ];
 
-/** The settings of the readings, and the mentions that are left out. */
+/** The settings of the readings, and of the mentions that are dropped because of a reading. */
 export function ReadingSection() {
   const form = useDraft();
   const { aiStep } = form.values;

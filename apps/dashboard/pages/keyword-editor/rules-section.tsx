@@ -9,8 +9,8 @@ import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
 /**
- * What happens with each new mention. `wasTried` is true after the first attempt to save; then missing values are
- * shown.
+ * The rules of the keyword. `wasTried` is true after the first attempt to save. From then on, missing values are
+ * marked.
  */
 export function RulesSection({ keywordId, wasTried }: { keywordId: string | undefined; wasTried: boolean }) {
   const form = useDraft();

@@ -3,7 +3,7 @@ import { useSession } from '../../api/session.js';
 import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
-/** When the keyword runs, and whether it keeps existing items. */
+/** When the keyword runs, and whether a new keyword keeps existing posts. */
 export function ScheduleSection({ isNew }: { isNew: boolean }) {
   const form = useDraft();
   const { account } = useSession();

@@ -21,7 +21,7 @@ interface Props {
   search: DraftSearch;
 }
 
-/** The criteria of one search. Each of them replaces the same criterion of the keyword. */
+/** The criteria of one search. Each criterion of the search replaces the same criterion of the keyword. */
 export function SearchFields({ source, path, search }: Props) {
   const form = useDraft();
   const own = `${path}.overrides`;
@@ -120,7 +120,7 @@ export function MoreCriteria({ path, sources }: { path: string; sources: readonl
   );
 }
 
-/** A field that is absent in the draft is an empty input. */
+/** Replaces an absent value with an empty text, so that the input is empty. */
 const text = <T extends { value?: unknown }>(props: T) => ({ ...props, value: (props.value ?? '') as never });
 
 function useFilter(path: string, name: string) {
@@ -174,7 +174,7 @@ function FilterText({ path, name, label }: { path: string; name: string; label: 
   );
 }
 
-/** All filters as JSON: their keys belong to the source, and are stored unchanged. */
+/** All filters as JSON. The source defines their keys, and Earshot stores the filters unchanged. */
 function OtherFilters({ path }: { path: string }) {
   const form = useDraft();
   const { value, onChange } = form.getInputProps(`${path}.filters`) as {

@@ -6,8 +6,8 @@ import type { KeywordBody } from './draft.js';
 const PAUSE_MS = 500;
 
 /**
- * The price of a body, or the reason why the API would refuse the body. It is requested again half a second after the
- * last key press.
+ * Requests the price of a body, or the reason why the API would refuse the body. The request follows half a second
+ * after the last change of the body.
  * @param keywordId the keyword that the body changes; undefined for a new keyword
  */
 export function useEstimate(body: KeywordBody, keywordId: string | undefined) {
@@ -22,7 +22,7 @@ export function useEstimate(body: KeywordBody, keywordId: string | undefined) {
   return { ...found, isCurrent: settled === text && !found.isPlaceholderData };
 }
 
-/** The request for the estimate of a body, written as JSON. */
+/** The query for the estimate of a body. @param body JSON */
 export const estimateQuery = (body: string, keywordId: string | undefined) =>
   queryOptions({
     queryKey: ['/v1/keywords/estimate', keywordId, body],
@@ -34,7 +34,7 @@ export const estimateQuery = (body: string, keywordId: string | undefined) =>
       }),
   });
 
-/** The faults that an estimate reports about fields. */
+/** Returns the faults of a refused estimate. */
 export function faultsOf(estimate: ReturnType<typeof useEstimate>['data']) {
   return estimate?.valid === false ? (estimate.refusal.details ?? []) : [];
 }

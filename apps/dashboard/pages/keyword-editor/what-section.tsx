@@ -62,7 +62,7 @@ export function WhatSection() {
 
 const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'page', 'perPage', 'filters'] as const;
 
-/** Rarely used criteria. This part is open if the keyword has such a criterion, or the API refused one. */
+/** Rarely used criteria. They are visible if the keyword has such a criterion, or if the API reports a fault of one. */
 function CriteriaOfAllSources() {
   const form = useDraft();
   const { globalCriteria, sources } = form.values;

@@ -34,7 +34,7 @@ function TopList({ by, keywordId, days }: { by: By; keywordId: string; days: num
       const since = new Date(Date.now() - days * 86_400_000).toISOString();
       const query = { by, keyword: [keywordId], since, limit: 30 };
       const { data } = await api.get('/v1/mentions/top', { query, signal });
-      return by === 'term' ? joined(data) : data.slice(0, 8);
+      return by === 'term' ? sumByTerm(data) : data.slice(0, 8);
     },
   });
   return (
@@ -93,7 +93,7 @@ interface Row {
 }
 
 /** Adds up the counts of each term over all sources. */
-function joined(rows: readonly Row[]): Row[] {
+function sumByTerm(rows: readonly Row[]): Row[] {
   const counts = new Map<string, number>();
   for (const { value, count: n } of rows) counts.set(value, (counts.get(value) ?? 0) + n);
   return [...counts]

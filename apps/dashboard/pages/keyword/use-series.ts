@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 
-/** Counts by day and group; the group without a value is the empty text. */
+/** Counts by day and group. Mentions without a value are in the group with the empty name. */
 export interface Series {
   groups: string[];
   days: { date: string; counts: Readonly<Record<string, number>> }[];
@@ -9,7 +9,7 @@ export interface Series {
   total: number;
 }
 
-/** Mentions of a keyword in the last days, by source or sentiment. */
+/** Reads the counts of a keyword's mentions in the last days, by source or sentiment. */
 export function useSeries(keyword: string, days: number, group: 'source' | 'sentiment') {
   return useQuery({
     queryKey: ['/v1/mentions/series', keyword, days, group],

@@ -6,7 +6,7 @@ import { SourceName } from '../../parts/source.js';
 import { DataTable } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** The searches of a keyword, and how their last check went. */
+/** The searches of a keyword, and the outcome of their last checks. */
 export function WatchTable({ keyword }: { keyword: Keyword }) {
   const labels = new Map(
     keyword.sources.flatMap(({ searches = [] }) => searches.map(({ id, label }) => [id, label] as const)),

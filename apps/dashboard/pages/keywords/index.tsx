@@ -175,7 +175,7 @@ function KeywordLine({ keyword, counts, isCounted }: LineProps) {
   );
 }
 
-/** Mentions of each keyword by day, the oldest first. */
+/** Reads the number of mentions of each keyword by day, the oldest day first. */
 function useDailyCounts(): ReadonlyMap<string, readonly number[]> | undefined {
   const { data } = useQuery({
     queryKey: ['/v1/mentions/series', 'keywords', DAYS],

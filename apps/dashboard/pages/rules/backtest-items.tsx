@@ -35,7 +35,7 @@ export function BacktestItems({
           ...{ path, query: { fired: shown === 'fired', ...cursor }, signal },
         });
       let found = await read(page);
-      // Mentions for which a rule fires can be rare: a page can contain none although later pages contain some.
+      // Mentions for which a rule fires can be rare: a page can be empty although later pages contain mentions.
       while (found.data.length === 0 && found.nextCursor) found = await read({ cursor: found.nextCursor });
       return found;
     },

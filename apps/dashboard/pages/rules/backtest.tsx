@@ -32,7 +32,7 @@ interface Props {
   keywordId: string;
   /** The rules of the form, saved or not. */
   draft: () => { rules: Schemas['Rule'][]; spikeAlert: Schemas['BacktestBody']['spikeAlert'] };
-  /** Marks missing values in the form. Returns true if none is missing. */
+  /** Marks missing values in the form. Returns whether the form is complete. */
   isComplete: () => boolean;
   onError: (error: unknown) => void;
 }

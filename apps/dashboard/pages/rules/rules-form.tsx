@@ -39,8 +39,8 @@ export function RulesForm({
   const [wasTried, setTried] = useState(false);
   const [refused, setRefused] = useState<Faults>(new Map());
   const missing = faultsOf(rules);
-  // A fault that the form found disappears when its field is corrected. A fault from the API disappears when its rule
-  // is changed.
+  // A fault that the form found disappears when the member corrects the field. A fault from the API disappears when the
+  // member changes the rule.
   const faults: Faults = new Map([...refused, ...(wasTried ? missing : [])]);
   const refuse = (error: unknown) => setRefused(faultsOfRefusal(error));
   const draft = () => ({ rules: rules.map(ruleOf), spikeAlert });

@@ -74,7 +74,7 @@ function AccountForm({ account }: { account: Account }) {
               searchable
               allowDeselect={false}
               disabled={!isOwner}
-              data={zones(account.timezone)}
+              data={timeZones(account.timezone)}
               {...form.getInputProps('timezone')}
             />
             <NativeSelect
@@ -99,5 +99,5 @@ function AccountForm({ account }: { account: Account }) {
   );
 }
 
-/** The time zones that the browser knows, and the present time zone of the account. */
-const zones = (present: string) => [...new Set([present, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+/** Returns the time zones that the browser knows, and the current time zone of the account. */
+const timeZones = (current: string) => [...new Set([current, 'UTC', ...Intl.supportedValuesOf('timeZone')])];

@@ -16,8 +16,8 @@ const PLANS = ['free', 'solo', 'growth', 'pro', 'unlimited'] as const;
 type Plan = (typeof PLANS)[number];
 
 /**
- * The plan and the packs of credits. If the operator allows changes of both only on the command line, the API
- * refuses a change with this reason.
+ * The plan and the packs of credits. If the operator allows changes of plans and packs only with the command line, the
+ * API refuses a change with this reason.
  */
 export function PlanAndPacks({ plan }: { plan: Plan }) {
   const isOwner = useIsOwner();

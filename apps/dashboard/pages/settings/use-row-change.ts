@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notifyFailure } from '../../parts/notify.js';
 
 /**
- * A change of one row of a list. The list is read again after the change.
- * @param failure the title under which a refusal is reported
+ * Changes one row of a list, and then reads the list again.
+ * @param failure the title of the notification if the change fails
  */
 export function useRowChange<T>(path: string, failure: string, change: (row: T) => Promise<unknown>) {
   const queries = useQueryClient();

@@ -12,7 +12,7 @@ export function Component() {
   const [search] = useSearchParams();
   const navigate = useNavigate();
   const form = useForm({ initialValues: { email: search.get('email') ?? '', password: '' } });
-  const entry = useMutation({
+  const signingIn = useMutation({
     mutationFn: () => signIn(form.values.email.trim(), form.values.password),
     onSuccess: () => navigate(addressToReturnTo(search.get('to'), location.origin), { replace: true }),
   });
@@ -21,7 +21,7 @@ export function Component() {
   if (options.data?.isFirst) return <Navigate to="/sign-up" replace />;
   return (
     <SignPage title="Sign in">
-      <form onSubmit={form.onSubmit(() => entry.mutate())}>
+      <form onSubmit={form.onSubmit(() => signingIn.mutate())}>
         <Stack>
           <TextInput
             label="E-mail"
@@ -37,8 +37,8 @@ export function Component() {
             required
             {...form.getInputProps('password')}
           />
-          {entry.error && <Problem error={entry.error} />}
-          <Button type="submit" loading={entry.isPending} fullWidth>
+          {signingIn.error && <Problem error={signingIn.error} />}
+          <Button type="submit" loading={signingIn.isPending} fullWidth>
             Sign in
           </Button>
           <Group justify="space-between">

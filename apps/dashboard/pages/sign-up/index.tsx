@@ -58,7 +58,7 @@ interface FormProps {
   email: string;
   code: string;
   isFirst: boolean;
-  /** Sign-up without a code is possible. */
+  /** True if a sign-up without a code is possible. */
   isOpen: boolean;
 }
 
@@ -66,21 +66,21 @@ function SignUpForm({ email, code, isFirst, isOpen }: FormProps) {
   const navigate = useNavigate();
   const form = useForm({ initialValues: { email, code, password: '', name: '' } });
   const needsPassword = !isOpen || form.values.code.trim() !== '';
-  const entry = useMutation({
+  const signingUp = useMutation({
     mutationFn: () => signUp(bodyOf(form.values, needsPassword)),
     onSuccess: (outcome) => {
       if (typeof outcome !== 'string') void navigate(isFirst ? '/start' : '/feed', { replace: true });
     },
     onError: (error) => showFaults(form, error),
   });
-  if (typeof entry.data === 'string')
+  if (typeof signingUp.data === 'string')
     return (
       <Text size="sm" role="status">
-        {entry.data}
+        {signingUp.data}
       </Text>
     );
   return (
-    <form onSubmit={form.onSubmit(() => entry.mutate())}>
+    <form onSubmit={form.onSubmit(() => signingUp.mutate())}>
       <Stack>
         <TextInput
           label={isFirst ? 'Sign-up code' : 'Code of the invitation'}
@@ -106,8 +106,8 @@ function SignUpForm({ email, code, isFirst, isOpen }: FormProps) {
             {...form.getInputProps('name')}
           />
         )}
-        {entry.error && <Problem error={entry.error} shownPaths={Object.keys(form.errors)} />}
-        <Button type="submit" loading={entry.isPending} fullWidth>
+        {signingUp.error && <Problem error={signingUp.error} shownPaths={Object.keys(form.errors)} />}
+        <Button type="submit" loading={signingUp.isPending} fullWidth>
           Create the account
         </Button>
         {!isFirst && (

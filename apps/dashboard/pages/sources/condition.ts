@@ -6,7 +6,7 @@ export interface Condition {
   colour: 'gray' | 'teal' | 'red';
 }
 
-/** The badge of a source. A source without a successful check is not called healthy. */
+/** Returns the badge of a source. A source is called healthy only after a successful check. */
 export function conditionOf(
   source: Pick<SourceState, 'configured' | 'enabled' | 'healthy' | 'lastSuccessAt'>,
 ): Condition {

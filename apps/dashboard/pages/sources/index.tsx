@@ -11,7 +11,7 @@ import { conditionOf } from './condition.js';
 
 const REFRESH_MS = 30_000;
 
-/** Each source: whether it works, and which setting is missing. */
+/** Shows for each source whether it works, and which settings are missing. */
 export function Component() {
   const sources = useQuery({
     queryKey: ['/v1/sources'],
@@ -43,7 +43,7 @@ export function Component() {
 
 const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
 
-/** Sources that need an action come first. */
+/** Returns the rank of a source in the list: first unhealthy sources, then healthy sources, then the other sources. */
 const rank = (source: SourceState) => (isReady(source) ? (source.healthy ? 1 : 0) : 2);
 
 function Summary({ sources }: { sources: readonly SourceState[] }) {

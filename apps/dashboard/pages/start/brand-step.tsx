@@ -11,9 +11,9 @@ import { suggestedTerms, type Plan } from './plan.js';
 
 const TagsField = lazy(() => import('./tags-field.js'));
 
-/** Sources that need more than a term. They are chosen in the editor. */
+/** Sources that need more than a term. Members select these sources in the editor. */
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
-const LATER = new Intl.ListFormat('en');
+const LIST_FORMAT = new Intl.ListFormat('en');
 
 /** The brand, its spellings and the sources. */
 export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) => void }) {
@@ -104,17 +104,19 @@ const TERMS = {
 
 interface TermsProps {
   terms: string[];
-  /** True if there is a name from which terms are suggested. */
+  /**
+   * True if the field is enabled: there is a name from which terms are suggested, or the member has changed the terms.
+   */
   isWanted: boolean;
   onChange: (terms: string[]) => void;
 }
 
-/** Before the name is typed, a disabled field of the same height is shown, so that the page does not move later. */
+/** Shows a disabled field of the same height until the name is typed, so that the page does not move later. */
 function TermsField({ terms, isWanted, onChange }: TermsProps) {
-  const closed = <TextInput {...TERMS} placeholder="Type a name first" disabled />;
-  if (!isWanted) return closed;
+  const disabledField = <TextInput {...TERMS} placeholder="Type a name first" disabled />;
+  if (!isWanted) return disabledField;
   return (
-    <Suspense fallback={closed}>
+    <Suspense fallback={disabledField}>
       <TagsField {...TERMS} splitChars={[',', '\n']} value={terms} onChange={onChange} />
     </Suspense>
   );
@@ -122,7 +124,7 @@ function TermsField({ terms, isWanted, onChange }: TermsProps) {
 
 const isReady = ({ configured, enabled }: SourceState) => configured && enabled;
 
-/** Every source that works without more settings, except those that need more than a term. */
+/** Returns every source that is configured and enabled, except sources that need more than a term. */
 const suggestedSources = (sources: readonly SourceState[]): Source[] =>
   sources
     .filter((source) => isReady(source) && !NEEDS_MORE.has(source.id) && source.id !== 'rss')
@@ -165,7 +167,7 @@ function SourceChips({ sources, chosen, onChange }: ChipsProps) {
           })}
       </Group>
       <Text size="sm" c="dimmed">
-        {LATER.format([...NEEDS_MORE].map(sourceName))} need more than a term. Choose them in the{' '}
+        {LIST_FORMAT.format([...NEEDS_MORE].map(sourceName))} need more than a term. Choose them in the{' '}
         <Anchor component={Link} to="/keywords/new">
           editor
         </Anchor>

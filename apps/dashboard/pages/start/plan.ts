@@ -9,13 +9,14 @@ export interface Plan {
   intervalSeconds: number;
 }
 
+/** The plan before the first step. */
 export const NO_PLAN: Plan = { brand: '', terms: [], sources: [], feedUrls: [], intervalSeconds: 600 };
 
 const MAX_TERM_LENGTH = 60;
 
 /**
- * Spellings of a brand that people use: unchanged, in one word, as a hashtag, and for a domain also the name in it.
- * “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
+ * Returns usual spellings of a brand: unchanged, in one word, as a hashtag, and for a domain also the name in the
+ * domain. “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');
@@ -35,7 +36,7 @@ export function suggestedTerms(brand: string): string[] {
   });
 }
 
-/** The body of the keyword. A single term becomes the query, because the API requires at least two alternatives. */
+/** Returns the body of the keyword. A single term becomes the query, because the API requires at least two terms. */
 export function bodyOfPlan({ brand, terms, sources, feedUrls, intervalSeconds }: Plan): KeywordBody {
   const [first = brand] = terms;
   return {

@@ -26,7 +26,7 @@ export function Component({ days, currency }: { days: readonly MarketDay[]; curr
   );
 }
 
-/** A day without observations is a gap too. */
+/** Adds the days without observations, so that they are gaps in the chart. */
 function everyDay(days: readonly MarketDay[]) {
   const byDate = new Map(days.map((day) => [day.date, day]));
   const dates = [...byDate.keys()].sort();

@@ -9,7 +9,7 @@ import { SourceName } from '../source.js';
 import { Empty } from '../states.js';
 import { Time } from '../time.js';
 
-const SHOWN = 12;
+const FIRST_ITEMS = 12;
 /** Items that are at most this old are counted as recent. */
 const RECENT_DAYS = 7;
 
@@ -51,10 +51,10 @@ export function PreviewItems({
           );
         })}
       </Group>
-      {(isWhole ? sorted : sorted.slice(0, SHOWN)).map((mention) => (
+      {(isWhole ? sorted : sorted.slice(0, FIRST_ITEMS)).map((mention) => (
         <Item key={mention.id} mention={mention} terms={terms} />
       ))}
-      {!isWhole && sorted.length > SHOWN && (
+      {!isWhole && sorted.length > FIRST_ITEMS && (
         <Button variant="subtle" size="compact-sm" onClick={() => setWhole(true)}>
           Show all {sorted.length}
         </Button>

@@ -2,20 +2,21 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import type { Source } from '../../api/types.js';
 
-/** The question: any of these terms, in these sources. */
+/** The question of a preview: any of these terms, in these sources. */
 export interface PreviewQuestion {
   terms: readonly string[];
   sources: readonly Source[];
   feedUrls: readonly string[];
 }
 
-/** Maximum number of terms of a preview. `MAX_FEEDS` is its maximum number of feeds. */
+/** Maximum number of terms of a preview. */
 export const MAX_TERMS = 5;
+/** Maximum number of feeds of a preview. */
 const MAX_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
-/** The state of a preview of the terms: first the price, then the run, then the items. */
+/** The state of a preview: first the price, then the run, then the items. */
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
   const body = {
     question: terms[0] ?? '',

@@ -1,11 +1,14 @@
 import type { components } from '../../../../clients/typescript/src/index.js';
 
 type Schemas = components['schemas'];
+/** A clause of a rule, as the API expects it. */
 export type Clause = Schemas['Clause'];
+/** The operator of a clause. */
 export type Operator = Clause['op'];
+/** An action of a rule. */
 export type Action = Schemas['Action'];
 
-/** A rule in the form. Values of clauses are texts until they are sent. */
+/** A rule in the form. The values of clauses are texts; `ruleOf` converts them. */
 export interface RuleDraft {
   /** Undefined for a new rule. */
   id: string | undefined;
@@ -26,6 +29,7 @@ export interface RuleDraft {
   channelIds: string[];
 }
 
+/** A clause in the form. */
 export interface ClauseDraft {
   field: string;
   op: Operator;
@@ -36,10 +40,10 @@ export interface ClauseDraft {
 
 type FieldType = 'text' | 'name' | 'number' | 'boolean';
 
-const OF_NAMES: readonly Operator[] = ['eq', 'neq', 'contains', 'not_contains', 'word', 'in', 'exists'];
+const NAME_OPERATORS: readonly Operator[] = ['eq', 'neq', 'contains', 'not_contains', 'word', 'in', 'exists'];
 const OPERATORS_OF: Readonly<Record<FieldType, readonly Operator[]>> = {
   text: ['contains', 'not_contains', 'word', 'similar_to', 'eq', 'neq', 'in', 'exists'],
-  name: OF_NAMES,
+  name: NAME_OPERATORS,
   number: ['gte', 'gt', 'lte', 'lt', 'eq', 'neq', 'in', 'exists'],
   boolean: ['eq', 'neq', 'exists'],
 };
@@ -60,7 +64,7 @@ export const OPERATOR_NAMES: Readonly<Record<Operator, string>> = {
   similar_to: 'means something like',
 };
 
-/** The fields of a mention, in groups; the agent step's own fields are written as `ai.<field>`. */
+/** The fields of a mention, in groups. The fields of an agent step are written as `ai.<field>`. */
 export const FIELDS: readonly { group: string; items: Readonly<Record<string, FieldType>> }[] = [
   {
     group: 'Text',
@@ -94,25 +98,31 @@ export const FIELDS: readonly { group: string; items: Readonly<Record<string, Fi
   { group: 'Vinted', items: { price: 'number', previousPrice: 'number', brand: 'name' } },
 ];
 
-/** The type of a field; the answer of an agent step can have any type. */
+/**
+ * Returns the type of a field. Fields that are not in `FIELDS`, such as fields of an agent step, have the type `name`.
+ */
 export function typeOf(field: string): FieldType {
   return FIELDS.map(({ items }) => items[field]).find((type) => type !== undefined) ?? 'name';
 }
 
-/** The operators that fit a field. */
+/** Returns the operators that are possible for a field. */
 export function operatorsOf(field: string): readonly Operator[] {
-  return field.startsWith('ai.') ? [...OF_NAMES, 'gte', 'gt', 'lte', 'lt'] : OPERATORS_OF[typeOf(field)];
+  return field.startsWith('ai.')
+    ? [...NAME_OPERATORS, 'gte', 'gt', 'lte', 'lt']
+    : OPERATORS_OF[typeOf(field)];
 }
 
+/** Returns a new clause without a value. */
 export const newClause = (): ClauseDraft => ({ field: 'text', op: 'contains', value: '', threshold: 0.6 });
 
+/** Returns a new rule without a name. */
 export const newRule = (): RuleDraft => ({
   ...{ id: undefined, key: crypto.randomUUID(), name: '', enabled: true, source: null, kind: 'item' },
   ...{ clauses: [newClause()], window: '1h', min: 5, multiple: 3 },
   ...{ actions: ['mark'], labels: ['to_reply'], channelIds: [] },
 });
 
-/** A rule of the keyword as a draft. */
+/** Returns the draft of a stored rule. */
 export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
   const { when, then } = rule;
   const draft: RuleDraft = {
@@ -127,7 +137,7 @@ export function draftOf(rule: Schemas['Keyword']['rules'][number]): RuleDraft {
     },
     actions: [...new Set(then.map(({ type }) => type))],
     labels: then.flatMap(({ label }) => label ?? []),
-    // An action without channels notifies all channels of the keyword, including those that other actions name.
+    // An action without channels notifies all channels of the keyword, including the channels of other actions.
     channelIds: then.some(({ type, channelIds }) => type === 'notify' && !channelIds)
       ? []
       : then.flatMap(({ channelIds }) => channelIds ?? []),
@@ -144,7 +154,7 @@ function clauseDraftOf({ field, op, value }: Clause): ClauseDraft {
   return { ...draft, value: String(value) };
 }
 
-/** The rule as the API accepts it. */
+/** Returns the rule in the format of the API. */
 export function ruleOf(draft: RuleDraft): Schemas['Rule'] {
   const { id, name, enabled, source, kind, window, min, multiple } = draft;
   return {

@@ -114,7 +114,7 @@ export function RuleCard({ rule, index, isLast, channels, faultAt, onChange, onM
   );
 }
 
-/** `mark` and `stop` fit only rules about a mention. */
+/** Returns the change for a new kind. Removes `mark` and `stop` if the rule is not about a mention. */
 function kindChange(kind: RuleDraft['kind'], { actions }: RuleDraft): Partial<RuleDraft> {
   if (kind === 'item') return { kind };
   const fitting = actions.filter((type) => type === 'notify' || type === 'webhook');

@@ -1,10 +1,10 @@
 import { errorText } from '../error-text.js';
 import { typeOf, type ClauseDraft, type RuleDraft } from './clauses.js';
 
-/** Faults by the path of the field in the request (`rules[0].name`), in words for people. */
+/** The texts of faults by the path of the field in the request (`rules[0].name`). */
 export type Faults = ReadonlyMap<string, string>;
 
-/** The missing values in the rules of the form. They are checked before the rules are sent. */
+/** Returns the missing and invalid values in the rules of the form, before the rules are sent. */
 export function faultsOf(rules: readonly RuleDraft[]): Faults {
   return new Map(
     rules.flatMap((rule, index) =>
@@ -39,22 +39,22 @@ function faultOfClause({ field, op, value }: ClauseDraft): string | undefined {
   return undefined;
 }
 
-/** The first fault of a field or of its parts. */
+/** Returns the first fault of a field or of a part of the field. */
 export const faultWithin = (faults: Faults, path: string): string | undefined =>
   [...faults].find(([at]) => at === path || at.startsWith(`${path}.`) || at.startsWith(`${path}[`))?.[1];
 
-/** The fields of the form that show their own faults. */
-const SHOWN = /^rules\[\d+\]\.(name|when\.(all\[\d+\]|min|multiple)|then)/;
+/** The paths whose faults the form shows beside the field. */
+const SHOWN_PATHS = /^rules\[\d+\]\.(name|when\.(all\[\d+\]|min|multiple)|then)/;
 
-/** The faults of a refused request, by the paths of the form. */
+/** Returns the faults of a refused request, by the paths of the form. */
 export function faultsOfRefusal(error: unknown): Faults {
   return new Map(errorText(error).faults.map(({ path, message }) => [camel(path), message]));
 }
 
-/** The paths of a refused request whose faults the form shows beside fields. */
+/** Returns the paths in a refused request whose faults the form shows beside the fields. */
 export const shownPathsOf = (error: unknown): string[] =>
   errorText(error)
     .faults.map(({ path }) => path)
-    .filter((path) => SHOWN.test(path));
+    .filter((path) => SHOWN_PATHS.test(path));
 
 const camel = (path: string) => path.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -16,7 +16,7 @@ interface Props {
   onChange: (rules: RuleDraft[], changed?: number) => void;
 }
 
-/** The rules of a keyword in their order, with a form for each. */
+/** The rules of a keyword in order, with a form for each rule. */
 export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props) {
   const move = (index: number, by: number) => {
     const next = [...rules];
