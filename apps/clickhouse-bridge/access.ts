@@ -18,7 +18,7 @@ export function checkAccess(request: IncomingMessage, expected: Credentials): vo
     throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine may connect');
   const given = credentialsOf(request);
   // Both values are always compared, so that the duration does not show which value is wrong.
-  const [user, password] = [same(given.user, expected.user), same(given.password, expected.password)];
+  const [user, password] = [areEqual(given.user, expected.user), areEqual(given.password, expected.password)];
   if (!user || !password)
     throw new ClickhouseException(
       516,
@@ -38,7 +38,7 @@ function credentialsOf({ headers }: IncomingMessage): Credentials {
   return { user: String(user ?? ''), password: String(password ?? '') };
 }
 
-function same(given: string, expected: string): boolean {
+function areEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

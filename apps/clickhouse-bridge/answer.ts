@@ -6,7 +6,7 @@ import type { ClickhouseException } from './clickhouse-exception.js';
 import type { Engine } from './engine.js';
 import type { QueryRequest } from './query-request.js';
 
-/** Figures of one statement, with the names of the header X-ClickHouse-Summary. */
+/** The figures of one statement. Their names are the keys in the header X-ClickHouse-Summary. */
 export interface Summary {
   read_rows: number;
   read_bytes: number;
@@ -24,7 +24,7 @@ const CONTENT_TYPES: [RegExp, string][] = [
 ];
 const STALLED_READER_MS = 60_000;
 
-/** Writes one response, in the form and with the headers of a ClickHouse server. */
+/** Writes one response, with the same format and headers as a ClickHouse server. */
 export class Answer {
   /** The mark before an error that follows rows. A header contains the mark, so that the client can recognize it. */
   private readonly exceptionTag = randomBytes(8).toString('hex');
@@ -37,13 +37,13 @@ export class Answer {
     private readonly request: Pick<QueryRequest, 'queryId' | 'wantsCompressedAnswer'>,
   ) {}
 
-  /** Whether the headers were sent. After that, an error can only follow the rows. */
+  /** True if the headers were sent. From then on, an error can only follow the rows. */
   get hasBegun(): boolean {
     return this.response.headersSent;
   }
 
-  /** Writes a whole result at once. */
-  async whole(bytes: Uint8Array, format: string, summary: Partial<Summary>): Promise<void> {
+  /** Sends a complete result. */
+  async sendWhole(bytes: Uint8Array, format: string, summary: Partial<Summary>): Promise<void> {
     this.begin(format, summary, this.request.wantsCompressedAnswer ? undefined : bytes.length);
     if (bytes.length > 0) await this.write(bytes);
     await this.end();
@@ -62,23 +62,27 @@ export class Answer {
     this.response.writeHead(200);
   }
 
-  /** Waits for a slow reader, but not forever, because the statement stays open during the wait. */
+  /**
+   * Writes a piece of the result. Waits a limited time for a slow reader, because the statement stays open during the
+   * wait.
+   */
   async write(bytes: Uint8Array): Promise<void> {
     const sink = this.gzip ?? this.response;
     if (sink.write(bytes) || this.response.destroyed) return;
     await new Promise<void>((resolve) => {
       const stalled = setTimeout(() => this.response.destroy(), STALLED_READER_MS);
-      const goOn = () => {
+      const proceed = () => {
         clearTimeout(stalled);
-        sink.off('drain', goOn);
-        this.response.off('close', goOn);
+        sink.off('drain', proceed);
+        this.response.off('close', proceed);
         resolve();
       };
-      sink.on('drain', goOn);
-      this.response.on('close', goOn);
+      sink.on('drain', proceed);
+      this.response.on('close', proceed);
     });
   }
 
+  /** Ends the response, and waits until it was sent. */
   async end(): Promise<void> {
     if (this.response.destroyed) return;
     (this.gzip ?? this.response).end();
@@ -86,8 +90,8 @@ export class Answer {
   }
 
   /**
-   * If nothing was sent, the error becomes the response. Otherwise the error follows the rows after a mark, and the
-   * response stays incomplete.
+   * Reports an error. If nothing was sent, the error becomes the response. Otherwise the error follows the rows after a
+   * mark, and the response stays incomplete.
    */
   async fail(exception: ClickhouseException): Promise<void> {
     if (this.response.destroyed) return;
@@ -131,7 +135,7 @@ export class Answer {
     );
   }
 
-  /** Resolves when everything that was written has been passed to the socket. */
+  /** Flushes the compression, so that the response receives everything that was written. */
   private async flush(): Promise<void> {
     const gzip = this.gzip;
     if (gzip) await new Promise<void>((resolve) => gzip.flush(() => setImmediate(resolve)));

@@ -23,17 +23,17 @@ import {
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
- * Results up to this size are produced as a whole, outside the event loop. For a larger result, the query runs again
- * and its result is read in pieces.
+ * Results up to this size are read as a whole, outside the event loop. For a larger result, the query runs again, and
+ * its result is read in pieces.
  */
-const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
+const MAX_WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
 /**
  * Formats without a header and footer. Other formats cannot be sent in pieces, because the engine writes each piece as
  * a complete document.
  */
-const PIECEMEAL_FORMATS =
+const STREAMED_FORMATS =
   /^(JSON(Compact|Strings|CompactStrings)?EachRow|TabSeparated(Raw)?|TSV(Raw)?|CSV|TSKV|RowBinary)$/;
-const OWN_LIMITS = /^(max_result_|result_overflow_mode)/;
+const RESULT_LIMITS = /^(max_result_|result_overflow_mode)/;
 const TOO_MANY_ROWS_OR_BYTES = 396;
 /** The same as ClickHouse's http_max_uri_size, because parameters are in the address. */
 const MAX_ADDRESS_BYTES = 1024 * 1024;
@@ -64,10 +64,8 @@ export class BridgeServer {
 
   /**
    * Opens the directory and listens on the loopback address.
-   *
-   *
-   * @param port 0 for any free port.
-   * @param credentials credentials that every request must have
+   * @param port 0 for any free port
+   * @param credentials the credentials that every request must have
    */
   static async start(
     directory: string,
@@ -93,8 +91,8 @@ export class BridgeServer {
   }
 
   /**
-   * Waits a short time for running statements, then kills them. @returns false if a statement did not end after the
-   * kill
+   * Waits a short time for running statements, then kills them.
+   * @returns false if a statement did not end after the kill
    */
   async stop(): Promise<boolean> {
     this.server.close();
@@ -102,7 +100,7 @@ export class BridgeServer {
     const isIdle = () => this.engine.idle().then(() => true);
     let ended = await Promise.race([isIdle(), after(DRAIN_MS, false)]);
     if (!ended) {
-      for (const gone of this.running) gone.abort();
+      for (const disconnected of this.running) disconnected.abort();
       ended = await Promise.race([isIdle(), after(KILL_MS, false)]);
     }
     this.server.closeAllConnections();
@@ -115,27 +113,28 @@ export class BridgeServer {
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/ping') return void response.end('Ok.\n');
     if (path !== '/') return void response.writeHead(404).end(`There is no handle ${path}\n`);
-    const gone = new AbortController();
-    this.running.add(gone);
+    const disconnected = new AbortController();
+    this.running.add(disconnected);
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableFinished) disconnected.abort();
     });
     let answer = new Answer(response, this.engine, { queryId: randomUUID(), wantsCompressedAnswer: false });
     try {
       const query = readQueryRequest(request);
       answer = new Answer(response, this.engine, query);
-      await this.answer(request, query, answer, gone.signal);
+      await this.answer(request, query, answer, disconnected.signal);
     } catch (error) {
       // The client reads the response after it has sent its body, so an unused body is read and dropped.
       request.resume();
       await answer.fail(fromEngineError(error));
     } finally {
-      this.running.delete(gone);
+      this.running.delete(disconnected);
     }
   }
 
   /**
-   * A request without valid credentials is answered immediately, before its body arrives, and its connection is closed.
+   * Returns whether a request has valid credentials. Otherwise refuses the request immediately, before its body
+   * arrives, and closes its connection.
    */
   private async isAdmitted(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     response.on('error', () => undefined);
@@ -154,73 +153,76 @@ export class BridgeServer {
     request: IncomingMessage,
     query: QueryRequest,
     answer: Answer,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
   ): Promise<void> {
     const { statement, body } = await readStatement(request, query, this.engine.tableFunctions);
     if (statement.kind === 'insert') {
-      await this.insert(statement, body, query, answer, gone);
+      await this.insert(statement, body, query, answer, disconnected);
       return;
     }
     const format = statement.format ?? query.defaultFormat ?? DEFAULT_FORMAT;
-    const result = await this.wholeResult(statement, format, query, gone);
-    if (result) return answer.whole(result.bytes, format, { result_rows: result.rowsRead });
-    await this.engine.use(query, gone, (connection) =>
-      inPieces(connection.stream(statement.sql, format), format, answer, gone),
+    const result = await this.wholeResult(statement, format, query, disconnected);
+    if (result) return answer.sendWhole(result.bytes, format, { result_rows: result.rowsRead });
+    await this.engine.use(query, disconnected, (connection) =>
+      sendInPieces(connection.stream(statement.sql, format), format, answer, disconnected),
     );
   }
 
   /**
-   * The result, or undefined if it is too large for memory and can be read in pieces. Small results are not read in
-   * pieces, because that blocks the whole process while the engine analyses the query.
+   * Returns the result; undefined if the result is larger than `MAX_WHOLE_RESULT_BYTES` and can be read in pieces.
+   * Small results are not read in pieces, because that blocks the whole process while the engine analyses the query.
    */
   private async wholeResult(
     statement: SelectStatement | CommandStatement,
     format: string,
     query: QueryRequest,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
   ): Promise<ChdbAnswer | undefined> {
-    const hasOwnLimit = [...query.settings.keys()].some((name) => OWN_LIMITS.test(name));
-    const canBePieces =
-      statement.kind === 'select' && PIECEMEAL_FORMATS.test(format) && !query.mustWaitForEnd && !hasOwnLimit;
+    const hasResultLimit = [...query.settings.keys()].some((name) => RESULT_LIMITS.test(name));
+    const canBeStreamed =
+      statement.kind === 'select' &&
+      STREAMED_FORMATS.test(format) &&
+      !query.mustWaitForEnd &&
+      !hasResultLimit;
     const settings = new Map(query.settings);
-    if (canBePieces) settings.set('max_result_bytes', String(WHOLE_RESULT_BYTES));
+    if (canBeStreamed) settings.set('max_result_bytes', String(MAX_WHOLE_RESULT_BYTES));
     try {
-      return await this.engine.use({ ...query, settings }, gone, (connection) =>
+      return await this.engine.use({ ...query, settings }, disconnected, (connection) =>
         connection.all(statement.sql, query.defaultFormat ?? DEFAULT_FORMAT),
       );
     } catch (error) {
-      if (canBePieces && fromEngineError(error).code === TOO_MANY_ROWS_OR_BYTES) return undefined;
+      if (canBeStreamed && fromEngineError(error).code === TOO_MANY_ROWS_OR_BYTES) return undefined;
       throw error;
     }
   }
 
   /**
-   * The rows go through a file. If they followed the statement, the engine would treat a blank line as their end and
-   * run the rest as the next statement.
+   * Executes an INSERT. The engine reads the rows from a file. If the rows followed the statement, the engine would
+   * treat a blank line as the end of the rows, and run the text after it as the next statement.
    */
   private async insert(
     statement: InsertStatement,
     body: IncomingMessage | undefined,
     query: QueryRequest,
     answer: Answer,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
   ): Promise<void> {
     const file = join(this.inbox, randomUUID());
     try {
       const bytes = await writeRows(file, statement.inlineData, body);
       const sql = `${statement.head} FROM INFILE '${file.replace(/[\\']/g, '\\$&')}' ${statement.tail}`;
-      const rows = await this.engine.use(query, gone, async (connection) =>
+      const rows = await this.engine.use(query, disconnected, async (connection) =>
         bytes === 0 ? 0 : (await connection.all(sql, 'Null')).rowsRead,
       );
       const figures = { read_rows: rows, read_bytes: bytes, written_rows: rows, written_bytes: bytes };
-      await answer.whole(new Uint8Array(), DEFAULT_FORMAT, figures);
+      await answer.sendWhole(new Uint8Array(), DEFAULT_FORMAT, figures);
     } finally {
       await rm(file, { force: true });
     }
   }
 }
 
-/** The SQL is in the address, in the body, in both (first the part in the address), or in a form. */
+/** Reads the SQL from the address, the body, both (first the part in the address), or a form. */
 async function readStatement(
   request: IncomingMessage,
   query: QueryRequest,
@@ -239,17 +241,18 @@ async function readStatement(
   return { statement: parseStatement(sql, tableFunctions) };
 }
 
-async function inPieces(
+async function sendInPieces(
   pieces: AsyncGenerator<Uint8Array>,
   format: string,
   answer: Answer,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<void> {
   for await (const piece of pieces) {
     // The headers wait for the first piece: an error before the first piece can still be the response.
     if (!answer.hasBegun) answer.begin(format, {});
     await answer.write(piece);
-    if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client disconnected');
+    if (disconnected.aborted)
+      throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client disconnected');
   }
   if (!answer.hasBegun) answer.begin(format, {});
   await answer.end();

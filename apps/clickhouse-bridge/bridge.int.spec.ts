@@ -41,7 +41,7 @@ async function rows<T = Record<string, unknown>>(query: string, query_params?: R
 }
 
 /** Resolves when no other statement is running. */
-async function nothingRuns(): Promise<void> {
+async function waitUntilIdle(): Promise<void> {
   while ((await rows<{ n: string }>('SELECT count() AS n FROM system.processes'))[0]?.n.toString() !== '1');
 }
 
@@ -70,7 +70,7 @@ function post(
 
 clientTasks(() => ({ url, credentials, client, rows }));
 
-it('the engine behind the bridge has the rights of the services and no others', async () => {
+it('the engine behind the bridge has the rights that the services need, and no other rights', async () => {
   const grants = (await rows<Record<string, string>>('SHOW GRANTS')).flatMap(Object.values).join('\n');
   expect(grants).toContain('SELECT, INSERT');
   expect(grants).not.toMatch(
@@ -98,12 +98,12 @@ describe('separate requests', () => {
     expect(await rows('SELECT n FROM once ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  it('keep no parameter', async () => {
+  it('do not keep parameters', async () => {
     await rows('SELECT {secret:String} AS v', { secret: 'x' });
     await expect(rows('SELECT {secret:String} AS v')).rejects.toMatchObject({ code: '456' });
   });
 
-  it('keep nothing of a failed result', async () => {
+  it('do not keep a part of a failed result', async () => {
     const failing =
       'SELECT number, throwIf(number = 60000) FROM numbers(100000) SETTINGS max_threads = 1, max_block_size = 1000';
     for (let i = 0; i < 20; i++) {
@@ -176,7 +176,7 @@ describe('errors', () => {
 });
 
 describe('a large result', () => {
-  it('is streamed in any format', async () => {
+  it('is complete in a format that is sent in pieces, and in a format that is sent as a whole', async () => {
     const result = await client.query({
       query: 'SELECT number, toString(number) AS s FROM numbers(300000)',
       format: 'JSONEachRow',
@@ -195,7 +195,7 @@ describe('a large result', () => {
     });
     // Leaving the loop destroys the stream, and with it the connection.
     for await (const batch of result.stream()) if (batch.length > 0) break;
-    await nothingRuns();
+    await waitUntilIdle();
   });
 });
 
@@ -213,14 +213,14 @@ describe('a client that disconnects', () => {
           () => 'gave up',
         );
     const running = ask();
-    await until('it runs', async () => (await slowOnes()) === 1);
+    await until('it runs', async () => (await countSlowStatements()) === 1);
     const waiting = Array.from({ length: 8 }, ask);
     abort.abort();
     expect(await Promise.all([running, ...waiting])).toEqual(Array(9).fill('gave up'));
-    await nothingRuns();
+    await waitUntilIdle();
   });
 
-  async function slowOnes(): Promise<number> {
+  async function countSlowStatements(): Promise<number> {
     const [row] = await rows<{ n: number }>(
       "SELECT count() AS n FROM system.processes WHERE query LIKE '%sipHash64(number) = 1%'",
     );
@@ -272,7 +272,7 @@ describe('authentication', () => {
     });
   });
 
-  it('accepts the headers of ClickHouse like HTTP Basic', async () => {
+  it('accepts credentials in the headers of ClickHouse', async () => {
     const headers = { 'x-clickhouse-user': credentials.user, 'x-clickhouse-key': credentials.password };
     const status = await new Promise((resolve) =>
       request(`${url}/ping`, { headers }, (response) => resolve(response.resume().statusCode)).end(),

@@ -9,7 +9,7 @@ export type ChdbHandle = object & { readonly [connectionBrand]: true };
 /** A SELECT whose result is read in pieces. */
 export type ChdbStreamHandle = object & { readonly [streamBrand]: true };
 
-/** A whole result. */
+/** A complete result. */
 export interface ChdbAnswer {
   bytes: Uint8Array;
   rowsRead: number;
@@ -37,7 +37,7 @@ export interface ChdbNative {
 }
 
 /**
- * The addon without the package's own classes. These classes close a connection only after every operation of the
+ * Loads the addon without the package's own classes. These classes close a connection only after every operation of the
  * process has ended. During a query of one minute, a few hundred small queries per second would each leave 0.2 MB in
  * memory.
  */

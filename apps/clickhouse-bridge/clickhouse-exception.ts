@@ -1,4 +1,4 @@
-/** An error in the form in which a ClickHouse server reports it over HTTP. */
+/** An error that the bridge reports over HTTP like a ClickHouse server. */
 export class ClickhouseException extends Error {
   override readonly name = 'ClickhouseException';
 
@@ -10,7 +10,7 @@ export class ClickhouseException extends Error {
     super(message);
   }
 
-  /** The body that clients parse. */
+  /** Returns the body of the response, in the format that clients parse. */
   toText(version: string): string {
     return `Code: ${this.code}. DB::Exception: ${this.message}. (${this.type}) (version ${version})\n`;
   }
@@ -37,12 +37,12 @@ const OTHER_STATUSES = new Map([
 
 const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;
 
-/** Reads an error of the engine. Removes the name of the temporary file that contains an insert's rows. */
+/** Converts an error of the engine. Removes the name of the temporary file that contains an insert's rows. */
 export function fromEngineError(error: unknown): ClickhouseException {
   if (error instanceof ClickhouseException) return error;
-  const said = error instanceof Error ? error.message : String(error);
-  const found = ENGINE_MESSAGE.exec(said);
-  if (!found) return new ClickhouseException(1002, 'UNKNOWN_EXCEPTION', said);
+  const reported = error instanceof Error ? error.message : String(error);
+  const found = ENGINE_MESSAGE.exec(reported);
+  if (!found) return new ClickhouseException(1002, 'UNKNOWN_EXCEPTION', reported);
   const code = Number(found[1]);
   let text = (found[2] as string).trim();
   let type = 'UNKNOWN_EXCEPTION';

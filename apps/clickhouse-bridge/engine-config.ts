@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { TABLE_ENGINES } from './guard.js';
 
 /**
- * The rights that our services need. Sources (FILE, URL, REMOTE, S3 …), dictionaries, functions, backups and SYSTEM are
- * left out.
+ * The rights that the services need. They do not include sources (FILE, URL, REMOTE, S3 …), dictionaries, functions,
+ * backups and SYSTEM.
  */
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER UPDATE, ALTER DELETE, ALTER COLUMN, ALTER INDEX, ALTER SETTINGS, ALTER TTL,
@@ -12,10 +12,13 @@ const GRANTS = [
   ...TABLE_ENGINES.map((engine) => `GRANT TABLE ENGINE ON ${engine}`),
 ];
 
-/** Settings with which a statement could read or write a file, reach the network, or use another language. */
+/**
+ * Settings that a statement cannot change. With other values, a statement could read or write a file, use the network,
+ * or use another language.
+ */
 const FIXED_SETTINGS = {
   dialect: 'clickhouse',
-  // Expressions among an INSERT's values would be executed without a check by the bridge.
+  // The bridge does not check expressions in the values of an INSERT.
   input_format_values_interpret_expressions: '0',
   format_schema: '',
   format_schema_source: 'file',
@@ -36,8 +39,8 @@ const FIXED_SETTINGS = {
 } as const;
 
 /**
- * Number of idle threads that the engine keeps. By default it keeps up to 1,000, each with its own memory: after two
- * minutes of 20 requests per second it had 155 threads, and 13 of them were working.
+ * Maximum number of idle threads that the engine keeps. By default the engine keeps up to 1,000 threads, each with its
+ * own memory: after two minutes of 20 requests per second it had 155 threads, of which 13 were working.
  */
 const IDLE_THREADS = 16;
 
@@ -56,10 +59,15 @@ export function engineOptions(directory: string): string[] {
 }
 
 function configOf(usersFile: string, empty: string): string {
-  const places = ['user_files_path', 'format_schema_path', 'user_scripts_path', 'dictionaries_lib_path'];
+  const pathSettings = [
+    'user_files_path',
+    'format_schema_path',
+    'user_scripts_path',
+    'dictionaries_lib_path',
+  ];
   return `<clickhouse>
   <users_config>${escaped(usersFile)}</users_config>
-  ${places.map((place) => `<${place}>${escaped(empty)}/</${place}>`).join('\n  ')}
+  ${pathSettings.map((setting) => `<${setting}>${escaped(empty)}/</${setting}>`).join('\n  ')}
   <remote_url_allow_hosts></remote_url_allow_hosts>
   <max_thread_pool_free_size>${IDLE_THREADS}</max_thread_pool_free_size>
   <access_control_improvements>

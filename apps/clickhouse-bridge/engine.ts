@@ -5,10 +5,10 @@ import { loadChdb, type ChdbAnswer, type ChdbHandle, type ChdbNative } from './c
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 
 /**
- * Maximum number of concurrent statements. Each uses one of libuv's threads, and the same number stays free: without a
- * free thread, KILL QUERY could not start.
+ * Maximum number of concurrent statements. Each statement uses one of libuv's threads. The same number of threads stays
+ * free, because KILL QUERY could not start without a free thread.
  */
-const STATEMENTS_AT_ONCE = Math.min(
+const MAX_RUNNING_STATEMENTS = Math.min(
   8,
   Math.max(1, Math.floor(Number(process.env.UV_THREADPOOL_SIZE ?? 4) / 2)),
 );
@@ -27,11 +27,11 @@ export interface StatementContext {
 }
 
 /**
- * The chDB of this process. Every request gets a new connection and drops it afterwards: that costs 0.3 ms, and no
- * request can see data of an earlier request (settings, parameters, the rest of a failed result).
+ * The chDB of this process. Every request gets a new connection, which is closed afterwards. This costs 0.3 ms, and no
+ * request can see data of an earlier request (settings, parameters, the remainder of a failed result).
  */
 export class Engine {
-  private readonly queue = new PQueue({ concurrency: STATEMENTS_AT_ONCE });
+  private readonly queue = new PQueue({ concurrency: MAX_RUNNING_STATEMENTS });
 
   private constructor(
     private readonly native: ChdbNative,
@@ -45,8 +45,9 @@ export class Engine {
   ) {}
 
   /**
+   * Opens the engine.
    * @param options from `engineOptions`
-   * @throws ClickhouseException if the directory cannot be opened.
+   * @throws Error if the directory cannot be opened
    */
   static async open(directory: string, options: readonly string[]): Promise<Engine> {
     const native = loadChdb();
@@ -64,19 +65,18 @@ export class Engine {
   }
 
   /**
-   * Runs `work` on a new connection as soon as a statement may run.
-   *
-   * @param gone aborts when the client has disconnected; then the statement is killed.
-   * @throws ClickhouseException with the engine's error; 202 if too many statements wait already.
+   * Runs `work` on a new connection as soon as fewer than the maximum number of statements run.
+   * @param disconnected aborts when the client has disconnected; then the statement is killed
+   * @throws ClickhouseException with the engine's error; 202 if too many statements are already waiting
    */
   async use<T>(
     context: StatementContext,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
     work: (connection: EngineConnection) => Promise<T>,
   ): Promise<T> {
     if (this.queue.size >= MAX_WAITING_STATEMENTS)
       throw new ClickhouseException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'Too many statements are waiting');
-    return this.queue.add(() => this.runExclusively(context, gone, work)) as Promise<T>;
+    return this.queue.add(() => this.runOnNewConnection(context, disconnected, work)) as Promise<T>;
   }
 
   /** Resolves when no statement runs or waits. */
@@ -89,42 +89,47 @@ export class Engine {
     this.native.CloseConnection(this.root);
   }
 
-  private async runExclusively<T>(
+  private async runOnNewConnection<T>(
     context: StatementContext,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
     work: (connection: EngineConnection) => Promise<T>,
   ): Promise<T> {
-    throwIfGone(gone);
+    throwIfDisconnected(disconnected);
     const handle = this.native.CreateConnection(this.directory);
     const tag = `bridge:${randomUUID()}`;
-    const settled = new AbortController();
-    const killing = this.killWhenGone(tag, gone, settled.signal);
+    const ended = new AbortController();
+    const killing = this.killAfterDisconnect(tag, disconnected, ended.signal);
     try {
       const connection = new EngineConnection(this.native, handle);
       for (const sql of settingStatements(context, tag)) await connection.all(sql, 'Null');
-      throwIfGone(gone);
+      throwIfDisconnected(disconnected);
       return await work(connection);
     } catch (error) {
       throw fromEngineError(error);
     } finally {
-      settled.abort();
+      ended.abort();
       await killing;
       this.native.CloseConnection(handle);
     }
   }
 
   /**
-   * The engine cannot interrupt a call, but KILL QUERY from another connection can. The statement may not have started
-   * at the first KILL, so the KILL is repeated until the statement has ended. (`SYNC` would never return.)
+   * Kills the statement when the client has disconnected. A call of the engine cannot be interrupted, except by KILL
+   * QUERY from another connection. The statement may not have started at the first KILL, so the KILL is repeated until
+   * the statement has ended. (`SYNC` would never return.)
    */
-  private async killWhenGone(tag: string, gone: AbortSignal, settled: AbortSignal): Promise<void> {
-    await eitherAborts(gone, settled);
-    while (!settled.aborted) {
+  private async killAfterDisconnect(
+    tag: string,
+    disconnected: AbortSignal,
+    ended: AbortSignal,
+  ): Promise<void> {
+    await eitherAborts(disconnected, ended);
+    while (!ended.aborted) {
       const killer = this.native.CreateConnection(this.directory);
       const sql = `KILL QUERY WHERE startsWith(Settings['log_comment'], '${tag}') ASYNC`;
       await this.native.QueryAsyncConnection(killer, sql, 'Null').catch(() => undefined);
       this.native.CloseConnection(killer);
-      await after(KILL_AGAIN_AFTER_MS, undefined, { signal: settled }).catch(() => undefined);
+      await after(KILL_AGAIN_AFTER_MS, undefined, { signal: ended }).catch(() => undefined);
     }
   }
 }
@@ -136,7 +141,7 @@ export class EngineConnection {
     private readonly handle: ChdbHandle,
   ) {}
 
-  /** Runs a statement and returns its whole result. */
+  /** Runs a statement and returns its complete result. */
   all(sql: string, format: string): Promise<ChdbAnswer> {
     return this.native.QueryAsyncConnection(this.handle, sql, format);
   }
@@ -168,9 +173,9 @@ function* settingStatements(context: StatementContext, tag: string): Generator<s
   settings.set('log_comment', `${tag} ${settings.get('log_comment') ?? ''}`);
   if (Number(settings.get('max_execution_time') ?? 0) <= 0)
     settings.set('max_execution_time', DEFAULT_MAX_EXECUTION_SECONDS);
-  // chDB as a library evaluates "1 + 1"; a server rejects it as a query.
+  // The library chDB accepts the query "1 + 1", but a server refuses it.
   if (!settings.has('implicit_select')) settings.set('implicit_select', '0');
-  // This comes last, because no setting can be changed after it.
+  // `readonly` is the last setting, because it prevents changes of other settings.
   if (context.isReadOnly) settings.set('readonly', '2');
   const assignments = [
     ...[...context.parameters].map(([name, value]) => `param_${name} = ${quoted(value)}`),
@@ -186,8 +191,8 @@ function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`;
 }
 
-function throwIfGone(gone: AbortSignal): void {
-  if (gone.aborted)
+function throwIfDisconnected(disconnected: AbortSignal): void {
+  if (disconnected.aborted)
     throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client does not wait any more');
 }
 

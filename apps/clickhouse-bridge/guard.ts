@@ -1,9 +1,9 @@
 import { ClickhouseException } from './clickhouse-exception.js';
-import type { SqlToken } from './sql-words.js';
+import type { SqlToken } from './sql-tokens.js';
 
-// The engine itself refuses everything that the user's grants do not contain (engine-config.ts). These rules repeat
-// that check. They also refuse things for which no grant exists: the scalar function file(), disks that a table
-// defines, and files that a client writes.
+// The engine itself refuses everything that the user's grants do not contain (engine-config.ts). This file repeats that
+// check. It also refuses access for which no grant exists: the scalar function file(), disks that a table defines, and
+// files that a client reads or writes.
 
 const STATEMENTS = new Set(
   'SELECT WITH ( INSERT CREATE ALTER DROP TRUNCATE OPTIMIZE RENAME EXCHANGE DELETE UPDATE SHOW DESCRIBE DESC EXISTS EXPLAIN'.split(
@@ -27,7 +27,7 @@ export const TABLE_ENGINES = [
 ] as const;
 const ENGINE_NAMES: ReadonlySet<string> = new Set(TABLE_ENGINES.map((name) => name.toLowerCase()));
 
-/** Table functions that read nothing outside the statement and the store. */
+/** Table functions that read only the statement and the store. */
 const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
   'numbers numbers_mt zeros zeros_mt generate_series generateseries values view merge null format input'.split(
     ' ',
@@ -39,11 +39,10 @@ const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 
 const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);
 
 /**
- * Yields the tokens, and refuses tokens that reach files, the network, programs or other databases. The data after an
- * INSERT's FORMAT is not checked.
- *
- * @param tableFunctions all table functions of the engine, in lower case; all except the functions in `TABLE_FUNCTIONS`
- * are refused
+ * Yields the tokens, and refuses tokens that give access to files, the network, programs or other databases. The data
+ * after an INSERT's FORMAT is not checked.
+ * @param tableFunctions all table functions of the engine, in lower case; only the functions in `TABLE_FUNCTIONS` are
+ * allowed
  * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
  */
 export function* guarded(
@@ -88,7 +87,7 @@ function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
 }
 
 /**
- * Refuses text that the engine reads differently than this parser: escapes in names, heredocs, MySQL's comments, curly
+ * Refuses text that the engine and this parser read differently: escapes in names, heredocs, MySQL's comments, curly
  * quotes.
  */
 function refuseAmbiguousText(sql: string, token: SqlToken): void {

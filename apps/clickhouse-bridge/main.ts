@@ -15,13 +15,8 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 `;
 
 /**
- * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a separate process.
- *
- *   node main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
- *
- * FILE contains `{"user": …, "password": …}`, which every request must have; it is created if it is missing (default:
- * DIRECTORY/credentials.json). Prints `{"port":N}` when it accepts requests. With --exit-with-stdin it exits when its
- * standard input ends, which also happens when the process at the other end has crashed.
+ * Runs the bridge with the options in `HELP`. Every request must have the credentials in the file. Prints `{"port":N}`
+ * when the bridge accepts requests. Standard input also ends if the process at its other end has crashed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

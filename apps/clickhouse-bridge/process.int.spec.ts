@@ -32,7 +32,7 @@ function launch(...options: string[]): ChildProcess {
   return child;
 }
 
-async function ready(child: ChildProcess) {
+async function connectTo(child: ChildProcess) {
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
   const { port } = JSON.parse(line) as { port: number };
   const { user: username, password } = JSON.parse(
@@ -51,13 +51,13 @@ it('the bridge keeps every acknowledged insert and no partial insert when it is 
   let acknowledged = 0;
   for (let round = 0; round < 3; round++) {
     const child = launch();
-    const client = await ready(child);
+    const client = await connectTo(child);
     await client.command({ query: 'CREATE TABLE IF NOT EXISTS t (n UInt32) ENGINE = MergeTree ORDER BY n' });
     const killAt = acknowledged + 20 * batch;
     for (;;) {
       const values = Array.from({ length: batch }, (_, i) => ({ n: acknowledged + i }));
       const inserting = client.insert({ table: 't', values, format: 'JSONEachRow' });
-      // The process was killed during the last insert, so either all rows of this insert exist, or none.
+      // The process is killed during the last insert, so either all rows of this insert exist, or no row of it.
       if (acknowledged === killAt) child.kill('SIGKILL');
       if (
         !(await inserting.then(
@@ -69,35 +69,35 @@ it('the bridge keeps every acknowledged insert and no partial insert when it is 
       acknowledged += batch;
     }
     await client.close();
-    const again = launch();
-    const survivor = await ready(again);
-    const result = await survivor.query({
+    const next = launch();
+    const nextClient = await connectTo(next);
+    const result = await nextClient.query({
       query: 'SELECT countIf(n < {acknowledged:UInt32}) AS known, count() % {batch:UInt32} AS rest FROM t',
       query_params: { acknowledged, batch },
       format: 'JSONEachRow',
     });
     expect(await result.json()).toEqual([{ known: acknowledged, rest: 0 }]);
-    await survivor.command({
+    await nextClient.command({
       query: 'ALTER TABLE t DELETE WHERE n >= {acknowledged:UInt32} SETTINGS mutations_sync = 1',
       query_params: { acknowledged },
     });
-    await survivor.close();
-    again.kill('SIGTERM');
-    expect(await once(again, 'exit')).toEqual([0, null]);
+    await nextClient.close();
+    next.kill('SIGTERM');
+    expect(await once(next, 'exit')).toEqual([0, null]);
   }
   expect(acknowledged).toBeGreaterThanOrEqual(60 * batch);
 });
 
-it('the bridge exits when the process at the other end of its standard input has ended', async () => {
+it('the bridge exits when its standard input ends', async () => {
   const child = launch('--exit-with-stdin');
-  await (await ready(child)).close();
+  await (await connectTo(child)).close();
   child.stdin!.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 it('the bridge exits within seconds while a statement runs', async () => {
   const child = launch();
-  const client = await ready(child);
+  const client = await connectTo(child);
   const running = client
     .query({ query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1' })
     .then(
@@ -122,23 +122,23 @@ it('the bridge exits within seconds while a statement runs', async () => {
 
 it('the bridge refuses a directory that another process uses', async () => {
   const first = launch();
-  await (await ready(first)).close();
+  await (await connectTo(first)).close();
   const second = launch();
-  let said = '';
-  second.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let stderr = '';
+  second.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   expect(await once(second, 'close')).toEqual([1, null]);
-  expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid} on `);
+  expect(stderr).toContain(`${directory} is in use by a running process (pid ${first.pid} on `);
 });
 
 it('the bridge reports a port that is in use, and exits', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const child = launch('--port', String((taken.address() as AddressInfo).port));
-  let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const child = launch('--port', String((server.address() as AddressInfo).port));
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   expect(await once(child, 'close')).toEqual([1, null]);
-  expect(said).toContain('EADDRINUSE');
-  taken.close();
+  expect(stderr).toContain('EADDRINUSE');
+  server.close();
 });
 
 it('the bridge prints its options on --help, and exits', async () => {

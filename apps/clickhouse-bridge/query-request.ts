@@ -5,7 +5,10 @@ import { ClickhouseException } from './clickhouse-exception.js';
 /** The settings and parameters of a request, without its body. */
 export interface QueryRequest {
   queryId: string;
-  /** SQL in the address. The body then continues the SQL, or contains the data of an insert. */
+  /**
+   * The SQL in the address or in a form. After SQL in the address, the body continues the SQL or contains an insert's
+   * rows.
+   */
   query?: string | undefined;
   database?: string | undefined;
   defaultFormat?: string | undefined;
@@ -37,14 +40,14 @@ const REFUSED_KEYS = new Map([
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** @throws ClickhouseException for features that the bridge does not have. */
+/** Reads the address and the headers of a request. @throws ClickhouseException for features that the bridge lacks */
 export function readQueryRequest(request: IncomingMessage): QueryRequest {
   const url = new URL(request.url ?? '/', 'http://bridge');
   const header = (name: string) => {
     const value = request.headers[name];
     return Array.isArray(value) ? value[0] : value;
   };
-  const read: QueryRequest = {
+  const query: QueryRequest = {
     queryId: randomUUID(),
     database: header('x-clickhouse-database'),
     defaultFormat: header('x-clickhouse-format'),
@@ -54,14 +57,14 @@ export function readQueryRequest(request: IncomingMessage): QueryRequest {
     mustWaitForEnd: false,
     isReadOnly: request.method === 'GET',
   };
-  for (const [key, value] of url.searchParams) applyKey(read, key, value);
+  for (const [key, value] of url.searchParams) applyKey(query, key, value);
   const acceptsGzip = /\bgzip\b/i.test(header('accept-encoding') ?? '');
-  read.wantsCompressedAnswer = acceptsGzip && isTrue(read.settings.get('enable_http_compression'));
-  return read;
+  query.wantsCompressedAnswer = acceptsGzip && isTrue(query.settings.get('enable_http_compression'));
+  return query;
 }
 
-/** Applies one key of the address, or one part of a form; both have the same keys. */
-export function applyKey(read: QueryRequest, key: string, value: string): void {
+/** Applies one key of the address or of a form. */
+export function applyKey(query: QueryRequest, key: string, value: string): void {
   const refused = REFUSED_KEYS.get(key);
   if (refused)
     throw new ClickhouseException(
@@ -72,19 +75,19 @@ export function applyKey(read: QueryRequest, key: string, value: string): void {
   if (IGNORED_KEYS.has(key)) return;
   switch (key) {
     case 'query':
-      read.query = value;
+      query.query = value;
       return;
     case 'query_id':
-      if (value) read.queryId = value;
+      if (value) query.queryId = value;
       return;
     case 'database':
-      read.database = value;
+      query.database = value;
       return;
     case 'default_format':
-      read.defaultFormat = value;
+      query.defaultFormat = value;
       return;
     case 'wait_end_of_query':
-      read.mustWaitForEnd = isTrue(value);
+      query.mustWaitForEnd = isTrue(value);
       return;
     case 'compress':
     case 'decompress':
@@ -96,8 +99,8 @@ export function applyKey(read: QueryRequest, key: string, value: string): void {
         );
       return;
   }
-  if (key.startsWith('param_')) return setNamed(read.parameters, key.slice(6), value, PARAMETER_NAME);
-  setNamed(read.settings, key, value, SETTING_NAME);
+  if (key.startsWith('param_')) return setNamed(query.parameters, key.slice(6), value, PARAMETER_NAME);
+  setNamed(query.settings, key, value, SETTING_NAME);
 }
 
 function setNamed(map: Map<string, string>, name: string, value: string, allowed: RegExp): void {

@@ -11,7 +11,7 @@ const MAX_SQL_BYTES = 64 * 1024 * 1024;
 /** The limit for an insert's rows, which are written to a file. */
 export const MAX_DATA_BYTES = 1024 * 1024 * 1024;
 
-/** Reads a body that is SQL. Its size is counted after decompression. */
+/** Reads a body that contains SQL. The limit applies to the size after decompression. */
 export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const stream = decoded(request, MAX_SQL_BYTES);
@@ -19,13 +19,13 @@ export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The SQL as text. Bytes that are not UTF-8 would silently change, so they are refused. */
+/** Returns the SQL as text. Refuses bytes that are not UTF-8, because they would silently change. */
 export function sqlText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'The query is not valid UTF-8');
   return bytes.toString('utf8');
 }
 
-/** A form's fields (`query`, `param_…`). */
+/** Reads the fields of a form (`query`, `param_…`). */
 export async function readForm(request: IncomingMessage): Promise<[string, string][]> {
   const contentType = request.headers['content-type'] ?? '';
   const body = await readSqlBody(request);
@@ -44,7 +44,7 @@ export async function readForm(request: IncomingMessage): Promise<[string, strin
   return fields;
 }
 
-/** Writes an insert's rows to a file, beginning with the rows in the SQL. Resolves with the number of bytes. */
+/** Writes an insert's rows to a file: first the rows in the SQL, then the body. @returns the number of bytes */
 export async function writeRows(file: string, inline: string, body?: IncomingMessage): Promise<number> {
   let bytes = 0;
   const count = new Transform({
@@ -65,24 +65,24 @@ export async function writeRows(file: string, inline: string, body?: IncomingMes
   return bytes;
 }
 
-/** The decompressed bytes of the body. Fails when there are more than `atMost`. */
-function decoded(request: IncomingMessage, atMost: number): AsyncIterable<unknown> {
+/** Returns the decompressed bytes of the body. The stream fails if there are more than `maxBytes` bytes. */
+function decoded(request: IncomingMessage, maxBytes: number): AsyncIterable<unknown> {
   let bytes = 0;
-  const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${atMost} bytes`);
+  const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${maxBytes} bytes`);
   // The body is still read to its end, because a client that is still sending would not see the response.
-  const cap = new Transform({
+  const limited = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      done(null, bytes > atMost ? undefined : chunk);
+      done(null, bytes > maxBytes ? undefined : chunk);
     },
     flush(done) {
-      done(bytes > atMost ? tooLong : null);
+      done(bytes > maxBytes ? tooLong : null);
     },
   });
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  const stages = [request, ...decoders(encoding), cap] as const;
+  const stages = [request, ...decoders(encoding), limited] as const;
   pipeline(stages as unknown as [IncomingMessage, Transform]).catch((error: unknown) => {
-    cap.destroy(
+    limited.destroy(
       error instanceof ClickhouseException
         ? error
         : new ClickhouseException(
@@ -92,7 +92,7 @@ function decoded(request: IncomingMessage, atMost: number): AsyncIterable<unknow
           ),
     );
   });
-  return cap;
+  return limited;
 }
 
 function decoders(encoding: string): Transform[] {

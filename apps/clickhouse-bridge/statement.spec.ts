@@ -1,7 +1,7 @@
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 import { parseStatement as parse } from './statement.js';
 
-/** A few of the engine's table functions; the bridge reads all of them from the engine. */
+/** A few of the engine's table functions. The bridge reads all table functions from the engine. */
 const tableFunctions = new Set([
   'file',
   'filecluster',
@@ -57,7 +57,7 @@ describe('classifying a statement', () => {
     expect(parseStatement('select 1 ; -- done\n;')).toMatchObject({ kind: 'select', sql: 'select 1 ' });
   });
 
-  it('refuses a second statement that is hidden by quotes or comments', () => {
+  it('refuses a second statement, even behind quotes or comments, and an empty query', () => {
     expect(refusal('select 1; drop table t').code).toBe(62);
     expect(refusal("select 'a\\'; select'; drop table t").code).toBe(62);
     expect(refusal("select 'a''b'; drop table t").code).toBe(62);
@@ -77,7 +77,7 @@ describe('classifying a statement', () => {
 });
 
 describe('an insert', () => {
-  it('is split at the place that names the source of its rows', () => {
+  it('is split at its SETTINGS or FORMAT clause', () => {
     expect(parseStatement('INSERT INTO a.t (x, y) SETTINGS async_insert=1 FORMAT JSONEachRow')).toEqual({
       kind: 'insert',
       head: 'INSERT INTO a.t (x, y)',
@@ -86,7 +86,7 @@ describe('an insert', () => {
     });
   });
 
-  it('keeps rows inside the statement unchanged, with quotes and semicolons', () => {
+  it('keeps rows in the SQL unchanged, including quotes and semicolons', () => {
     expect(parseStatement('insert into t format JSONEachRow\n{"a":"it\'s; b"}\n\n{"a":1}')).toMatchObject({
       inlineData: '{"a":"it\'s; b"}\n\n{"a":1}',
     });
@@ -119,9 +119,9 @@ describe('an error of the engine', () => {
   });
 
   it('does not name the temporary file of the rows', () => {
-    const said =
+    const message =
       'Code: 27. DB::Exception: Code: 27. DB::Exception: Cannot parse input: (at row 3)\n: (in file/uri /tmp/in.dat): While executing File: data for INSERT was parsed from file. (CANNOT_PARSE_INPUT_ASSERTION_FAILED) (version 26.7.2.1). (CANNOT_PARSE_INPUT_ASSERTION_FAILED)';
-    expect(fromEngineError(new Error(said))).toMatchObject({
+    expect(fromEngineError(new Error(message))).toMatchObject({
       code: 27,
       type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED',
       message: 'Cannot parse input: (at row 3)\n: While executing File',
@@ -129,7 +129,7 @@ describe('an error of the engine', () => {
   });
 });
 
-describe('what the embedded ClickHouse refuses', () => {
+describe('the embedded ClickHouse', () => {
   it.each([
     ["select * from file('/etc/passwd')", 344],
     ["select FILE ('/etc/passwd')", 344],
@@ -170,9 +170,9 @@ describe('what the embedded ClickHouse refuses', () => {
     ["set dialect = 'kusto'", 62],
     ['grant all on *.* to default', 62],
     ['kill query where 1', 62],
-  ])('%s', (sql, code) => expect(refusal(sql).code).toBe(code));
+  ])('refuses %s with the error code %i', (sql, code) => expect(refusal(sql).code).toBe(code));
 
-  it('does not include data, comments or columns that look similar', () => {
+  it('accepts data, comments and columns that look like refused functions', () => {
     for (const sql of [
       "select 'file(''/etc/passwd'')' /* file() */ -- url()",
       'select profile, url, format(a), engine from t order by remote',

@@ -1,23 +1,23 @@
 import { ClickhouseException } from './clickhouse-exception.js';
 import { guarded } from './guard.js';
-import { sqlTokens, type SqlToken } from './sql-words.js';
+import { sqlTokens, type SqlToken } from './sql-tokens.js';
 
-/** A SELECT: its result can be large, and a second run changes nothing. */
+/** A SELECT. Its result can be large, and a second run changes nothing. */
 export interface SelectStatement {
   kind: 'select';
   sql: string;
-  /** The format that the statement names. */
+  /** The format in the statement. */
   format?: string | undefined;
 }
 
-/** DDL, SHOW, INSERT … SELECT and the like: a small result or none. */
+/** Any other statement, such as DDL, SHOW or INSERT … SELECT. It has a small result or no result. */
 export interface CommandStatement {
   kind: 'command';
   sql: string;
   format?: string | undefined;
 }
 
-/** An INSERT whose rows are sent as data: the SQL before and after the place that names the source of the rows. */
+/** An INSERT whose rows are sent as data. The file with the rows is named between `head` and `tail`. */
 export interface InsertStatement {
   kind: 'insert';
   head: string;
@@ -26,15 +26,14 @@ export interface InsertStatement {
   inlineData: string;
 }
 
+/** The statement of a request. */
 export type Statement = SelectStatement | CommandStatement | InsertStatement;
 
 /**
  * Classifies the SQL of one request.
- *
- *
- * @throws ClickhouseException (62) for more than one statement: the engine would run all of them.
  * @param tableFunctions the names of the engine's table functions, in lower case: see `guarded`
- * @throws ClickhouseException (344) for access to files, the network, programs or other databases.
+ * @throws ClickhouseException 62 for more than one statement, because the engine would run all statements; 344 for
+ * access to files, the network, programs or other databases
  */
 export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>): Statement {
   const tokens = sqlTokens(sql);
@@ -49,7 +48,7 @@ export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>)
   return { kind: isSelect ? 'select' : 'command', sql: sql.slice(0, end), format };
 }
 
-/** Undefined for INSERT … SELECT. */
+/** Returns the parts of an INSERT; undefined for INSERT … SELECT. */
 function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement | undefined {
   let settingsAt: number | undefined;
   let before: SqlToken | undefined;
@@ -61,7 +60,7 @@ function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement |
       if (token.text === 'SELECT' || token.text === 'WITH') return undefined;
       if (token.text === 'SETTINGS') settingsAt = token.start;
       if (token.text === 'FORMAT') formatAt = token.start;
-      // A table can also have the name `values`; then the name follows INTO or TABLE.
+      // `VALUES` after INTO or TABLE is the name of a table.
       if (token.text === 'VALUES' && before?.text !== 'INTO' && before?.text !== 'TABLE')
         return insertOf(sql, settingsAt ?? token.start, token.start, 'Values', token.end);
     }
@@ -93,7 +92,7 @@ function readOneStatement(
   let end = sql.length;
   let before: SqlToken | undefined;
   let format: string | undefined;
-  let isBehindFormat = false;
+  let isAfterFormat = false;
   for (const token of tokens) {
     if (before?.kind === 'semicolon' && token.kind !== 'semicolon')
       throw new ClickhouseException(
@@ -103,9 +102,9 @@ function readOneStatement(
       );
     if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
     // Only SETTINGS can follow a FORMAT clause; otherwise `format` is the name of a column.
-    if (isBehindFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
-    isBehindFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
-    if (isBehindFormat) format = sql.slice(token.start, token.end);
+    if (isAfterFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
+    isAfterFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
+    if (isAfterFormat) format = sql.slice(token.start, token.end);
     before = token;
   }
   return { format, end };

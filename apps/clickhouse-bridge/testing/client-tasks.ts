@@ -6,7 +6,7 @@ interface RunningBridge {
   url: string;
   credentials: { user: string; password: string };
   client: ClickHouseClient;
-  /** The rows of a query. */
+  /** Runs a query. @returns its rows */
   rows<T = Record<string, unknown>>(query: string, params?: Record<string, unknown>): Promise<T[]>;
 }
 
@@ -18,7 +18,7 @@ export function clientTasks(bridge: () => RunningBridge): void {
       expect(await bridge().client.ping({ select: true })).toEqual({ success: true });
     });
 
-    it('creates a table with a text index, inserts 5,000 rows and reads the newest version of each', async () => {
+    it('creates a table with a text index, inserts two versions of 5,000 rows and reads the newest version of each row', async () => {
       await bridge().client.command({
         query: `CREATE TABLE mentions (id UInt64, version UInt32, text String,
           INDEX words text TYPE text(tokenizer = splitByNonAlpha))
@@ -97,21 +97,21 @@ export function clientTasks(bridge: () => RunningBridge): void {
 
     it('compresses requests and responses', async () => {
       const { url, credentials } = bridge();
-      const packed = createClient({
+      const compressing = createClient({
         url,
         username: credentials.user,
         password: credentials.password,
         compression: { request: true, response: true },
       });
       const values = Array.from({ length: 1_000 }, (_, i) => ({ n: 200, s: `packed ${i}` }));
-      await packed.insert({ table: 'texts', values, format: 'JSONEachRow' });
-      const result = await packed.query({
+      await compressing.insert({ table: 'texts', values, format: 'JSONEachRow' });
+      const result = await compressing.query({
         query: 'SELECT count() AS packed FROM texts WHERE n = 200',
         format: 'JSONEachRow',
       });
       expect(result.response_headers['content-encoding']).toBe('gzip');
       expect(await result.json()).toEqual([{ packed: 1_000 }]);
-      await packed.close();
+      await compressing.close();
     });
 
     it('returns the id of a query', async () => {

@@ -1,11 +1,11 @@
-/** One piece of SQL that is neither white space nor a comment. */
+/** One token of SQL. White space and comments are not tokens. */
 export interface SqlToken {
   kind: 'word' | 'semicolon' | 'other';
-  /** The unchanged text; words are in upper case. */
+  /** A word in upper case; the first character of any other token. */
   text: string;
   start: number;
   end: number;
-  /** Number of open brackets around it. */
+  /** Number of open brackets around the token. */
   depth: number;
   /** For words and quoted identifiers: the name, in lower case. */
   name?: string;
@@ -17,9 +17,9 @@ const SPACE = /[ \t\n\r\f\v]/;
 const DIGITS = /[^0-9A-Za-z_.]/g;
 
 /**
- * Splits SQL just enough to separate words and semicolons from quotes and comments, by ClickHouse's rules. `#` comments
- * and `$heredocs$` are left out on purpose: see guard.ts. The generator is lazy, because the data after an INSERT's
- * FORMAT must not be read.
+ * Splits SQL into tokens, only to separate words and semicolons from quotes and comments, by ClickHouse's rules. `#`
+ * comments and `$heredocs$` are not recognized, because guard.ts refuses them. The generator is lazy, because the data
+ * after an INSERT's FORMAT must not be read.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;
@@ -57,7 +57,7 @@ function endOfToken(sql: string, at: number, char: string): number {
   return at + 1;
 }
 
-/** The name in a quoted identifier; escapes are left unchanged, because no checked name contains an escape. */
+/** Returns the name in a quoted identifier. Escapes stay unchanged, because guard.ts refuses names with escapes. */
 function quotedName(sql: string, at: number, end: number): string | undefined {
   const quote = sql[at];
   if (quote !== '"' && quote !== '`') return undefined;
@@ -68,8 +68,8 @@ function quotedName(sql: string, at: number, end: number): string | undefined {
 }
 
 /**
- * A quote inside the text is written twice or after a backslash. Without an end quote, the token reaches to the end of
- * the SQL, and the engine reports the error.
+ * Returns the end of a quoted text. A quote inside the text is written twice or after a backslash. Without an end
+ * quote, the token extends to the end of the SQL, and the engine reports the error.
  */
 function endOfQuoted(sql: string, at: number, quote: string): number {
   for (let i = at + 1; i < sql.length; i++) {
