@@ -14,7 +14,7 @@ export interface Level {
   baseline: number;
   /** The smallest number of mentions that fires. */
   threshold: number;
-  /** Indexes of the searches that are counted: those with history. */
+  /** Indexes of the counted searches. Only searches with a history are counted. */
   searches: number[];
 }
 

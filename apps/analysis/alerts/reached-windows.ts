@@ -29,9 +29,9 @@ export interface AlertHistory {
 export interface WindowLevel {
   /** The number of mentions that is expected. */
   baseline: number;
-  /** The smallest number that fires. */
+  /** The smallest number of mentions that fires. */
   threshold: number;
-  /** The searches that are counted: those with history. */
+  /** The counted searches. Only searches with a history are counted. */
   searchIds: string[];
 }
 

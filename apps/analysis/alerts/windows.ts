@@ -90,12 +90,12 @@ function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   });
 }
 
-/** A window counts as known if at most this much of it is not covered. */
+/** A window is known if at most this much of the window is not covered. */
 const UNKNOWN_MS = BIN_MS;
 
 /**
- * Whether a window is known: covered except for at most `UNKNOWN_MS`.
- * @param covered ordered by `from`; they may overlap
+ * Returns whether a window is known.
+ * @param covered the covered periods, ordered by `from`; periods may overlap
  */
 export function isKnown({ from, to }: Window, covered: readonly Covered[]): boolean {
   let known = from;

@@ -33,7 +33,7 @@ export interface AnalysisResult {
 const MODEL_CHARACTERS = 4_000;
 const ITEMS_IN_REQUEST = 8;
 /** Maximum time for the model's answers. It is shorter than the time that the gateway waits. */
-const MODEL_WITHIN_MS = 100_000;
+const MODEL_TIMEOUT_MS = 100_000;
 
 const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 
@@ -156,7 +156,7 @@ export class AnalysisWork {
     return { outputs, errors };
   }
 
-  /** The model's values; empty if there is no model, or while it is down. */
+  /** Returns the model's values; no values if there is no model, or while the model is down. */
   private async readIfAvailable<T>(
     items: readonly LlmItem[],
     reading: LlmReading<T>,
@@ -171,9 +171,9 @@ export class AnalysisWork {
     reading: LlmReading<T>,
   ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
     const { llm } = this;
-    // The gateway refuses such a command itself, unless its settings differ from those of this service.
+    // The gateway refuses such a command itself, unless its settings differ from the settings of this service.
     if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
-    const endsAt = systemClock.now().getTime() + MODEL_WITHIN_MS;
+    const endsAt = systemClock.now().getTime() + MODEL_TIMEOUT_MS;
     const parts: LlmItem[][] = [];
     for (let from = 0; from < items.length; from += ITEMS_IN_REQUEST)
       parts.push(items.slice(from, from + ITEMS_IN_REQUEST));
@@ -198,7 +198,7 @@ export class AnalysisWork {
   }
 }
 
-/** A mention in the form that the model gets. */
+/** Returns a mention in the input format of the model. */
 function asModelInput(mention: AnalysedMention): LlmItem {
   return asLlmItem(mention, MODEL_CHARACTERS);
 }

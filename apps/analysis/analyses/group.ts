@@ -23,8 +23,8 @@ const NEAR = 0.45;
 const WORDS_IN_LABEL = 3;
 
 /**
- * Puts mentions that mean the same into groups, the largest first. Mentions that are not similar to any other are in
- * the group `other`. Deterministic.
+ * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar to any other
+ * mention are in the group `other`. Deterministic.
  */
 export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);

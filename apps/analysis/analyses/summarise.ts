@@ -40,8 +40,8 @@ const TOPICAL = 0.7;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /**
- * The first sentences of a text that are neither too short nor too long for a summary. If there is none, returns the
- * first sentence, shortened.
+ * Returns the first sentences of a text that are neither too short nor too long for a summary. If no sentence has such
+ * a length, returns the first sentence, shortened.
  */
 export function sentencesOf(text: string): string[] {
   const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
@@ -56,7 +56,7 @@ export function sentencesOf(text: string): string[] {
 
 /** A sentence that was chosen for a summary, with other sentences of the same meaning. */
 export interface Point extends CitedSentence {
-  /** The sentences with this meaning. The first is the chosen sentence. */
+  /** The sentences with this meaning. The first sentence is the chosen sentence. */
   wordings: string[];
 }
 

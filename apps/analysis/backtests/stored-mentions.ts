@@ -40,7 +40,8 @@ export class StoredMentions {
   ) {}
 
   /**
-   * The time of the mention that has exactly `count` newer mentions in the window; undefined if there is none.
+   * Returns the time of the mention that has exactly `count` newer mentions in the window; undefined if the window has
+   * fewer mentions.
    */
   async timeAtOffset(window: BacktestWindow, count: number): Promise<string | undefined> {
     const rows = await selectRows<{ occurred_at: string }>(

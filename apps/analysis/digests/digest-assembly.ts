@@ -29,7 +29,7 @@ import { digestItems, type DigestItems, type ItemRange } from './digest-items.js
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
-/** A summary uses only the most important items, because reading more would take seconds for each digest. */
+/** A summary uses only the most important items, because reading more items would take seconds for each digest. */
 const SUMMARISED_ITEMS = 20;
 
 /** A turn that is due, and the sequence up to which all items are stored. */
@@ -129,8 +129,8 @@ export class DigestAssembly {
   }
 
   /**
-   * Continues after a stored digest that the turn does not include: another replica stored it, or this one before a
-   * crash.
+   * Continues after a stored digest that the turn does not include. Another replica, or this replica before a crash,
+   * has stored the digest.
    */
   private async continueAfterStored(turn: DigestTurn, subject: string): Promise<DigestTurn> {
     const seq = await this.store.lastSeq('DIGESTS', subject);
@@ -161,7 +161,7 @@ export class DigestAssembly {
     return digestOf(head, shown, total);
   }
 
-  /** If the summary fails, the digest is stored without it. */
+  /** Summarises the items. If this fails, the digest is stored without a summary. */
   private async summaryOf(shown: readonly WaitingItem[]): Promise<DigestSummary | null> {
     const mentions = shown.slice(0, SUMMARISED_ITEMS).map(({ item, own }) => ({
       id: item.mentionId,

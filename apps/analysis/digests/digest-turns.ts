@@ -125,7 +125,7 @@ export async function claimDueTurns(
     .sort((a, b) => a.dueAt - b.dueAt);
 }
 
-/** Stores turns and gives them back. */
+/** Stores turns and ends their claims. */
 export async function saveTurns(database: Database, turns: readonly DigestTurn[]): Promise<void> {
   if (turns.length === 0) return;
   await database.query(

@@ -16,7 +16,7 @@ const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
  * A brief or a report takes seconds, and with a language model a minute or more. So they are claimed separately, and do
- * not delay the other digests. Turns of a claim that have not begun after `BEGIN_WITHIN_MS` are given back.
+ * not delay other digests. If a claimed turn has not begun after `BEGIN_WITHIN_MS`, its claim is ended.
  */
 const CLAIMS: readonly {
   modes: readonly DigestMode[];

@@ -59,7 +59,7 @@ const MODEL = new RegExp(
   String.raw`((?:(?:\p{Lu}|[a-z]\p{Lu})\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
   'gu',
 );
-/** The rest of a model after the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
+/** The part of a model's name after the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
 const REST_OF_MODEL = new RegExp(
   String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
   'u',

@@ -124,7 +124,7 @@ async function erase(
   });
 }
 
-/** The days whose statistics include listings of the keyword, with all scopes of those days. */
+/** Returns the days whose statistics include listings of the keyword, with all scopes of these days. */
 async function observedDays(
   clickhouse: ClickHouseClient,
   accountId: string,

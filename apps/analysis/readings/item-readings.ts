@@ -174,7 +174,7 @@ function messagesOf(
     return {
       subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
-      // If only a part was stored before, the rest begins with another item, and so has another id.
+      // If only some messages were stored before, the next message begins with another item, and so has another id.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
       cause,
     };

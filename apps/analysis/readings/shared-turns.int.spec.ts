@@ -46,7 +46,7 @@ describe('the lane of the language model, which all replicas share', () => {
     aheadMs = 0;
   });
 
-  it('has one limit of requests at the same time', async () => {
+  it('has one limit of concurrent requests', async () => {
     const lanes = await replicas();
     let [running, max] = [0, 0];
     const request = async () => {
@@ -131,7 +131,7 @@ describe('the lane of the language model, which all replicas share', () => {
       await database.query('UPDATE llm_lane SET next_turn = NULL');
     });
 
-    it('gives the next turn to the request that has waited long, even if others ask often', async () => {
+    it('gives the next turn to the request that has waited long, even if other requests ask often', async () => {
       await next('infinity');
       await shared.end(held, undefined);
       expect([await begins(later, 0), await begins(later, 5_000), await begins(patient, 1_200)]).toEqual([

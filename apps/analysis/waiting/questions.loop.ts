@@ -77,7 +77,7 @@ export class QuestionsLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_TIMEOUT_MS, Promise.all(this.underWay.values()));
-    // The questions of interrupted requests are given back, so that another replica asks them immediately.
+    // The claims of interrupted questions are ended, so that another replica asks these questions immediately.
     await this.questions.llm?.close();
     await Promise.all(this.underWay.values());
   }

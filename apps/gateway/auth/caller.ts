@@ -16,6 +16,7 @@ export function callerOf(request: FastifyRequest): Caller | undefined {
   return (request as CallerRequest).caller;
 }
 
+/** Stores the caller of a request. */
 export function setCaller(request: FastifyRequest, caller: Caller): void {
   (request as CallerRequest).caller = caller;
 }

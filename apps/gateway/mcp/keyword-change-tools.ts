@@ -262,8 +262,8 @@ function estimateIn(found: EstimateAnswer): Estimate {
 }
 
 /**
- * During an update, a keywords service of the previous release does not return `startCredits`. Then their maximum is
- * counted.
+ * During an update, a keywords service of the previous release does not return `startCredits`. Then the maximum of
+ * these credits is counted.
  */
 function withStartCredits(estimate: Estimate): Estimate {
   const { startCredits = estimate.firstScanCredits + oncePerSearch(estimate) } =

@@ -15,7 +15,7 @@ export interface Route {
   summary: string;
   /** Facts that the summary does not contain: conditions, limits, costs. */
   description: string;
-  /** All parameters, including those of the path. */
+  /** All parameters, including the parameters of the path. */
   parameters?: readonly Schema[];
   body?: Schema;
   /** An example of a useful body. */

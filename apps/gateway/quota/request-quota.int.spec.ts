@@ -145,7 +145,7 @@ describe('a lease', () => {
     await idle.take(accountId, 1200);
     expect(await usedOf(accountId)).toBeGreaterThan(1);
     clock.at += 600;
-    await until('it is given back', async () => (await usedOf(accountId)) === 1);
+    await until('the lease is returned', async () => (await usedOf(accountId)) === 1);
     expect(admitted(await times(1300, () => busy.take(accountId, 1200)))).toBe(1199);
   });
 
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(await usedOf(accountId)).toBe(3);
   });
 
-  it('admits requests again after it was given back in a minute that was used up', async () => {
+  it('admits requests again after it was returned in a minute whose quota was used up', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     const accountId = newId();

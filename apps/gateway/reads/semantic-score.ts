@@ -25,9 +25,9 @@ export interface Scored {
 export type WordWeights = ReadonlyMap<number, number>;
 
 /**
- * The part of the score that comes from the words of the question; the rest comes from its meaning. The share of words
- * is squared: a mention with only one of the words must not rank before a mention that says the same with other words.
- * Measured by `npm run bench:search`.
+ * The part of the score that comes from the words of the question. The other part comes from the meaning of the
+ * question. The share of words is squared: a mention with only one of the words must not rank before a mention that
+ * says the same with other words. Measured by `npm run bench:search`.
  */
 const PART_OF_WORDS = 0.2;
 /** The second ranking also searches for the meaning of this number of first mentions (Rocchio's feedback). */

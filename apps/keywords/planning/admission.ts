@@ -55,8 +55,8 @@ export class Admission {
   }
 
   /**
-   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. They are checked
-   * when the keyword resumes after a pause because of the plan.
+   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. These parts are
+   * checked when the keyword resumes after a pause because of the plan.
    * @param keyword the keyword with its current definition; this keyword is not counted
    * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits
