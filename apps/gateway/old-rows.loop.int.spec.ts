@@ -57,7 +57,7 @@ beforeEach(async () => {
   }
 });
 
-const left = async () =>
+const rowCounts = async () =>
   Promise.all(
     TABLES.map(async (table) => {
       const rows: unknown[] = await database.query(`SELECT 1 FROM ${table}`);
@@ -75,9 +75,9 @@ describe('the loop that deletes old rows', () => {
   it('deletes the old rows of each table, and keeps the other rows', async () => {
     const loop = loopWith(new AttemptLimits(database, log));
     loop.start();
-    await until('the old rows are gone', async () => (await left()).every((count) => count === 1));
+    await until('the old rows are gone', async () => (await rowCounts()).every((count) => count === 1));
     await loop.stop();
-    expect(await left()).toEqual([1, 1, 1, 1]);
+    expect(await rowCounts()).toEqual([1, 1, 1, 1]);
   });
 
   it('deletes more rows than one statement deletes', async () => {
@@ -87,15 +87,17 @@ describe('the loop that deletes old rows', () => {
     );
     const loop = loopWith(new AttemptLimits(database, log));
     loop.start();
-    await until('the old rows are gone', async () => (await left()).every((count) => count === 1));
+    await until('the old rows are gone', async () => (await rowCounts()).every((count) => count === 1));
     await loop.stop();
   });
 
   it('continues with the next table when the deletion in one table fails', async () => {
     const loop = loopWith({ deleteOld: () => Promise.reject(new Error('gone')) });
     loop.start();
-    await until('the others are clean', async () => (await left()).slice(1).every((count) => count === 1));
+    await until('the other tables contain no old rows', async () =>
+      (await rowCounts()).slice(1).every((count) => count === 1),
+    );
     await loop.stop();
-    expect(await left()).toEqual([2, 1, 1, 1]);
+    expect(await rowCounts()).toEqual([2, 1, 1, 1]);
   });
 });

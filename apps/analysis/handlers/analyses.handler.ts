@@ -59,8 +59,8 @@ function withinReply(result: AnalysisResult): AnalysisResult {
   const outputs = result.outputs.filter(
     (one) => (bytes += Buffer.byteLength(JSON.stringify(one))) < MAX_REPLY_BYTES,
   );
-  const left = result.outputs
+  const tooLarge = result.outputs
     .slice(outputs.length)
     .map(({ mentionId }) => ({ mentionId, code: 'TOO_LARGE' }));
-  return { ...result, outputs, errors: [...result.errors, ...left] };
+  return { ...result, outputs, errors: [...result.errors, ...tooLarge] };
 }

@@ -145,15 +145,15 @@ describe('a check', () => {
     const { handle } = fixture.handler(() => POSITIVE, {});
     await handle(check);
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
-    const held = async () => (await balanceOf(fixture.database, scene.accountId))?.held;
-    expect(await held()).toBe(4);
+    const reservedCredits = async () => (await balanceOf(fixture.database, scene.accountId))?.held;
+    expect(await reservedCredits()).toBe(4);
     // A check in another replica, like any other work, gets only the remaining credits.
     await fixture.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
     const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
     expect((await reserve(fixture.database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
     await handle(check, true);
-    expect(await held()).toBe(4);
+    expect(await reservedCredits()).toBe(4);
   });
 
   it('joins the items of one story, and finds duplicates within a keyword [readings.story, readings.duplicates]', async () => {

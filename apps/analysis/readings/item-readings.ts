@@ -64,9 +64,9 @@ export class ItemReadings {
       return items.length > 0 ? [{ ...one, items }] : [];
     });
     if (unread.length === 0) return readings;
-    const fresh = await this.read(unread.flatMap(({ items }) => items));
-    await this.store.publishAll(unread.flatMap((one) => messagesOf(one, fresh)));
-    return new Map([...readings, ...fresh]);
+    const newReadings = await this.read(unread.flatMap(({ items }) => items));
+    await this.store.publishAll(unread.flatMap((one) => messagesOf(one, newReadings)));
+    return new Map([...readings, ...newReadings]);
   }
 
   private async read(items: readonly Readable[]): Promise<Map<string, ItemReading>> {

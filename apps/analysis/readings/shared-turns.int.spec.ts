@@ -24,7 +24,7 @@ describe('the lane of the language model, which all replicas share', () => {
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const replicas = async (budget: Partial<LaneBudget> = {}) => {
     await database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch', tokens = 'infinity'`);
-    const made = [1, 2].map(
+    const lanes = [1, 2].map(
       () =>
         new LlmLane(
           { concurrency: 2, requestsPerMinute: 60_000, ...budget },
@@ -32,8 +32,8 @@ describe('the lane of the language model, which all replicas share', () => {
           new SharedLlmTurns(database),
         ),
     );
-    open.push(...made);
-    return made as [LlmLane, LlmLane];
+    open.push(...lanes);
+    return lanes as [LlmLane, LlmLane];
   };
   const inMs = (ms: number) => Date.now() + aheadMs + ms;
   const failing = (lane: LlmLane, retryAfterMs: number) =>

@@ -42,9 +42,9 @@ function given(...commands: readonly (readonly [string, LedgerCommand])[]) {
   let state: LedgerState = noLedger;
   const movements: CreditMovement[] = [];
   for (const [now, command] of commands) {
-    const some = decide(command, state, { accountId, now });
-    movements.push(...some);
-    state = some.reduce(evolve, state);
+    const decided = decide(command, state, { accountId, now });
+    movements.push(...decided);
+    state = decided.reduce(evolve, state);
   }
   const ledger = (): OpenLedger => {
     if (state.status === 'none') throw new Error('the ledger is not open');

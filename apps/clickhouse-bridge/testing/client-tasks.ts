@@ -46,7 +46,7 @@ export function clientTasks(bridge: () => RunningBridge): void {
     });
 
     it('passes parameters with any content unchanged', async () => {
-      const nasty = [
+      const texts = [
         `it's "x" \`y\` \\ \\n`,
         'tab\tline\nreturn\r',
         'zero\0byte',
@@ -54,9 +54,9 @@ export function clientTasks(bridge: () => RunningBridge): void {
         `'; DROP TABLE mentions; --`,
         '',
       ];
-      for (const value of nasty)
+      for (const value of texts)
         expect(await bridge().rows('SELECT {v:String} AS v', { v: value })).toEqual([{ v: value }]);
-      expect(await bridge().rows('SELECT {v:Array(String)} AS v', { v: nasty })).toEqual([{ v: nasty }]);
+      expect(await bridge().rows('SELECT {v:Array(String)} AS v', { v: texts })).toEqual([{ v: texts }]);
       expect(
         await bridge().rows('SELECT {n:Nullable(UInt8)} AS n, {d:DateTime64(3)} AS d', {
           n: null,

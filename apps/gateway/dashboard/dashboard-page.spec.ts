@@ -32,10 +32,10 @@ describe('the page of the dashboard', () => {
   });
 
   function serverOf(files: DashboardFiles): FastifyInstance {
-    const made = fastify();
-    made.get('/v1/keywords', () => ({ data: [] }));
-    serveDashboard(made, files);
-    return made;
+    const server = fastify();
+    server.get('/v1/keywords', () => ({ data: [] }));
+    serveDashboard(server, files);
+    return server;
   }
 
   it.each(['/', '/feed', '/keywords/0190f3a0-0000-7000-8000-000000000000/edit?tab=rules', '/channels'])(

@@ -103,12 +103,12 @@ describe('a POST with an Idempotency-Key', () => {
   it('runs once, and its answer is repeated byte for byte with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();
-    const [first, again] = [await post('k'), await post('k')];
+    const [first, second] = [await post('k'), await post('k')];
     expect(commands.length).toBe(1);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect([again.status, again.text]).toEqual([201, first.text]);
-    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(second.headers['content-type']).toBe(first.headers['content-type']);
   });
 
   it('runs once for a hundred concurrent requests at two gateways, and the other requests get 409 or the same answer [requests.key-running]', async () => {
@@ -182,13 +182,13 @@ describe('a POST with an Idempotency-Key', () => {
       const { post } = gateway();
       const first = await post('k');
       handle = answering(500);
-      const again = await post('k');
-      expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+      const second = await post('k');
+      expect([second.status, second.text, second.headers['idempotency-replayed']]).toEqual([
         status,
         first.text,
         'true',
       ]);
-      expect(again.headers['content-type']).toBe(first.headers['content-type']);
+      expect(second.headers['content-type']).toBe(first.headers['content-type']);
     },
   );
 
@@ -213,8 +213,8 @@ describe('a POST with an Idempotency-Key', () => {
       expect((await post('k')).status).toBe(status);
       handle = answering(201);
       expect((await post('k', { another: 'body' })).status).toBe(422);
-      const again = await post('k');
-      expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, undefined]);
+      const second = await post('k');
+      expect([second.status, second.headers['idempotency-replayed']]).toEqual([201, undefined]);
       expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
       expect((await post('k')).headers['idempotency-replayed']).toBe('true');
     },
@@ -275,10 +275,10 @@ describe('a POST with an Idempotency-Key', () => {
     expect(new Set(commands).size).toBe(2);
     clock.at += 24 * HOUR_MS;
     await deleteOld();
-    const left: unknown[] = await database.query('SELECT 1 FROM idempotency_records WHERE account_id = $1', [
+    const rows: unknown[] = await database.query('SELECT 1 FROM idempotency_records WHERE account_id = $1', [
       accountId,
     ]);
-    expect(left).toEqual([]);
+    expect(rows).toEqual([]);
   });
 
   it.each(['', 'x'.repeat(256)])('is refused with the key %j [limits.key-length]', async (key) => {

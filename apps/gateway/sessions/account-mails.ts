@@ -9,7 +9,7 @@ import { AccountMailWriter, type MailKind } from './account-mail-writer.js';
 /** Injection token of the mail client; null without `SMTP_URL`. */
 export const MAIL = Symbol('mail');
 
-const LOOK_EVERY_MS = 1000;
+const PAUSE_MS = 1000;
 /** Wait before another attempt, and number of attempts before a mail is given up. */
 const RETRY_SECONDS = 60;
 const MAX_ATTEMPTS = 5;
@@ -31,7 +31,7 @@ interface Row {
 export class AccountMails implements Loop {
   readonly name = 'account-mails';
   private readonly turns = new Repeated({
-    pauseMs: LOOK_EVERY_MS,
+    pauseMs: PAUSE_MS,
     run: () => this.sendDue(),
     failed: (error) => this.log.warn({ err: error }, 'mails about accounts could not be sent'),
   });

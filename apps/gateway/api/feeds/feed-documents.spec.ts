@@ -32,13 +32,13 @@ describe('the feed of a keyword', () => {
     const visible = (text: string) => text.toWellFormed().replace(/[^\u0009\u000a\u000d\u0020-\ufffd]/gu, '');
     fc.assert(
       fc.property(hostile, hostile, hostile, (title, text, author) => {
-        const made = content([{ ...row, title, text, author }], title);
-        const xml = atomDocument(made);
+        const feed = content([{ ...row, title, text, author }], title);
+        const xml = atomDocument(feed);
         expect(visible(xml).replace(/[\ud800-\udfff]/g, '')).toBe(xml.replace(/[\ud800-\udfff]/g, ''));
         const markup = xml.replace(/<!\[CDATA\[.*?\]\]>/gs, '');
         expect(markup).not.toMatch(/<(script|!)/);
         expect(parseAtomFeed(xml).entries).toHaveLength(1);
-        expect(parseJsonFeed(JSON.parse(jsonDocument(made))).items).toHaveLength(1);
+        expect(parseJsonFeed(JSON.parse(jsonDocument(feed))).items).toHaveLength(1);
       }),
     );
   });

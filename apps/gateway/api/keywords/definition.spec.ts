@@ -81,10 +81,10 @@ describe('the definition from a create body', () => {
 
   it('can be sent back as a create body, and then gives the same keyword', () => {
     const once = read(fullKeyword());
-    const again = JSON.parse(JSON.stringify(once).replaceAll('"id":""', () => `"id":"${newId()}"`)) as Json;
-    expect(faultsOfKeyword(again, 'camel')).toEqual([]);
+    const withIds = JSON.parse(JSON.stringify(once).replaceAll('"id":""', () => `"id":"${newId()}"`)) as Json;
+    expect(faultsOfKeyword(withIds, 'camel')).toEqual([]);
     const withoutIds = (keyword: Json) => JSON.stringify(keyword).replaceAll(/"id":"[^"]*"/g, '"id":""');
-    expect(withoutIds(read(again) as Json)).toEqual(withoutIds(once as Json));
+    expect(withoutIds(read(withIds) as Json)).toEqual(withoutIds(once as Json));
   });
 
   it.each([

@@ -72,8 +72,8 @@ export class MentionExportController {
   private async begin(accountId: string, filter: MentionFilter, page: TimePage): Promise<Readable> {
     this.running.set(accountId, (this.running.get(accountId) ?? 0) + 1);
     const end = () => {
-      const left = (this.running.get(accountId) ?? 1) - 1;
-      if (left > 0) this.running.set(accountId, left);
+      const remaining = (this.running.get(accountId) ?? 1) - 1;
+      if (remaining > 0) this.running.set(accountId, remaining);
       else this.running.delete(accountId);
     };
     try {
