@@ -63,11 +63,15 @@ export function insightTasks(member: Member): void {
     await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
   }, 90_000);
 
-  it('gets a summary of the mentions of a keyword, in which each sentence names its posts', async () => {
+  it('gets a summary of the mentions of a keyword, in which each sentence names its posts, from at most the chosen number of mentions', async () => {
     const { page } = member;
     await member.open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();
     await page.getByRole('option', { name: 'Lumora' }).click();
+    await page.getByText('This costs at most 4 credits').waitFor();
+    await page.getByLabel('Maximum number').fill('2');
+    await page.getByText('This costs at most 2 credits').waitFor();
+    await page.getByLabel('Maximum number').fill('50');
     await page.getByText('This costs at most 4 credits').waitFor();
     await page.getByRole('button', { name: 'Analyse for 4 credits' }).click();
     const result = page.getByRole('region', { name: 'Result' });

@@ -93,7 +93,7 @@ export function Analyses() {
                 data={OPERATIONS}
                 {...form.getInputProps('operation')}
               />
-              <NumberInput label="Maximum number" min={1} max={200} w={150} {...form.getInputProps('most')} />
+              <NumberInput label="Maximum number" min={1} max={200} w={150} {...form.getInputProps('max')} />
             </Group>
             <OperationFields form={form} />
             {number !== undefined && (
