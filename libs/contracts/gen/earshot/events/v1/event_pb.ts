@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/events/v1/event.proto.
  */
 export const file_earshot_events_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEitQcKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlEi0KCGFuYWx5c2lzGBMgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSDAoEbGFuZxgUIAEoCRIWCglyZWxldmFuY2UYFSABKAVIAIgBARIYChByZWxldmFuY2VfcmVhc29uGBYgASgJEhAKCHN0b3J5X2lkGBcgASgJEikKBmJ1Y2tldBgYIAEoCzIZLmVhcnNob3QuZXZlbnRzLnYxLkJ1Y2tldBIRCgljb19icmFuZHMYGSADKAkSDwoHYWlfanNvbhgaIAEoCRIRCgllbWJlZGRpbmcYGyABKAwSFwoPZW1iZWRkaW5nX21vZGVsGBwgASgJEjIKCHJlYWRpbmdzGB0gAygLMiAuZWFyc2hvdC5ldmVudHMudjEuUmVhZGluZ1JlY29yZBItCgVydWxlcxgeIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLlJ1bGVPdXRjb21lEg4KBmxhYmVscxgfIAMoCRIUCgxydWxlX3dlYmhvb2sYICABKAgSGgoSbm90aWZ5X2NoYW5uZWxfaWRzGCEgAygJEh8KF25vdGlmeV9rZXl3b3JkX2NoYW5uZWxzGCIgASgIEhcKCmNvdW50ZWRfYXQYIyABKAlIAYgBAUIMCgpfcmVsZXZhbmNlQg0KC19jb3VudGVkX2F0In8KC1J1bGVPdXRjb21lEg8KB3J1bGVfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVmaXJlZBgDIAEoCBIxCgdjbGF1c2VzGAQgAygLMiAuZWFyc2hvdC5ldmVudHMudjEuQ2xhdXNlT3V0Y29tZRIPCgdhY3Rpb25zGAUgAygJImAKDUNsYXVzZU91dGNvbWUSDQoFZmllbGQYASABKAkSCgoCb3AYAiABKAkSEgoKdmFsdWVfanNvbhgDIAEoCRIRCglzZWVuX2pzb24YBCABKAkSDQoFaG9sZHMYBSABKAgi0wEKCEFuYWx5c2lzEhEKCXNlbnRpbWVudBgBIAEoCRIcCg9zZW50aW1lbnRfc2NvcmUYAiABKAFIAIgBARIOCgZpbnRlbnQYAyABKAkSFgoJcmVsZXZhbmNlGAQgASgFSAGIAQESDgoGcmVhc29uGAUgASgJEgwKBGxhbmcYBiABKAkSDgoGcmVhZGVyGAcgASgJEg0KBW1vZGVsGAggASgJEg8KB3ZlcnNpb24YCSABKAlCEgoQX3NlbnRpbWVudF9zY29yZUIMCgpfcmVsZXZhbmNlIiQKBkJ1Y2tldBILCgNrZXkYASABKAkSDQoFbGFiZWwYAiABKAkioAEKDVJlYWRpbmdSZWNvcmQSDAoEa2luZBgBIAEoCRIOCgZyZWFkZXIYAiABKAkSDQoFbW9kZWwYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRIWCg5wcm9tcHRfdmVyc2lvbhgFIAEoCRITCgtkdXJhdGlvbl9tcxgGIAEoBRIUCgxjb3N0X2NyZWRpdHMYByABKAUSDgoGZGV0YWlsGAggASgJIlIKC0V2ZW50Q2hhcmdlEhEKCW9wZXJhdGlvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAMgASgJIr8BCglFdmVudENvc3QSEAoIZXZlbnRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtvY2N1cnJlZF9hdBgIIAEoCRIQCghjaGVja19pZBgMIAEoCRIvCgdjaGFyZ2VzGBIgAygLMh4uZWFyc2hvdC5ldmVudHMudjEuRXZlbnRDaGFyZ2Ui6gEKC1B1c2hlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSDAoEdHlwZRgHIAEoCRIQCghlbnZlbG9wZRgJIAEoDBIMCgRwdXNoGAogASgIEhQKDHJ1bGVfd2ViaG9vaxggIAEoCBIaChJub3RpZnlfY2hhbm5lbF9pZHMYISADKAkSHwoXbm90aWZ5X2tleXdvcmRfY2hhbm5lbHMYIiABKAgiJwoHRHJvcHBlZBIOCgZyZWFzb24YASABKAkSDAoEcnVsZRgCIAEoCSJDCgdWZXJkaWN0EgwKBHN0ZXAYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDaGl0GAMgASgIEg4KBmRldGFpbBgEIAEoCWIGcHJvdG8z", [file_earshot_checks_v1_check]);
+  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEitQcKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlEi0KCGFuYWx5c2lzGBMgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSDAoEbGFuZxgUIAEoCRIWCglyZWxldmFuY2UYFSABKAVIAIgBARIYChByZWxldmFuY2VfcmVhc29uGBYgASgJEhAKCHN0b3J5X2lkGBcgASgJEikKBmJ1Y2tldBgYIAEoCzIZLmVhcnNob3QuZXZlbnRzLnYxLkJ1Y2tldBIRCgljb19icmFuZHMYGSADKAkSDwoHYWlfanNvbhgaIAEoCRIRCgllbWJlZGRpbmcYGyABKAwSFwoPZW1iZWRkaW5nX21vZGVsGBwgASgJEjIKCHJlYWRpbmdzGB0gAygLMiAuZWFyc2hvdC5ldmVudHMudjEuUmVhZGluZ1JlY29yZBItCgVydWxlcxgeIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLlJ1bGVPdXRjb21lEg4KBmxhYmVscxgfIAMoCRIUCgxydWxlX3dlYmhvb2sYICABKAgSGgoSbm90aWZ5X2NoYW5uZWxfaWRzGCEgAygJEh8KF25vdGlmeV9rZXl3b3JkX2NoYW5uZWxzGCIgASgIEhcKCmNvdW50ZWRfYXQYIyABKAlIAYgBAUIMCgpfcmVsZXZhbmNlQg0KC19jb3VudGVkX2F0In8KC1J1bGVPdXRjb21lEg8KB3J1bGVfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVmaXJlZBgDIAEoCBIxCgdjbGF1c2VzGAQgAygLMiAuZWFyc2hvdC5ldmVudHMudjEuQ2xhdXNlT3V0Y29tZRIPCgdhY3Rpb25zGAUgAygJImAKDUNsYXVzZU91dGNvbWUSDQoFZmllbGQYASABKAkSCgoCb3AYAiABKAkSEgoKdmFsdWVfanNvbhgDIAEoCRIRCglzZWVuX2pzb24YBCABKAkSDQoFaG9sZHMYBSABKAgi0wEKCEFuYWx5c2lzEhEKCXNlbnRpbWVudBgBIAEoCRIcCg9zZW50aW1lbnRfc2NvcmUYAiABKAFIAIgBARIOCgZpbnRlbnQYAyABKAkSFgoJcmVsZXZhbmNlGAQgASgFSAGIAQESDgoGcmVhc29uGAUgASgJEgwKBGxhbmcYBiABKAkSDgoGcmVhZGVyGAcgASgJEg0KBW1vZGVsGAggASgJEg8KB3ZlcnNpb24YCSABKAlCEgoQX3NlbnRpbWVudF9zY29yZUIMCgpfcmVsZXZhbmNlIiQKBkJ1Y2tldBILCgNrZXkYASABKAkSDQoFbGFiZWwYAiABKAkioAEKDVJlYWRpbmdSZWNvcmQSDAoEa2luZBgBIAEoCRIOCgZyZWFkZXIYAiABKAkSDQoFbW9kZWwYAyABKAkSDwoHdmVyc2lvbhgEIAEoCRIWCg5wcm9tcHRfdmVyc2lvbhgFIAEoCRITCgtkdXJhdGlvbl9tcxgGIAEoBRIUCgxjb3N0X2NyZWRpdHMYByABKAUSDgoGZGV0YWlsGAggASgJIlIKC0V2ZW50Q2hhcmdlEhEKCW9wZXJhdGlvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAMgASgJIr8BCglFdmVudENvc3QSEAoIZXZlbnRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtvY2N1cnJlZF9hdBgIIAEoCRIQCghjaGVja19pZBgMIAEoCRIvCgdjaGFyZ2VzGBIgAygLMh4uZWFyc2hvdC5ldmVudHMudjEuRXZlbnRDaGFyZ2Ui6gEKC1B1c2hlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSDAoEdHlwZRgHIAEoCRIQCghlbnZlbG9wZRgJIAEoDBIMCgRwdXNoGAogASgIEhQKDHJ1bGVfd2ViaG9vaxggIAEoCBIaChJub3RpZnlfY2hhbm5lbF9pZHMYISADKAkSHwoXbm90aWZ5X2tleXdvcmRfY2hhbm5lbHMYIiABKAgi9wEKDEluZGV4ZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDAoEdHlwZRgHIAEoCRITCgtvY2N1cnJlZF9hdBgIIAEoCRIQCghlbnZlbG9wZRgJIAEoDBIMCgRwdXNoGAogASgIEhQKB21hdGNoZWQYDSABKAxIAIgBARIUCgdkcm9wcGVkGBAgASgMSAGIAQESFAoMcnVsZV93ZWJob29rGCAgASgIQgoKCF9tYXRjaGVkQgoKCF9kcm9wcGVkIicKB0Ryb3BwZWQSDgoGcmVhc29uGAEgASgJEgwKBHJ1bGUYAiABKAkiQwoHVmVyZGljdBIMCgRzdGVwGAEgASgJEg0KBXZhbHVlGAIgASgJEgsKA2hpdBgDIAEoCBIOCgZkZXRhaWwYBCABKAliBnByb3RvMw", [file_earshot_checks_v1_check]);
 
 /**
  * One final event. Stream EVENTS, subject events.<account>.<watch>, Nats-Msg-Id = event_id.
@@ -650,6 +650,79 @@ export const PushedEventSchema: GenMessage<PushedEvent> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 8);
 
 /**
+ * The fields of an Event that the index of events reads, with the same field numbers.
+ *
+ * @generated from message earshot.events.v1.IndexedEvent
+ */
+export type IndexedEvent = Message<"earshot.events.v1.IndexedEvent"> & {
+  /**
+   * @generated from field: string event_id = 1;
+   */
+  eventId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string watch_id = 3;
+   */
+  watchId: string;
+
+  /**
+   * @generated from field: string keyword_id = 4;
+   */
+  keywordId: string;
+
+  /**
+   * @generated from field: string type = 7;
+   */
+  type: string;
+
+  /**
+   * @generated from field: string occurred_at = 8;
+   */
+  occurredAt: string;
+
+  /**
+   * @generated from field: bytes envelope = 9;
+   */
+  envelope: Uint8Array;
+
+  /**
+   * @generated from field: bool push = 10;
+   */
+  push: boolean;
+
+  /**
+   * Not parsed: only whether the field is present matters.
+   *
+   * @generated from field: optional bytes matched = 13;
+   */
+  matched?: Uint8Array | undefined;
+
+  /**
+   * Not parsed: only whether the field is present matters.
+   *
+   * @generated from field: optional bytes dropped = 16;
+   */
+  dropped?: Uint8Array | undefined;
+
+  /**
+   * @generated from field: bool rule_webhook = 32;
+   */
+  ruleWebhook: boolean;
+};
+
+/**
+ * Describes the message earshot.events.v1.IndexedEvent.
+ * Use `create(IndexedEventSchema)` to create a new message.
+ */
+export const IndexedEventSchema: GenMessage<IndexedEvent> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 9);
+
+/**
  * @generated from message earshot.events.v1.Dropped
  */
 export type Dropped = Message<"earshot.events.v1.Dropped"> & {
@@ -673,7 +746,7 @@ export type Dropped = Message<"earshot.events.v1.Dropped"> & {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 9);
+  messageDesc(file_earshot_events_v1_event, 10);
 
 /**
  * @generated from message earshot.events.v1.Verdict
@@ -709,5 +782,5 @@ export type Verdict = Message<"earshot.events.v1.Verdict"> & {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 10);
+  messageDesc(file_earshot_events_v1_event, 11);
 
