@@ -125,11 +125,13 @@ export async function claimDue(
 
 /**
  * The lane has a new holder: the searches that the previous holder had claimed are due again, and no longer claimed.
+ * Searches without a claim are not written: they are nearly all searches of the lane.
  */
 export async function releaseLane(database: Database, lane: string): Promise<void> {
-  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1`, [
-    lane,
-  ]);
+  await database.query(
+    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1 AND leased_until > 'epoch'`,
+    [lane],
+  );
 }
 
 /** Releases all searches of a claim without a read, if it is unknown what the claim contains. */

@@ -2,7 +2,7 @@ import { until } from '#testing';
 import { type PollingStores } from './polling-under-test.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
-import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
 /** Tests of how due searches are claimed, released and settled. */
@@ -47,6 +47,24 @@ export function dueWorkTasks(
       expect(
         (await claimDue(stores().database, 'hackernews:0', 10)).map(({ searchKey }) => searchKey),
       ).toEqual(first.map(({ searchKey }) => searchKey));
+    });
+
+    it('is released when its lane moves, without a write to searches that nobody has claimed', async () => {
+      const ids = [await stores().watch({ query: 'a' }), await stores().watch({ query: 'b' })];
+      await stores().due(...ids);
+      const claimed = await claimDue(stores().database, 'hackernews:0', 1);
+      const versions = async () => {
+        const rows: { search_key: string; version: string }[] = await stores().database.query(
+          'SELECT search_key, xmin::text AS version FROM upstream_searches',
+        );
+        return new Map(rows.map((row) => [row.search_key, row.version]));
+      };
+      const before = await versions();
+      await releaseLane(stores().database, 'hackernews:0');
+      const after = await versions();
+      const written = [...after.keys()].filter((key) => after.get(key) !== before.get(key));
+      expect(written).toEqual(claimed.map(({ searchKey }) => searchKey));
+      expect(await claimDue(stores().database, 'hackernews:0', 10)).toHaveLength(2);
     });
 
     it('of one search is never claimed twice at the same time', async () => {
