@@ -45,6 +45,14 @@ export interface DueSearch extends ClaimedSearch {
   watches: DueWatch[];
 }
 
+/** What a search remembers after a read. */
+export interface SearchMemory {
+  searchKey: string;
+  state: Record<string, unknown>;
+  stateAt: Date;
+  failures: number;
+}
+
 interface SearchRow {
   search_key: string;
   source: SourceId;
@@ -207,16 +215,34 @@ export async function postpone(
  * Releases searches that the transaction has locked, and sets the time of each to the time of its next watch. If
  * another replica has claimed a search meanwhile, that replica keeps the claim, because its read is running and must
  * not be repeated.
+ * @param memories what some of these searches remember after their read: written in the same statement, because each
+ *   statement writes a new version of the row
  */
-export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promise<void> {
+export async function settle(
+  tx: Tx,
+  searches: readonly ClaimedSearch[],
+  memories: readonly SearchMemory[] = [],
+): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET
        leased_until = CASE WHEN s.claim = own.claim THEN 'epoch' ELSE s.leased_until END,
        claim = NULLIF(s.claim, own.claim),
-       next_due_at = COALESCE(
-         (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
-     FROM unnest($1::text[], $2::uuid[]) AS own (search_key, claim) WHERE s.search_key = own.search_key`,
-    keysAndClaims(searches),
+       next_due_at = COALESCE((SELECT min(w.next_due_at) FROM watch_schedule w
+         WHERE w.search_key = s.search_key AND w.is_active), 'infinity'),
+       state = CASE WHEN m.search_key IS NULL THEN s.state ELSE m.state END,
+       state_at = COALESCE(m.state_at, s.state_at),
+       failures = COALESCE(m.failures, s.failures)
+     FROM unnest($1::text[], $2::uuid[]) AS own (search_key, claim)
+     LEFT JOIN unnest($3::text[], $4::jsonb[], $5::timestamptz[], $6::int[])
+       AS m (search_key, state, state_at, failures) ON m.search_key = own.search_key
+     WHERE s.search_key = own.search_key`,
+    [
+      ...keysAndClaims(searches),
+      memories.map((memory) => memory.searchKey),
+      memories.map((memory) => JSON.stringify(memory.state)),
+      memories.map((memory) => memory.stateAt),
+      memories.map((memory) => memory.failures),
+    ],
   );
 }
 

@@ -3,10 +3,10 @@ import type { Database } from '#postgres';
 import { arriveShared, SpanKind, type Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import type { Claims } from '../due/claims.js';
-import { postpone, type DueSearch } from '../due/due-work.js';
+import { postpone, type DueSearch, type SearchMemory } from '../due/due-work.js';
 import { runningSearches } from '../due/running-watches.js';
 import { releaseRead, type ReservedRead } from '../read/reservation.js';
-import type { CheckRecorder, SearchMemory, WatchChecks } from '../record/check-recorder.js';
+import type { CheckRecorder, WatchChecks } from '../record/check-recorder.js';
 import { outcomeOf } from '../record/outcome.js';
 import type { Lane } from './lane.js';
 

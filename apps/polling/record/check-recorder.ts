@@ -12,7 +12,7 @@ import { nextDue, originOf } from '../domain/next-due.js';
 import { checkHoldOf } from '../read/check-hold.js';
 import { checkMessages } from './check-messages.js';
 import { applyProgress, type Progress } from './check-progress.js';
-import { lockSearches, settle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { lockSearches, settle, type DueSearch, type DueWatch, type SearchMemory } from '../due/due-work.js';
 import { runningWatches } from '../due/running-watches.js';
 
 /** Maximum number of watches in one transaction. */
@@ -37,14 +37,6 @@ export interface WatchChecks {
 export interface Unstorable {
   search: DueSearch;
   error: UpstreamError;
-}
-
-/** What a search remembers after a read. */
-export interface SearchMemory {
-  searchKey: string;
-  state: Record<string, unknown>;
-  stateAt: Date;
-  failures: number;
 }
 
 /**
@@ -98,7 +90,7 @@ export class CheckRecorder {
           tx,
           [...gone, ...failed].map(({ search, watch }) => checkHoldOf(search, watch)),
         );
-        if (isLast) await this.giveBack(tx, withoutUnstorable(memories, unstorable), searches);
+        if (isLast) await settle(tx, searches, withoutUnstorable(memories, unstorable));
       });
     }
     return unstorable;
@@ -157,25 +149,6 @@ export class CheckRecorder {
   private async apply(tx: Tx, progress: readonly Progress[], searches: readonly DueSearch[]): Promise<void> {
     await lockSearches(tx, [...new Set(searches.map(({ searchKey }) => searchKey))]);
     await applyProgress(tx, progress);
-  }
-
-  private async giveBack(
-    tx: Tx,
-    memories: readonly SearchMemory[],
-    searches: readonly DueSearch[],
-  ): Promise<void> {
-    await tx.query(
-      `UPDATE upstream_searches s SET state = m.state, state_at = m.state_at, failures = m.failures
-       FROM unnest($1::text[], $2::jsonb[], $3::timestamptz[], $4::int[]) AS m (search_key, state, state_at, failures)
-       WHERE s.search_key = m.search_key`,
-      [
-        memories.map((memory) => memory.searchKey),
-        memories.map((memory) => JSON.stringify(memory.state)),
-        memories.map((memory) => memory.stateAt),
-        memories.map((memory) => memory.failures),
-      ],
-    );
-    await settle(tx, searches);
   }
 }
 

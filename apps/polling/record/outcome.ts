@@ -10,8 +10,8 @@ import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import type { MatchedSourceItem } from './new-items.js';
 import { unitsOf, type CheckPrice } from '../read/check-price.js';
-import { failedMemory, type SearchMemory, type WatchChecks } from './check-recorder.js';
-import type { DueSearch, DueWatch } from '../due/due-work.js';
+import { failedMemory, type WatchChecks } from './check-recorder.js';
+import type { DueSearch, DueWatch, SearchMemory } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
