@@ -86,6 +86,7 @@ await runBench(async (cleanup) => {
       await inPostgres(
         scheduleProjection(() => 1),
         'upstream_searches',
+        'schedule_accounts',
         'watch_schedule',
       ),
     ),

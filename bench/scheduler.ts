@@ -160,7 +160,8 @@ async function restart(cleanup: Cleanup, schedule: Schedule): Promise<void> {
     await program.stop();
   }
   const [{ bytes = 0 } = {}]: { bytes?: number }[] = await database.query(
-    `SELECT (pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches'))::float8 AS bytes`,
+    `SELECT (pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches')
+       + pg_total_relation_size('schedule_accounts'))::float8 AS bytes`,
   );
   table(
     ['with the schedule in Postgres', ''],
@@ -182,7 +183,15 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
      FROM generate_series(0, $1 - 1) AS n`,
     [SEARCHES],
   );
+  const searches: { search_key: string; search_number: number }[] = await database.query(
+    'SELECT search_key, search_number FROM upstream_searches',
+  );
+  const numbers = new Map(searches.map((search) => [search.search_key, search.search_number]));
   const accountId = newId();
+  const [account]: { account_number: number }[] = await database.query(
+    'INSERT INTO schedule_accounts (account_id) VALUES ($1) RETURNING account_number',
+    [accountId],
+  );
   // The account has many more credits than its checks cost.
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
@@ -192,27 +201,32 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
     [accountId],
   );
   const rows = schedule.flatMap((intervals, n) =>
-    intervals.map((interval) => ({ key: `hackernews:${n}`, interval })),
+    intervals.map((interval) => ({ search: numbers.get(`hackernews:${n}`), interval })),
   );
   for (let from = 0; from < rows.length; from += 50_000) {
     const some = rows.slice(from, from + 50_000);
     // Steady state: each watch has been checked, and is due within its interval. Some are late, as after a restart.
     await database.query(
-      `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, baseline_at,
-         covered_until, next_due_at)
-       SELECT id, key, $3, interval_seconds, false, now() - interval '1 day', now() - interval '1 minute',
+      `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, backfill,
+         baseline_at, covered_until, next_due_at)
+       SELECT id, search, $3, interval_seconds, false, now() - interval '1 day', now() - interval '1 minute',
          now() - interval '30 seconds' + random() * interval_seconds * interval '1 second'
-       FROM unnest($1::uuid[], $2::text[], $4::int[]) AS w (id, key, interval_seconds)`,
-      [some.map(() => newId()), some.map(({ key }) => key), accountId, some.map(({ interval }) => interval)],
+       FROM unnest($1::uuid[], $2::int[], $4::int[]) AS w (id, search, interval_seconds)`,
+      [
+        some.map(() => newId()),
+        some.map(({ search }) => search),
+        account?.account_number,
+        some.map(({ interval }) => interval),
+      ],
     );
     printProgress(`${Math.min(rows.length, from + 50_000)} watches written`);
   }
   await database.query(
     `UPDATE upstream_searches s SET next_due_at = w.due
-     FROM (SELECT search_key, min(next_due_at) AS due FROM watch_schedule GROUP BY search_key) w
-     WHERE w.search_key = s.search_key`,
+     FROM (SELECT search_number, min(next_due_at) AS due FROM watch_schedule GROUP BY search_number) w
+     WHERE w.search_number = s.search_number`,
   );
-  await database.query('ANALYZE watch_schedule, upstream_searches');
+  await database.query('ANALYZE watch_schedule, upstream_searches, schedule_accounts');
 }
 
 /** Starts a simulated Hacker News without any posts. */

@@ -14,7 +14,10 @@ const TABLES: Record<string, string[]> = {
     ...['sessions', 'auth_attempts', 'account_mails', 'audit_log', 'mcp_spending', 'mcp_commands'],
   ],
   'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
-  'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
+  'apps/polling': [
+    ...['watch_schedule', 'upstream_searches', 'schedule_accounts'],
+    ...['seen_items', 'lanes', 'polling_replicas'],
+  ],
   'apps/delivery': [
     ...['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
     ...['channels', 'channel_addresses', 'verification_mails'],

@@ -138,7 +138,7 @@ describe('projections rebuild', () => {
         );
       await database.query(
         `UPDATE watch_schedule SET baseline_at = '2026-03-02', covered_until = '2026-03-03', check_seq = 7,
-           next_due_at = '2030-01-01', last_checked_at = '2026-03-03', last_status = 'ok'`,
+           next_due_at = '2030-01-01', last_checked_at = '2026-03-03', last_check_failed = true`,
       );
       await database.query(
         `UPDATE upstream_searches SET lane = 'hackernews:5', claim = gen_random_uuid(), leased_until = '2030-01-01',
@@ -149,6 +149,7 @@ describe('projections rebuild', () => {
       const tables = [
         'watch_schedule',
         'upstream_searches',
+        'schedule_accounts',
         'seen_items',
         'watches',
         'keywords',
@@ -157,7 +158,7 @@ describe('projections rebuild', () => {
       const rows = () =>
         Promise.all(tables.map((name) => database.query<unknown[]>(`SELECT * FROM ${name}`)));
       const before = await rows();
-      expect(before.map(({ length }) => length)).toEqual([1, 1, 1, 1, 0, 1]);
+      expect(before.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1, 0, 1]);
       expect(await cli(['rebuild', 'keywords-v1', 'schedule-v1'])).toMatchObject({ code: 0 });
       expect(await rows()).toEqual(before);
     },

@@ -84,7 +84,7 @@ function rebuildables(): Rebuildable[] {
     inPostgres(keywordsProjection, 'keywords, watches (quoted_periods does not change)'),
     inPostgres(
       scheduleProjection((source) => lanesOf(source)),
-      'watch_schedule, upstream_searches (the state of each watch stays)',
+      'watch_schedule, upstream_searches, schedule_accounts (the state of each watch stays)',
     ),
     inPostgres(exploresProjection, 'explores, explore_sources'),
     inPostgres(replaysProjection, 'replays (running replays continue)'),

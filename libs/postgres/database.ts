@@ -38,6 +38,7 @@ import { ReportKey1763997000000 } from './migrations/1763997000000-report-key.js
 import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
 import { FirstAttempts1763999100000 } from './migrations/1763999100000-first-attempts.js';
 import { NextLlmTurn1763999200000 } from './migrations/1763999200000-next-llm-turn.js';
+import { NumberedSchedule1764000000000 } from './migrations/1764000000000-numbered-schedule.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -147,6 +148,7 @@ async function migrate(url: string, name: string): Promise<void> {
       LlmLane1763999000000,
       FirstAttempts1763999100000,
       NextLlmTurn1763999200000,
+      NumberedSchedule1764000000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -110,18 +110,24 @@ export class KeywordReads {
       .createQueryBuilder('w')
       .leftJoin('watch_schedule', 's', 's.watch_id = w.watchId')
       .addSelect('s.last_checked_at', 'last_checked_at')
-      .addSelect('s.last_status', 'last_status');
+      .addSelect('s.last_check_failed', 'last_check_failed');
   }
 }
 
 async function readsOf(query: SelectQueryBuilder<WatchEntity>): Promise<WatchRead[]> {
   const { entities, raw } = await query.getRawAndEntities<{
     last_checked_at: Date | null;
-    last_status: string | null;
+    last_check_failed: boolean | null;
   }>();
   return entities.map((watch, n) => ({
     watch,
     lastCheckedAt: raw[n]?.last_checked_at ? isoOf(raw[n].last_checked_at) : null,
-    lastStatus: raw[n]?.last_status ?? null,
+    lastStatus: statusOf(raw[n]?.last_check_failed ?? null),
   }));
+}
+
+/** @param hasFailed whether the last check failed; null before the first check */
+function statusOf(hasFailed: boolean | null): 'completed' | 'failed' | null {
+  if (hasFailed === null) return null;
+  return hasFailed ? 'failed' : 'completed';
 }

@@ -166,7 +166,7 @@ describe('a claim', () => {
   });
 
   it.each([
-    ['it queries the watches', 'SELECT * FROM watch_schedule', undefined],
+    ['it queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
     ['it makes the claim, which succeeds', 'COMMIT', 'SET leased_until = now()'],
     ['it reserves credits', 'AS amount FROM credit_holds', undefined],
   ])('is released when Postgres fails while %s', async (_, statement, after) => {
@@ -184,7 +184,7 @@ describe('a claim', () => {
     await stores.due(id);
     const left = outages({
       'UPDATE watch_schedule w': 1,
-      "SET leased_until = 'epoch', claim = NULL WHERE search_key": 3,
+      'SET leased_until = NULL, claim = NULL WHERE search_key': 3,
     });
     open();
     worker.start();
@@ -210,7 +210,7 @@ describe('a claim', () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
-    const left = outages({ "SET leased_until = 'epoch', claim = NULL WHERE lane = $1": 3 });
+    const left = outages({ 'SET leased_until = NULL, claim = NULL WHERE lane = $1': 3 });
     open();
     worker.start();
     await until('the check is recorded', () => isMoved(id));

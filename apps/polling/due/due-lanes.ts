@@ -7,7 +7,8 @@ export function dueLanes(database: Database): SharedLook {
     // With EXISTS, Postgres may read all due searches of all lanes. With the limit, it reads one search of each lane.
     const rows: { lane: string }[] = await database.query(
       `SELECT l.lane FROM unnest($1::text[]) AS l (lane) CROSS JOIN LATERAL (SELECT FROM upstream_searches s
-         WHERE s.lane = l.lane AND s.next_due_at <= now() AND s.leased_until < now() ORDER BY s.next_due_at LIMIT 1) AS due`,
+         WHERE s.lane = l.lane AND s.next_due_at <= now() AND (s.leased_until IS NULL OR s.leased_until < now())
+         ORDER BY s.next_due_at LIMIT 1) AS due`,
       [lanes],
     );
     return rows.map(({ lane }) => lane);

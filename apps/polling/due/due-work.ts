@@ -55,9 +55,10 @@ export interface SearchMemory {
 
 interface SearchRow {
   search_key: string;
+  search_number: number;
   source: SourceId;
   criteria: JsonValue;
-  state: Record<string, unknown>;
+  state: Record<string, unknown> | null;
   state_at: Date | null;
   failures: number;
   shortest_seconds: number | null;
@@ -65,7 +66,7 @@ interface SearchRow {
 
 interface WatchRow {
   watch_id: string;
-  search_key: string;
+  search_number: number;
   account_id: string;
   keyword_id: string | null;
   search_id: string | null;
@@ -110,22 +111,28 @@ export async function claimDue(
     const [rows]: [SearchRow[]] = await tx.query(
       `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3), claim = $5
        WHERE search_key = ANY (ARRAY(SELECT search_key FROM upstream_searches
-         WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
+         WHERE lane = $1 AND next_due_at <= now() AND (leased_until IS NULL OR leased_until < now())
          ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-       RETURNING search_key, source, criteria, state_at, failures,
-         CASE WHEN $4 THEN state ELSE '{}' END AS state,
+       RETURNING search_key, search_number, source, criteria, state_at, failures,
+         CASE WHEN $4 THEN state END AS state,
          (SELECT min(w.interval_seconds) FROM watch_schedule w
-          WHERE w.search_key = upstream_searches.search_key AND w.is_active) AS shortest_seconds`,
+          WHERE w.search_number = upstream_searches.search_number AND w.is_active) AS shortest_seconds`,
       [lane, limit, SEARCH_LEASE_SECONDS, withState, claim],
     );
     if (rows.length === 0) return [];
-    const searches = new Map(rows.map((row) => [row.search_key, searchOf(row, claim)]));
+    const searches = new Map(rows.map((row) => [row.search_number, searchOf(row, claim)]));
     // Reads the watches in a separate statement, which sees what was recorded before the searches were locked.
     const watches: WatchRow[] = await tx.query(
-      'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
+      `SELECT w.watch_id, w.search_number, a.account_id, w.keyword_id, w.search_id, w.interval_seconds, w.backfill,
+         w.baseline_at, w.covered_until, w.next_due_at, w.check_seq, w.traceparent
+       FROM watch_schedule w JOIN schedule_accounts a ON a.account_number = w.account_number
+       WHERE w.search_number = ANY($1) AND w.is_active AND w.next_due_at <= now()`,
       [[...searches.keys()]],
     );
-    for (const row of watches) searches.get(row.search_key)?.watches.push(watchOf(row));
+    for (const row of watches) {
+      const search = searches.get(row.search_number);
+      search?.watches.push(watchOf(row, search.searchKey));
+    }
     const dueSince = ({ watches }: DueSearch) => Math.min(...watches.map(({ tick }) => tick));
     return [...searches.values()].sort((a, b) => (dueSince(a) < dueSince(b) ? -1 : 1));
   });
@@ -137,7 +144,7 @@ export async function claimDue(
  */
 export async function releaseLane(database: Database, lane: string): Promise<void> {
   await database.query(
-    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1 AND leased_until > 'epoch'`,
+    `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE lane = $1 AND leased_until IS NOT NULL`,
     [lane],
   );
 }
@@ -145,7 +152,7 @@ export async function releaseLane(database: Database, lane: string): Promise<voi
 /** Releases all searches of a claim without a read, if it is unknown what the claim contains. */
 export async function releaseClaim(database: Database, lane: string, claim: string): Promise<void> {
   await database.query(
-    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1 AND claim = $2`,
+    `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE lane = $1 AND claim = $2`,
     [lane, claim],
   );
 }
@@ -153,7 +160,7 @@ export async function releaseClaim(database: Database, lane: string, claim: stri
 /** Releases searches without a read. Their watches stay due. */
 export async function releaseSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   await database.query(
-    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE search_key IN (${OWN})`,
+    `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE search_key IN (${OWN})`,
     keysAndClaims(searches),
   );
 }
@@ -225,11 +232,11 @@ export async function settle(
 ): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET
-       leased_until = CASE WHEN s.claim = own.claim THEN 'epoch' ELSE s.leased_until END,
+       leased_until = CASE WHEN s.claim = own.claim THEN NULL ELSE s.leased_until END,
        claim = NULLIF(s.claim, own.claim),
        next_due_at = COALESCE((SELECT min(w.next_due_at) FROM watch_schedule w
-         WHERE w.search_key = s.search_key AND w.is_active), 'infinity'),
-       state = CASE WHEN m.search_key IS NULL THEN s.state ELSE m.state END,
+         WHERE w.search_number = s.search_number AND w.is_active), 'infinity'),
+       state = CASE WHEN m.search_key IS NULL THEN s.state ELSE NULLIF(m.state, '{}') END,
        state_at = COALESCE(m.state_at, s.state_at),
        failures = COALESCE(m.failures, s.failures)
      FROM unnest($1::text[], $2::uuid[]) AS own (search_key, claim)
@@ -268,7 +275,7 @@ function searchOf(row: SearchRow, claim: string): DueSearch {
     source: row.source,
     criteria,
     match: matchModeOf(criteria),
-    state: row.state,
+    state: row.state ?? {},
     stateAt: row.state_at?.getTime(),
     failures: row.failures,
     // Null if none of its watches is active; then nothing is checked.
@@ -277,10 +284,10 @@ function searchOf(row: SearchRow, claim: string): DueSearch {
   };
 }
 
-function watchOf(row: WatchRow): DueWatch {
+function watchOf(row: WatchRow, searchKey: string): DueWatch {
   return {
     watchId: row.watch_id,
-    searchKey: row.search_key,
+    searchKey,
     accountId: row.account_id,
     keywordId: row.keyword_id ?? '',
     searchId: row.search_id ?? '',

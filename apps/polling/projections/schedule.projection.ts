@@ -11,6 +11,7 @@ import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
+import { accountNumbersOf } from './account-numbers.js';
 
 /** The name of the projection below, with which other parts of this service query its position. */
 export const SCHEDULE = { name: 'schedule-v1' };
@@ -18,13 +19,13 @@ export const SCHEDULE = { name: 'schedule-v1' };
 /** Columns that polling itself writes: the times of the checks, and what the connector remembers. */
 const UPSTREAM_STATE = ['lane', 'next_due_at', 'leased_until', 'claim', 'state', 'state_at', 'failures'];
 
-/** Updates the due work (`watch_schedule`, `upstream_searches`) from KEYWORDS. */
+/** Updates the due work (`watch_schedule`, `upstream_searches`, `schedule_accounts`) from KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {
   return {
     ...SCHEDULE,
     stream: 'KEYWORDS',
     rebuild: {
-      tables: ['watch_schedule', 'upstream_searches'],
+      tables: ['watch_schedule', 'upstream_searches', 'schedule_accounts'],
       untouched: ['seen_items'],
       kept: [
         {
@@ -36,7 +37,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
             'next_due_at',
             'check_seq',
             'last_checked_at',
-            'last_status',
+            'last_check_failed',
           ],
         },
         {
@@ -195,33 +196,48 @@ async function schedule(
       { search_key, source, criteria, lanes: lanesOf(source) },
     ]),
   );
-  await tx.query(
+  const accounts = await accountNumbersOf(
+    tx,
+    watches.map((watch) => watch.account_id),
+  );
+  const numbered: { search_key: string; search_number: number }[] = await tx.query(
     `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
      SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
      FROM jsonb_to_recordset($1) AS n (search_key text, source text, criteria jsonb, lanes int)
-     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())`,
+     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())
+     RETURNING search_key, search_number`,
     // Inserted in the order of the keys, as in every transaction that locks searches.
     [JSON.stringify([...searches.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1)))],
   );
+  const numbers = new Map(numbered.map((row) => [row.search_key, row.search_number]));
   await tx.query(
-    `INSERT INTO watch_schedule AS w (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
+    `INSERT INTO watch_schedule AS w (watch_id, search_number, account_number, keyword_id, search_id, interval_seconds,
        backfill, disabled, is_active, next_due_at, traceparent)
-     SELECT n.watch_id, n.search_key, n.account_id, n.keyword_id, n.search_id, n.interval_seconds, n.backfill, n.disabled,
-       n.is_active, now(), n.traceparent
-     FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_key text, account_id uuid, keyword_id uuid, search_id uuid,
-       interval_seconds int, backfill boolean, disabled boolean, is_active boolean, traceparent text)
+     SELECT n.watch_id, n.search_number, n.account_number, n.keyword_id, n.search_id, n.interval_seconds, n.backfill,
+       n.disabled, n.is_active, now(), n.traceparent
+     FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_number int, account_number int, keyword_id uuid,
+       search_id uuid, interval_seconds int, backfill boolean, disabled boolean, is_active boolean, traceparent text)
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        disabled = excluded.disabled, is_active = excluded.is_active,
        next_due_at = LEAST(w.next_due_at, now() + make_interval(secs => excluded.interval_seconds))`,
-    [JSON.stringify(watches)],
+    [
+      JSON.stringify(
+        watches.map(({ search_key, source: _, criteria: __, account_id, ...watch }) => ({
+          ...watch,
+          search_number: numbers.get(search_key),
+          account_number: accounts.get(account_id),
+        })),
+      ),
+    ],
   );
 }
 
 /** Every transaction that writes watches and their search locks the search first, like the recorder of checks. */
 async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   const rows: { search_key: string }[] = await tx.query(
-    `SELECT DISTINCT search_key FROM watch_schedule WHERE ${column} = $1`,
+    `SELECT DISTINCT s.search_key FROM watch_schedule w JOIN upstream_searches s ON s.search_number = w.search_number
+     WHERE w.${column} = $1`,
     [id],
   );
   await lockSearches(
@@ -233,9 +249,9 @@ async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: str
 async function bringForward(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET next_due_at = LEAST(s.next_due_at, w.next_due_at)
-     FROM (SELECT search_key, min(next_due_at) AS next_due_at FROM watch_schedule
-           WHERE ${column} = $1 AND is_active GROUP BY search_key) AS w
-     WHERE s.search_key = w.search_key`,
+     FROM (SELECT search_number, min(next_due_at) AS next_due_at FROM watch_schedule
+           WHERE ${column} = $1 AND is_active GROUP BY search_number) AS w
+     WHERE s.search_number = w.search_number`,
     [id],
   );
 }
@@ -243,15 +259,15 @@ async function bringForward(tx: Tx, column: 'keyword_id' | 'watch_id', id: strin
 /** Removes watches from the due work, together with searches that have no other watch. */
 export async function unschedule(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   await lockSearchesOf(tx, column, id);
-  const gone: { search_key: string; watch_id: string }[] = await tx.query(
-    `SELECT search_key, watch_id FROM watch_schedule WHERE ${column} = $1`,
+  const gone: { search_number: number; watch_id: string }[] = await tx.query(
+    `SELECT search_number, watch_id FROM watch_schedule WHERE ${column} = $1`,
     [id],
   );
   await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [gone.map((row) => row.watch_id)]);
   await tx.query(`DELETE FROM watch_schedule WHERE ${column} = $1`, [id]);
   await tx.query(
-    `DELETE FROM upstream_searches s WHERE search_key = ANY($1)
-       AND NOT EXISTS (SELECT 1 FROM watch_schedule w WHERE w.search_key = s.search_key)`,
-    [gone.map((row) => row.search_key)],
+    `DELETE FROM upstream_searches s WHERE search_number = ANY($1)
+       AND NOT EXISTS (SELECT 1 FROM watch_schedule w WHERE w.search_number = s.search_number)`,
+    [gone.map((row) => row.search_number)],
   );
 }

@@ -72,7 +72,7 @@ describe('the maximum cost of a check', () => {
     expect([upstream.requests, lane.isProbing, lane.budget.blockedForMs]).toEqual([[], false, 0]);
     expect(await stores.holds()).toEqual({});
     const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
-      'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
+      'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_number)',
     );
     expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
     await fundAccount(stores.database, accountId, 1);
@@ -92,9 +92,9 @@ describe('the maximum cost of a check', () => {
     await until('the other watch is checked', async () => (await stores.checksOf(other)).length === 1);
     await until('the watches are postponed, and their searches released', async () => {
       const rows: { n: number }[] = await stores.database.query(
-        `SELECT count(*)::int AS n FROM watch_schedule w JOIN upstream_searches s USING (search_key)
+        `SELECT count(*)::int AS n FROM watch_schedule w JOIN upstream_searches s USING (search_number)
          WHERE w.watch_id = ANY($1) AND w.next_due_at BETWEEN now() AND now() + interval '5 seconds'
-           AND s.leased_until < now() AND s.next_due_at > now()`,
+           AND s.leased_until IS NULL AND s.next_due_at > now()`,
         [[waiting, alone]],
       );
       return rows[0]?.n === 2;

@@ -119,7 +119,7 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       baselineAt: baseline ? baseline.windowTo : null,
       coveredUntil: completed.at(-1)?.windowTo || null,
       checkedAt: last?.finishedAt ?? null,
-      status: last ? (last.failure ? 'failed' : 'completed') : null,
+      hasFailed: last ? last.failure !== undefined : null,
     };
   });
   await tx.query(
@@ -130,11 +130,11 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
        baseline_at = COALESCE(w.baseline_at, p.baseline_at),
        covered_until = COALESCE(p.covered_until, w.covered_until),
        last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
-       last_status = COALESCE(p.status, w.last_status),
+       last_check_failed = COALESCE(p.has_failed, w.last_check_failed),
        traceparent = NULL
-     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[],
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::boolean[],
          $8::bigint[], $9::int[])
-       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status, up_to, interval_seconds)
+       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, has_failed, up_to, interval_seconds)
      WHERE w.watch_id = p.watch_id AND w.check_seq <= p.up_to`,
     [
       rows.map((row) => row.watchId),
@@ -143,7 +143,7 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       rows.map((row) => row.baselineAt),
       rows.map((row) => row.coveredUntil),
       rows.map((row) => row.checkedAt),
-      rows.map((row) => row.status),
+      rows.map((row) => row.hasFailed),
       rows.map((row) => row.upTo),
       rows.map((row) => row.interval),
     ],

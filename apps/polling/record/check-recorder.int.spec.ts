@@ -61,7 +61,7 @@ async function scheduleOf(watchId: string) {
     check_seq: number;
     covered_until: Date | null;
     next_due_at: Date;
-    last_status: string | null;
+    last_check_failed: boolean | null;
   }[] = await stores.database.query('SELECT * FROM watch_schedule WHERE watch_id = $1', [watchId]);
   if (!rows[0]) throw new Error('no such watch');
   return rows[0];
@@ -108,8 +108,8 @@ describe('recording checks', () => {
     const checks = await stores.checksOf(id);
     expect(itemsOf(checks)).toEqual(['hn:1']);
     expect(await seenBy(id)).toEqual(['hn:1']);
-    expect([row.last_status, row.covered_until?.toISOString()]).toEqual([
-      'completed',
+    expect([row.last_check_failed, row.covered_until?.toISOString()]).toEqual([
+      false,
       checks.at(-1)?.windowTo,
     ]);
     expect(row.next_due_at.getTime() % 600_000).toBe(0);
@@ -258,7 +258,7 @@ describe('recording checks', () => {
     expect(itemsOf(await stores.checksOf(good))).toEqual(['hn:1']);
     expect(await stores.holds()).toEqual(holds);
     const rows: object[] = await stores.database.query('SELECT failures, state FROM upstream_searches');
-    expect(rows).toEqual([{ failures: 10, state: {} }]);
+    expect(rows).toEqual([{ failures: 10, state: null }]);
   });
 
   it('records a failed check, which does not move the window and waits for the given time', async () => {
@@ -277,7 +277,7 @@ describe('recording checks', () => {
     ];
     await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
     const row = await scheduleOf(id);
-    expect(row).toMatchObject({ last_status: 'failed', covered_until: before.covered_until });
+    expect(row).toMatchObject({ last_check_failed: true, covered_until: before.covered_until });
     expect(row.next_due_at.getTime()).toBe(notBefore);
   });
 });

@@ -60,7 +60,7 @@ const KEPT_DAYS = 120;
 export async function pruneSeenItems(database: Database): Promise<void> {
   await database.query(
     `DELETE FROM seen_items s USING watch_schedule w, upstream_searches u
-     WHERE w.watch_id = s.watch_id AND u.search_key = w.search_key AND u.source <> 'rss'
+     WHERE w.watch_id = s.watch_id AND u.search_number = w.search_number AND u.source <> 'rss'
        AND s.seen_at < w.covered_until - make_interval(days => $1)`,
     [KEPT_DAYS],
   );

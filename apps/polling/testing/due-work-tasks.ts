@@ -1,8 +1,16 @@
+import { newId } from '#kernel';
 import { until } from '#testing';
 import { type PollingStores } from './polling-under-test.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';
-import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import {
+  claimDue,
+  releaseLane,
+  releaseSearches,
+  settleIdle,
+  type DueSearch,
+  type DueWatch,
+} from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
 /** Tests of how due searches are claimed, released and settled. */
@@ -35,7 +43,7 @@ export function dueWorkTasks(
       await stores().due(...ids);
       await stores().database.query(
         `UPDATE upstream_searches s SET next_due_at = now() - interval '1 hour' FROM watch_schedule w
-       WHERE w.search_key = s.search_key AND w.watch_id = $1`,
+       WHERE w.search_number = s.search_number AND w.watch_id = $1`,
         [ids[2]],
       );
       const first = await claimDue(stores().database, 'hackernews:0', 1);
@@ -47,6 +55,17 @@ export function dueWorkTasks(
       expect(
         (await claimDue(stores().database, 'hackernews:0', 10)).map(({ searchKey }) => searchKey),
       ).toEqual(first.map(({ searchKey }) => searchKey));
+    });
+
+    it('contains the account of each watch when two accounts share a search', async () => {
+      const accounts = [newId(), newId()];
+      const ids: string[] = [];
+      for (const accountId of accounts) ids.push(await stores().watch({ accountId }));
+      await stores().due(...ids);
+      const [search] = await claimDue(stores().database, 'hackernews:0', 10);
+      expect(new Map(search?.watches.map(({ watchId, accountId }) => [watchId, accountId]))).toEqual(
+        new Map(ids.map((id, n) => [id, accounts[n]])),
+      );
     });
 
     it('is released when its lane moves, without a write to searches that nobody has claimed', async () => {
@@ -119,9 +138,10 @@ export function dueWorkTasks(
         return rows.length > 0;
       });
       await runner.query(
-        `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, next_due_at)
-       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 600, false, now())`,
-        [key],
+        `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, backfill, next_due_at)
+       SELECT gen_random_uuid(), search_number, account_number, 600, false, now()
+       FROM watch_schedule WHERE watch_id = $1`,
+        [claimed.watch.watchId],
       );
       await runner.commitTransaction();
       await runner.release();

@@ -65,7 +65,7 @@ export interface WatchInit {
 }
 
 const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
-  (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`;
+  (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_number = s.search_number)`;
 
 /** Opens separate stores for a spec. */
 export async function openPollingStores(lanes = 1): Promise<PollingStores> {

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { grantsLike, LOCK_BOTH_TABLES } from './schedule-tables.js';
 
 const COLUMNS = `next_due_at, check_seq, baseline_at, covered_until, last_checked_at, interval_seconds, backfill, is_active,
   disabled, watch_id, account_id, keyword_id, search_id, search_key, last_status, traceparent`;
@@ -37,7 +38,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
       -- A read uses all watches of its search, so they are stored together.
       INSERT INTO watch_schedule (${COLUMNS}) SELECT ${COLUMNS} FROM wide_schedule ORDER BY search_key;
     `);
-    await runner.query(GIVE_GRANTS_AND_OWNER);
+    await runner.query(grantsLike('wide_schedule', 'watch_schedule'));
     await runner.query(`
       DROP TABLE wide_schedule;
       ALTER TABLE watch_schedule
@@ -59,37 +60,3 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
     );
   }
 }
-
-/**
- * Pollers of the running release lock searches before they read the schedule, so the migration locks both tables before
- * the copy: the reference at its end needs the searches as well. A few statements of pollers lock in the other order.
- * If Postgres then ends the lock statement because of the deadlock, nothing has changed yet, and the lock is tried
- * again.
- */
-const LOCK_BOTH_TABLES = `
-  DO $$
-  BEGIN
-    FOR attempt IN 1..20 LOOP
-      BEGIN
-        LOCK TABLE upstream_searches, watch_schedule IN ACCESS EXCLUSIVE MODE;
-        RETURN;
-      EXCEPTION WHEN deadlock_detected THEN
-        IF attempt = 20 THEN RAISE; END IF;
-      END;
-    END LOOP;
-  END $$`;
-
-const GIVE_GRANTS_AND_OWNER = `
-  DO $$
-  DECLARE statement text;
-  BEGIN
-    FOR statement IN
-      SELECT format('GRANT %s ON watch_schedule TO %s%s', privilege_type,
-        CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
-        CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-      FROM pg_class, aclexplode(relacl) WHERE oid = 'wide_schedule'::regclass
-      UNION ALL
-      SELECT format('ALTER TABLE watch_schedule OWNER TO %s', relowner::regrole)
-      FROM pg_class WHERE oid = 'wide_schedule'::regclass AND pg_get_userbyid(relowner) <> current_user
-    LOOP EXECUTE statement; END LOOP;
-  END $$`;
