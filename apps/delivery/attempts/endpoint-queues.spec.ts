@@ -77,6 +77,19 @@ describe('the queues of endpoints', () => {
     expect(queues.full()).toEqual([]);
   });
 
+  it('send few requests at first, more after responses, and few again after a pause', () => {
+    queues = new EndpointQueues(receiver.send, 8);
+    const first = many(12);
+    for (const delivery of first) queues.submit(delivery, () => undefined);
+    expect(receiver.begun.length).toBe(4);
+    receiver.answer(first[0]!);
+    expect(receiver.begun.length).toBe(9);
+    for (const delivery of first.slice(1)) receiver.answer(delivery);
+    expect(receiver.begun.length).toBe(12);
+    for (const delivery of many(12)) queues.submit(delivery, () => undefined);
+    expect(receiver.begun.length).toBe(12 + 4);
+  });
+
   it('do not delay other endpoints', () => {
     for (const delivery of many(5, 'hanging')) void queues.attempt(delivery);
     const other = deliveryTo('other');

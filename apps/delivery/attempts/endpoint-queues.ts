@@ -31,6 +31,7 @@ export class EndpointQueues {
   private quick = 0;
   private sweeper: NodeJS.Timeout | undefined;
   private isFilling = false;
+  private readonly firstAllowed: number;
 
   /**
    * @param concurrency maximum number of concurrent requests to one endpoint
@@ -41,7 +42,9 @@ export class EndpointQueues {
     private readonly send: (delivery: Delivery, callback: AttemptCallback) => void,
     private readonly concurrency: number,
     private readonly total = Infinity,
-  ) {}
+  ) {
+    this.firstAllowed = Math.min(FIRST_ALLOWED, concurrency);
+  }
 
   /** Like `submit`. Resolves with the attempt, or with undefined if none was made. */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
@@ -91,7 +94,7 @@ export class EndpointQueues {
   private queueOf(endpoint: string): EndpointQueue {
     let queue = this.queues.get(endpoint);
     if (!queue) {
-      queue = { underWay: new Map(), waiting: [], allowed: Math.min(FIRST_ALLOWED, this.concurrency) };
+      queue = { underWay: new Map(), waiting: [], allowed: this.firstAllowed };
       this.queues.set(endpoint, queue);
     }
     return queue;
@@ -116,6 +119,8 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+    // After a pause an endpoint gets few requests again, because it may hang now.
+    else if (queue.underWay.size === 0 && queue.allowed > 1) queue.allowed = this.firstAllowed;
   }
 
   /** Gives the free places to the queues in turn. */
