@@ -5,7 +5,7 @@ import { expectAuditAgrees } from '../audit.js';
 import type { Tenant } from './interface-under-test.js';
 import { POSTS, type SemanticScene } from './semantic-scene.js';
 
-/** Mentions are classified, grouped and summarised on request. */
+/** Tests of analyses: mentions are classified, grouped and summarised. */
 export function analysisTasks(scene: SemanticScene): void {
   const { keywordWith, facts } = scene;
 

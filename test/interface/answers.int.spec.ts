@@ -87,7 +87,7 @@ describe('the stored answers of a keyword', () => {
     expect(some.body.data.length).toBe(2);
   });
 
-  it('return 404 for another account', async () => {
+  it('return 404 for another account, and 400 for an unknown engine', async () => {
     const [one, other] = [await service.tenant(), await service.tenant()];
     const { id, watches } = (await one.api.post('/v1/keywords', promptBody(['Lumora']))).body;
     expect((await other.api.get(`/v1/keywords/${id}/answers`)).status).toBe(404);

@@ -4,7 +4,7 @@ import type { Json } from '#testing';
 import { keywordBody } from './interface-under-test.js';
 import type { MentionsScene } from './mentions-scene.js';
 
-/** Rules are tested on the mentions that are stored. */
+/** Tests of backtests: rules run on stored mentions and change nothing. */
 export function backtestTasks(scene: MentionsScene): void {
   const { mention } = scene;
 

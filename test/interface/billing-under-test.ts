@@ -24,7 +24,7 @@ export interface BillingUnderTest {
 export async function connectBilling(natsUrl: string): Promise<BillingUnderTest> {
   const bus = await connectBus(natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);
-  const state = async (accountId: string, more: CheckInit): Promise<string> => {
+  const publishCheck = async (accountId: string, more: CheckInit): Promise<string> => {
     const at = new Date().toISOString();
     const check = create(CheckSchema, {
       checkId: newId(),
@@ -51,7 +51,7 @@ export async function connectBilling(natsUrl: string): Promise<BillingUnderTest>
       await new CommandClient(bus).request(COMMANDS.changePlan, command);
     },
     spend: (accountId, credits, more = {}) =>
-      state(accountId, {
+      publishCheck(accountId, {
         costCredits: credits,
         rateCredits: credits,
         units: 1,
@@ -66,7 +66,7 @@ export async function connectBilling(natsUrl: string): Promise<BillingUnderTest>
         retryAt: '',
         creditsNeeded,
       };
-      await state(accountId, { keywordId, watchId, failure });
+      await publishCheck(accountId, { keywordId, watchId, failure });
     },
     stop: () => bus.close(),
   };

@@ -7,7 +7,7 @@ import { until, type Json } from '#testing';
 
 import { browse, HOSTILE, linkIn, mailIn, type ChannelsScene } from './channels-scene.js';
 
-/** Digests and reports are sent to channels. */
+/** Tests of digests and reports that are sent to channels. */
 export function channelDigestTasks(scene: ChannelsScene): void {
   const { channel, chat, keyword, messages } = scene;
 
@@ -57,7 +57,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       const digestId = derivedId('digest', newId());
       const url =
         mode === 'weekly_report'
-          ? `${scene.on.service.url}/reports/${randomBytes(24).toString('base64url')}`
+          ? `${scene.setup.service.url}/reports/${randomBytes(24).toString('base64url')}`
           : '';
       const week = [Date.now() - 7 * 86_400_000, Date.now()].map((at) => new Date(at).toISOString());
       const period = { from: week[0]!, to: week[1]! };
@@ -87,7 +87,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       };
       const fact = create(DigestAssembledSchema, {
         digestId,
-        accountId: scene.on.ada.accountId,
+        accountId: scene.setup.ada.accountId,
         keywordId,
         channelId,
         mode,
@@ -97,8 +97,8 @@ export function channelDigestTasks(scene: ChannelsScene): void {
         body: Buffer.from(JSON.stringify(digest)),
         reportUrl: url,
       });
-      const subject = subjectOf('DIGESTS', scene.on.ada.accountId, keywordId, channelId, mode);
-      await scene.on.store.publish(subject, toBinary(DigestAssembledSchema, fact), digestId);
+      const subject = subjectOf('DIGESTS', scene.setup.ada.accountId, keywordId, channelId, mode);
+      await scene.setup.store.publish(subject, toBinary(DigestAssembledSchema, fact), digestId);
       return digestId;
     }
 
@@ -118,23 +118,23 @@ export function channelDigestTasks(scene: ChannelsScene): void {
         ]);
         expect(message?.text).toMatch(/People complain\.[\s\S]*VIPs[\s\S]*Battery[\s\S]*and \d+ more/);
         expect(scene.sim.inbox.messages(kind).length).toBe(2);
-        const sent = (await scene.on.attempts()).filter((one) => one.eventId === first);
+        const sent = (await scene.setup.attempts()).filter((one) => one.eventId === first);
         expect(sent).toMatchObject([{ targetKind: 'digest', channelId: made.id, delivered: true }]);
       },
     );
 
     it('to a channel of the kind webhook is signed JSON, and the filter target finds it in the list of deliveries [channels.digests, deliveries.list]', async () => {
-      scene.on.receiver.received.length = 0;
-      const made = await channel('webhook', { url: `${scene.on.receiver.url}/digests` });
+      scene.setup.receiver.received.length = 0;
+      const made = await channel('webhook', { url: `${scene.setup.receiver.url}/digests` });
       const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });
       const id = await assembled(ids.keywordId, made.id, 'daily');
       const [first] = await until(
         'it arrives',
-        () => scene.on.receiver.received.length > 0 && scene.on.receiver.received,
+        () => scene.setup.receiver.received.length > 0 && scene.setup.receiver.received,
       );
       expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).total]).toEqual([id, 60]);
       const found = async (query: string) =>
-        (await scene.on.ada.api.all(`/v1/deliveries?keyword=${ids.keywordId}&${query}`)).map(
+        (await scene.setup.ada.api.all(`/v1/deliveries?keyword=${ids.keywordId}&${query}`)).map(
           ({ target }) => target as Json,
         );
       const digests = await until('the digest is listed', async () => {
@@ -144,7 +144,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect(digests).toMatchObject([{ kind: 'digest' }]);
       expect(await found(`target=${made.id}`)).toEqual(digests);
       for (const other of ['webhook', 'channel', newId()]) expect(await found(`target=${other}`)).toEqual([]);
-      expect((await scene.on.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
+      expect((await scene.setup.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
     it('of a week is sent as a mail with PNG charts, shown at a signed address with SVG charts, and returned by the API [reports.mail, reports.page, reports.api]', async () => {
@@ -166,15 +166,15 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect(mail.html).not.toMatch(/<script|javascript:|<b>eve/);
 
       const listed = await until('it is listed', async () => {
-        const { body } = await scene.on.ada.api.get(`/v1/reports?keyword=${ids.keywordId}`);
+        const { body } = await scene.setup.ada.api.get(`/v1/reports?keyword=${ids.keywordId}`);
         return body.data.length > 0 && body.data;
       });
       expect(listed).toMatchObject([{ id, keywordId: ids.keywordId, channelId: made.id }]);
-      const { body } = await scene.on.ada.api.get(`/v1/reports/${id}`);
+      const { body } = await scene.setup.ada.api.get(`/v1/reports/${id}`);
       expect(body).toMatchObject({ id, volume: { count: 30, previous: 20 }, authors: [{ vip: true }] });
       expect((await scene.bob.api.get(`/v1/reports/${id}`)).status).toBe(404);
       // The gateway under test does not know its own address.
-      const signed = `${scene.on.service.url}${new URL(body.url).pathname}`;
+      const signed = `${scene.setup.service.url}${new URL(body.url).pathname}`;
       const page = await browse(signed);
       expect([page.status, page.text]).toEqual([200, expect.stringContaining('<svg')]);
       expect(page.text).toContain('<td>x</td><td>10</td><td>33 %</td>');
@@ -191,7 +191,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
         );
       // The address in this mail is unsigned, as in mails of earlier releases.
       expect(await statuses()).toEqual([200, 200, 404, 404]);
-      await scene.on.ada.api.delete(`/v1/keywords/${ids.keywordId}?purge=true`);
+      await scene.setup.ada.api.delete(`/v1/keywords/${ids.keywordId}?purge=true`);
       expect(await statuses()).toEqual([404, 404, 404, 404]);
     });
   });

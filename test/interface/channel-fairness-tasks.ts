@@ -4,7 +4,7 @@ import { keywordBody, type Tenant } from './interface-under-test.js';
 
 import { browse, CONFIGS, instant, mailIn, type ChannelsScene } from './channels-scene.js';
 
-/** Channels of one account do not delay those of another. */
+/** Tests that the channels of one account do not delay the channels of another account. */
 export function channelFairnessTasks(scene: ChannelsScene): void {
   const { chat, keyword, event, messages } = scene;
 
@@ -16,7 +16,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
     const sendBob = (channelId: string) => sendTo(scene.bob, 'For Bob', channelId);
     /** True if an attempt to send to one of these channels has ended. */
     const hasEnded = async (...ids: string[]) =>
-      (await scene.on.attempts()).some(
+      (await scene.setup.attempts()).some(
         ({ channelId, targetKind, number }) =>
           number > 0 && targetKind === 'channel' && ids.includes(channelId),
       );
@@ -24,7 +24,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
     /** Creates an email channel and verifies all its addresses. @returns its id */
     async function verified({ api, accountId }: Tenant, ...to: string[]): Promise<string> {
       const { body } = await api.post('/v1/channels', { kind: 'email', name: 'Mail', config: { to } });
-      const links = new AddressLinks('5e'.repeat(32), scene.on.service.url);
+      const links = new AddressLinks('5e'.repeat(32), scene.setup.service.url);
       await until('each address has got its verification mail', () =>
         to.every((address) => scene.sim.inbox.messages('smtp', address).length > 0),
       );
@@ -40,7 +40,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       const sendToBob = await sendBob(await verified(scene.bob, 'bob@example.org'));
       const channels: string[] = [];
       for (let n = 0; n < mails; n += 1)
-        channels.push(await verified(scene.on.ada, `flood-${n}@example.org`));
+        channels.push(await verified(scene.setup.ada, `flood-${n}@example.org`));
       const ids = await keyword(instant(...channels));
       const arrived = () =>
         scene.sim.inbox
@@ -58,7 +58,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       const sendToBob = await sendBob(await verified(scene.bob, 'bobs@example.org'));
       const hanging: string[] = [];
       // Two accounts at the same moment, each with more mails than there are connections.
-      const tenants = [scene.on.ada, await scene.on.service.tenant()];
+      const tenants = [scene.setup.ada, await scene.setup.service.tenant()];
       for (const tenant of tenants) {
         const channels: string[] = [];
         for (const name of ['a', 'b', 'c']) {
@@ -71,7 +71,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
         hanging.push(...channels);
       }
       await until('each mail waits', async () => {
-        const rows: { count: number }[] = await scene.on.database.query(
+        const rows: { count: number }[] = await scene.setup.database.query(
           'SELECT count(*)::int AS count FROM pending_deliveries WHERE endpoint = ANY ($1)',
           [hanging.map((id) => `channel:${id}`)],
         );
@@ -99,10 +99,11 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
       await until('the flood has begun', () => flood() > 0);
       await sendToBob();
       await messages(1, 'slack', '/services/T1/B1/bobs00002');
-      // The rate of a chat leaves most of the flood waiting, and a request without an answer ends after 10 s.
+      // Most messages of the flood still wait, because the rate of a chat is limited. The request without an
+      // answer would end after 10 s.
       expect(flood()).toBeLessThan(40);
       expect(await hasEnded(hangs.id)).toBe(false);
-      for (const { id } of [hangs, floods]) await scene.on.ada.api.delete(`/v1/channels/${id}`);
+      for (const { id } of [hangs, floods]) await scene.setup.ada.api.delete(`/v1/channels/${id}`);
     }, 30_000);
   });
 }

@@ -2,7 +2,7 @@ import { until } from '#testing';
 
 import { browse, HOSTILE, instant, linkIn, mailIn, type ChannelsScene } from './channels-scene.js';
 
-/** Events are sent by mail: verification, refusals, unsubscription. */
+/** Tests of events that are sent by mail: verification, refusals, unsubscription. */
 export function channelMailTasks(scene: ChannelsScene): void {
   const { channel, read, keyword, event, messages } = scene;
 
@@ -20,7 +20,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       expect(mail.raw).not.toContain('My email');
       await event(ids);
       const unsent = await until('the event is not sent', async () =>
-        (await scene.on.attempts()).find((one) => one.channelId === made.id && one.number === 0),
+        (await scene.setup.attempts()).find((one) => one.channelId === made.id && one.number === 0),
       );
       expect(unsent.message).toBe('not sent: the address is not verified');
       const verify = linkIn(mail, 'verify');
@@ -66,7 +66,7 @@ export function channelMailTasks(scene: ChannelsScene): void {
       const [mail] = await messages(1, 'smtp', 'eve@example.org');
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
       const refused = await until('the other address is refused', async () =>
-        (await scene.on.attempts()).find((one) => one.channelId === made.id && one.statusCode === 550),
+        (await scene.setup.attempts()).find((one) => one.channelId === made.id && one.statusCode === 550),
       );
       expect(refused).toMatchObject({ targetKind: 'verification', nextAttemptAt: '' });
       expect(refused.message).toBe('the mail server answered 550 5.1.1: it does not accept the address');
@@ -88,10 +88,10 @@ export function channelMailTasks(scene: ChannelsScene): void {
     it('sends a mail again after a 4xx of the mail server [channels.mail-retried]', async () => {
       const made = await channel('email', { to: ['greylist@example.org'] });
       const first = await until('the first attempt', async () =>
-        (await scene.on.attempts()).find((one) => one.channelId === made.id),
+        (await scene.setup.attempts()).find((one) => one.channelId === made.id),
       );
       expect([first.statusCode, first.nextAttemptAt !== '']).toEqual([451, true]);
-      await scene.on.database.query(
+      await scene.setup.database.query(
         "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
         [first.eventId],
       );
@@ -106,22 +106,22 @@ export function channelMailTasks(scene: ChannelsScene): void {
       await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
       await messages(1, 'smtp', 'silent@example.org');
       const path = `/v1/channels/${made.id}`;
-      expect((await scene.on.ada.api.post(`${path}/test`, {})).body).toMatchObject({
+      expect((await scene.setup.ada.api.post(`${path}/test`, {})).body).toMatchObject({
         delivered: true,
         message: 'the test message was accepted; the verification was sent again to silent@example.org',
       });
       await messages(2, 'smtp', 'silent@example.org');
-      await scene.on.ada.api.patch(path, { config: { to: ['here@example.org'] } });
-      await scene.on.ada.api.patch(path, { config: { to: ['here@example.org', 'silent@example.org'] } });
+      await scene.setup.ada.api.patch(path, { config: { to: ['here@example.org'] } });
+      await scene.setup.ada.api.patch(path, { config: { to: ['here@example.org', 'silent@example.org'] } });
       await messages(3, 'smtp', 'silent@example.org');
-      const { body } = await scene.on.ada.api.post(`${path}/test`, {});
+      const { body } = await scene.setup.ada.api.post(`${path}/test`, {});
       expect(body).toMatchObject({ delivered: true });
       expect(body.message).toMatch(/silent@example\.org has got 3 verification mails today/);
     });
 
     it('sends at most three verification mails a day to an address [channels.verification-limit]', async () => {
       const made = await channel('email', { to: ['victim@example.org'] });
-      const test = () => scene.on.ada.api.post(`/v1/channels/${made.id}/test`, {});
+      const test = () => scene.setup.ada.api.post(`/v1/channels/${made.id}/test`, {});
       expect((await test()).body).toMatchObject({ delivered: false, statusCode: null });
       expect((await test()).status).toBe(200);
       const { status, body } = await test();

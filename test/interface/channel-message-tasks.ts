@@ -18,7 +18,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
         expect([message?.fault, message?.pings]).toEqual([undefined, []]);
         expect(message?.text).not.toMatch(/<!channel>|@everyone|@here|<script>/);
         const lines = await until('it is in the activity', async () => {
-          const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+          const { body } = await scene.setup.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
           return body.activity.length > 0 && body.activity;
         });
         expect(lines).toMatchObject([
@@ -28,19 +28,19 @@ export function channelMessageTasks(scene: ChannelsScene): void {
     );
 
     it('has the signed bytes of the event as its body if the channel is a webhook, and is sent once even if several rules name the channel [channels.webhook, channels.once]', async () => {
-      const made = await channel('webhook', { url: `${scene.on.receiver.url}/channel` });
+      const made = await channel('webhook', { url: `${scene.setup.receiver.url}/channel` });
       const ids = await keyword(instant(made.id));
       const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
       const [first] = await until(
         'it arrives',
-        () => scene.on.receiver.received.length > 0 && scene.on.receiver.received,
+        () => scene.setup.receiver.received.length > 0 && scene.setup.receiver.received,
       );
       expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).id]).toEqual([id, id]);
       expect(first?.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
       // A second copy of the first event would arrive before the next event.
       const next = await event(ids);
-      await until('the next one arrives', () => scene.on.receiver.received.length >= 2);
-      expect(scene.on.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
+      await until('the next one arrives', () => scene.setup.receiver.received.length >= 2);
+      expect(scene.setup.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
     it('is sent to the channels that a rule notifies, also if the event is not pushed, and never to another account [channels.notify]', async () => {
@@ -83,7 +83,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       const began = Date.now();
       const first = await event(ids);
       const refused = await until('the first attempt', async () =>
-        (await scene.on.attempts()).find((one) => one.eventId === first),
+        (await scene.setup.attempts()).find((one) => one.eventId === first),
       );
       expect(refused).toMatchObject({ statusCode: 429, delivered: false, number: 1 });
       expect(Date.parse(refused.nextAttemptAt) - Date.parse(refused.at)).toBeGreaterThanOrEqual(1000);
@@ -91,7 +91,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       await messages(2, 'discord');
       expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
       const attempts = await until('both are recorded as delivered', async () => {
-        const found = (await scene.on.attempts()).filter(({ channelId }) => channelId === made.id);
+        const found = (await scene.setup.attempts()).filter(({ channelId }) => channelId === made.id);
         return found.filter(({ delivered }) => delivered).length === 2 && found;
       });
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
@@ -99,21 +99,21 @@ export function channelMessageTasks(scene: ChannelsScene): void {
 
     it('arrives once even if it is one of 500 and the receiver answers 429; the messages arrive roughly in the order of the events [channels.retry-after, channels.burst, channels.order]', async () => {
       const path = `/burst-${newId()}`;
-      const made = await channel('webhook', { url: `${scene.on.receiver.url}${path}` });
+      const made = await channel('webhook', { url: `${scene.setup.receiver.url}${path}` });
       const ids = await keyword(instant(made.id));
-      scene.on.receiver.answers.set(path, { status: 429, headers: { 'retry-after': '1' } });
+      scene.setup.receiver.answers.set(path, { status: 429, headers: { 'retry-after': '1' } });
       const sent: string[] = [];
       for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
       await until('the receiver has answered 429', () =>
-        scene.on.receiver.received.some((one) => one.path === path),
+        scene.setup.receiver.received.some((one) => one.path === path),
       );
-      const refused = scene.on.receiver.received.filter((one) => one.path === path).length;
-      scene.on.receiver.answers.delete(path);
+      const refused = scene.setup.receiver.received.filter((one) => one.path === path).length;
+      scene.setup.receiver.answers.delete(path);
       for (let n = 0; n < 250; n += 1) sent.push(await event(ids));
       const arrived = await until(
         'all arrive',
         () => {
-          const found = scene.on.receiver.received.filter((one) => one.path === path).slice(refused);
+          const found = scene.setup.receiver.received.filter((one) => one.path === path).slice(refused);
           return found.length >= 500 && found.map(({ headers }) => String(headers['webhook-id']));
         },
         60_000,
@@ -133,7 +133,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       // The rate allows 5 messages at once, then one every 3 s. How many have arrived depends on the machine,
       // but the sum of sent and waiting messages is always 12.
       const sent = await until('each was sent or waits', async () => {
-        const rows: { waiting: number }[] = await scene.on.database.query(
+        const rows: { waiting: number }[] = await scene.setup.database.query(
           'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',
           [`channel:${made.id}`],
         );
@@ -142,8 +142,8 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       });
       expect(sent).toBeLessThan(12);
       // Deletes the waiting messages, so that they do not arrive during later tests.
-      await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
-      await scene.on.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [
+      await scene.setup.ada.api.delete(`/v1/channels/${made.id}`);
+      await scene.setup.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [
         `channel:${made.id}`,
       ]);
     });
@@ -162,40 +162,40 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect([report.fault, report.pings]).toEqual([undefined, []]);
       await event(ids);
       const unsent = await until('the next event is given up', async () =>
-        (await scene.on.attempts()).find(
+        (await scene.setup.attempts()).find(
           (one) => one.channelId === gone.id && one.eventId !== id && one.number === 0,
         ),
       );
       expect(unsent.message).toMatch(/^not sent: the channel is disabled/);
       await until('the failed attempt is in the activity', async () => {
-        const { body } = await scene.on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+        const { body } = await scene.setup.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
         return body.activity.some(
           ({ type, channelId, statusCode }: Json) =>
             type === 'webhook.failed' && channelId === gone.id && statusCode === 404,
         );
       });
-      const enabled = await scene.on.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
+      const enabled = await scene.setup.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
       expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
     });
 
     it('fails, and the channel is disabled if all its messages have failed for 5 days [channels.gone]', async () => {
       const made = await chat('slack', 'failing001');
       const ids = await keyword(instant(made.id));
-      await scene.on.database.query(
+      await scene.setup.database.query(
         `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since, failures) VALUES ($1, $2, now() - interval '6 days', 40)`,
-        [scene.on.ada.accountId, `channel:${made.id}`],
+        [scene.setup.ada.accountId, `channel:${made.id}`],
       );
       scene.sim.faults.add({ source: 'slack', kind: '500', times: 1, path: 'failing001' });
       await event(ids);
       await until('it is disabled', async () => (await read(made.id)).state === 'disabled');
       expect((await read(made.id)).disabledReason).toBe('only failures for 5 days');
       const found = await until('its delivery can be found', async () => {
-        const { body } = await scene.on.ada.api.get(`/v1/deliveries?endpoint=channel:${made.id}`);
+        const { body } = await scene.setup.ada.api.get(`/v1/deliveries?endpoint=channel:${made.id}`);
         return body.data[0]?.attempts.length === 2 && body.data;
       });
       expect(found).toMatchObject([{ state: 'given_up', target: { kind: 'channel', id: made.id } }]);
       // The channel is not in the list of endpoints, so nobody can enable it as a webhook address.
-      const { body } = await scene.on.ada.api.get('/v1/endpoints');
+      const { body } = await scene.setup.ada.api.get('/v1/endpoints');
       expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
     });
 
@@ -205,15 +205,15 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       scene.sim.faults.add({ source: 'teams', kind: '503', times: 1 });
       const id = await event(ids);
       await until('the first attempt failed', async () =>
-        (await scene.on.attempts()).some((one) => one.eventId === id),
+        (await scene.setup.attempts()).some((one) => one.eventId === id),
       );
-      await scene.on.ada.api.delete(`/v1/channels/${made.id}`);
-      await scene.on.database.query(
+      await scene.setup.ada.api.delete(`/v1/channels/${made.id}`);
+      await scene.setup.database.query(
         "UPDATE pending_deliveries SET due_at = now() - interval '1 second' WHERE event_id = $1",
         [id],
       );
       const last = await until('it is given up', async () =>
-        (await scene.on.attempts()).find((one) => one.eventId === id && one.number === 0),
+        (await scene.setup.attempts()).find((one) => one.eventId === id && one.number === 0),
       );
       expect(last.message).toBe('not sent: the channel was deleted');
     });

@@ -34,24 +34,24 @@ export const instant = (...ids: string[]) => ({
   channels: ids.map((channel_id) => ({ channel_id, mode: 'instant' })),
 });
 
-/** Starts the services with simulated channels, and has helpers for them. All tests of channels use it. */
+/** The services with simulated channels, and helper functions for all tests of channels. */
 export class ChannelsScene {
   sim!: Simulator;
-  on!: DeliveriesUnderTest;
-  /** A second account. The first one is `on.ada`. */
+  setup!: DeliveriesUnderTest;
+  /** A second account. The first account is `setup.ada`. */
   bob!: Tenant;
 
   async start(): Promise<void> {
     this.sim = await startSimulator();
-    this.on = await startDeliveries(true, (url) => ({
+    this.setup = await startDeliveries(true, (url) => ({
       ...simulatedChannels(this.sim),
       PUBLIC_URL: url || 'http://127.0.0.1:1',
     }));
-    this.bob = await this.on.service.tenant();
+    this.bob = await this.setup.service.tenant();
   }
 
   async stop(): Promise<void> {
-    await this.on?.stop();
+    await this.setup?.stop();
     await this.sim?.stop();
   }
 
@@ -62,26 +62,27 @@ export class ChannelsScene {
   }
 
   readonly channel = async (kind: string, config: Record<string, unknown>): Promise<Json> => {
-    const answer = await this.on.ada.api.post('/v1/channels', { kind, name: `My ${kind}`, config });
+    const answer = await this.setup.ada.api.post('/v1/channels', { kind, name: `My ${kind}`, config });
     expect([answer.text, answer.status]).toEqual([answer.text, 201]);
     return answer.body;
   };
 
-  readonly read = async (id: string): Promise<Json> => (await this.on.ada.api.get(`/v1/channels/${id}`)).body;
+  readonly read = async (id: string): Promise<Json> =>
+    (await this.setup.ada.api.get(`/v1/channels/${id}`)).body;
 
   readonly chat = (kind: string, secret = newId().slice(-12)): Promise<Json> =>
     this.channel(kind, CONFIGS[kind]?.(secret) ?? {});
 
   /** Creates a keyword without a webhook. */
   readonly keyword = (more: Record<string, unknown>): Promise<{ keywordId: string; watchId: string }> =>
-    this.on.keyword(null, more);
+    this.setup.keyword(null, more);
 
   /** Appends an event. @returns its id */
   readonly event = async (
     { keywordId, watchId }: { keywordId: string; watchId: string },
     more: Partial<Event> = {},
     text = 'Acme is great',
-    { accountId }: Tenant = this.on.ada,
+    { accountId }: Tenant = this.setup.ada,
   ): Promise<string> => {
     const id = derivedId('spec', newId());
     const item = {
@@ -104,7 +105,7 @@ export class ChannelsScene {
       push: true,
       ...(more as object),
     });
-    await this.on.store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, made), id);
+    await this.setup.store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, made), id);
     return id;
   };
 

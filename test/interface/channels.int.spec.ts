@@ -27,26 +27,26 @@ describe('channels', () => {
     expect((await scene.bob.api.patch(path, { name: 'x' })).status).toBe(404);
     expect((await scene.bob.api.post(`${path}/test`, {})).status).toBe(404);
     expect((await scene.bob.api.delete(path)).status).toBe(404);
-    const renamed = await scene.on.ada.api.patch(path, { name: 'Team', config: { webhook_url: '…1234' } });
+    const renamed = await scene.setup.ada.api.patch(path, { name: 'Team', config: { webhook_url: '…1234' } });
     expect(renamed.body).toMatchObject({ name: 'Team', config: { webhookUrl: '…1234' } });
-    expect((await scene.on.ada.api.post(`${path}/test`, {})).body).toMatchObject({
+    expect((await scene.setup.ada.api.post(`${path}/test`, {})).body).toMatchObject({
       delivered: true,
       statusCode: 200,
     });
-    const replaced = await scene.on.ada.api.patch(path, { config: { webhook_url: `${SLACK}/other9876` } });
+    const replaced = await scene.setup.ada.api.patch(path, { config: { webhook_url: `${SLACK}/other9876` } });
     expect(replaced.body.config).toEqual({ webhookUrl: '…9876' });
-    const listed = await scene.on.ada.api.get('/v1/channels?kind=slack');
+    const listed = await scene.setup.ada.api.get('/v1/channels?kind=slack');
     expect(listed.body.data.map(({ id }: Json) => id)).toContain(made.id);
-    const rows: { found: boolean }[] = await scene.on.database.query(
+    const rows: { found: boolean }[] = await scene.setup.database.query(
       `SELECT bool_or(c::text LIKE '%other%') AS found FROM channels c`,
     );
     expect(rows).toEqual([{ found: false }]);
-    expect((await scene.on.ada.api.delete(path)).status).toBe(204);
-    expect((await scene.on.ada.api.get(path)).status).toBe(404);
+    expect((await scene.setup.ada.api.delete(path)).status).toBe(204);
+    expect((await scene.setup.ada.api.get(path)).status).toBe(404);
     await until('only the fact of its deletion is left', async () => {
-      const facts = await scene.on.store.read(
+      const facts = await scene.setup.store.read(
         'CHANNELS',
-        subjectOf('CHANNELS', scene.on.ada.accountId, made.id),
+        subjectOf('CHANNELS', scene.setup.ada.accountId, made.id),
       );
       const events = facts.flatMap(({ data }) => fromBinary(ChannelDecisionSchema, data).events);
       return events.map((one) => one.event.case).join() === 'deleted';
@@ -70,7 +70,7 @@ describe('channels', () => {
   ])(
     'of the kind %s with the config %j are refused with a fault at %s [channels.config]',
     async (kind, config, path) => {
-      const { status, body } = await scene.on.ada.api.post('/v1/channels', { kind, name: 'x', config });
+      const { status, body } = await scene.setup.ada.api.post('/v1/channels', { kind, name: 'x', config });
       expect([status, body.details?.map((one: Json) => one.path)]).toEqual([
         400,
         expect.arrayContaining([path]),
@@ -81,12 +81,12 @@ describe('channels', () => {
   it('in a keyword must exist and belong to the account [channels.admission]', async () => {
     const { id } = await chat('slack');
     const body = keywordBody(instant(id, newId()));
-    expect((await scene.on.ada.api.post('/v1/keywords', body)).body.details).toEqual([
+    expect((await scene.setup.ada.api.post('/v1/keywords', body)).body.details).toEqual([
       { path: 'channels[1].channel_id', message: 'is not a channel of this account' },
     ]);
     const foreign = await scene.bob.api.post('/v1/keywords', keywordBody(instant(id)));
     expect([foreign.status, foreign.body.details?.[0]?.path]).toEqual([400, 'channels[0].channel_id']);
-    expect((await scene.on.ada.api.post('/v1/keywords', keywordBody(instant(id)))).status).toBe(201);
+    expect((await scene.setup.ada.api.post('/v1/keywords', keywordBody(instant(id)))).status).toBe(201);
   });
 });
 

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const clientOf = ({ api }: Tenant): Client => createClient({ baseUrl: service.url, apiKey: api.apiKey });
 
-/** A new mention as it arrives in an installation: its event, then its row. */
+/** Publishes a new mention as an installation does: its event, then its row. @returns the id of the event */
 async function publish({ accountId }: Tenant, text: string): Promise<string> {
   const [eventId, watchId, occurredAt] = [newId(), newId(), new Date().toISOString()];
   const event = create(EventSchema, {
@@ -92,13 +92,13 @@ describe('the client', () => {
     await expect(stranger.get('/v1/account')).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  it('streams new mentions, and continues after the last one', async () => {
+  it('streams new mentions, and continues after the last received mention', async () => {
     const ada = await service.tenant();
     const client = clientOf(ada);
     const stop = new AbortController();
     const stream = client.stream({ source: 'hackernews' }, { signal: stop.signal });
     const first = stream.next();
-    // The stream is just being opened: publish mentions until one arrives.
+    // The stream may not be open yet, so the test publishes mentions until one arrives.
     let id = '';
     const seen = await until('the first mention arrives', async () => {
       id = await publish(ada, 'Acme');
@@ -118,9 +118,8 @@ describe('the client', () => {
   }, 40_000);
 });
 
-/** Output and exit code of the command line. */
 describe('mentions tail', () => {
-  it('prints mentions as they arrive, without the control characters of posts, and ends with SIGTERM', async () => {
+  it('prints mentions as they arrive, without the control characters of posts, and exits with code 0 after SIGTERM', async () => {
     const ada = await service.tenant();
     const child = spawn(process.execPath, [CLI, 'mentions', 'tail'], { env: envOf(service, ada) });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

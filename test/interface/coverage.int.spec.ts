@@ -67,7 +67,7 @@ describe('GET /v1/keywords/{id}/coverage', () => {
       { ...check(4, failed), activity_id: watchId },
       check(5, failed),
       check(6, { window_from: at(3) }),
-      // This check was made after the requested window, and read the end of it.
+      // This check was made after the requested window, and read the end of the window.
       check(9, { window_from: at(7) }),
       check(7, { gap: true, message: 'more was published' }),
       check(2, { type: 'webhook.delivered', message: 'no check' }),

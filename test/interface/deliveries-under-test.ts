@@ -10,7 +10,7 @@ import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { startReceiver, type Receiver } from '../../apps/delivery/testing/delivery-under-test.js';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
-import { startServicesWithoutSources } from './quiet-services.js';
+import { startServicesWithoutSources } from './services-without-sources.js';
 
 /** The interface, the services behind it, and a receiver of webhooks. */
 export interface DeliveriesUnderTest {

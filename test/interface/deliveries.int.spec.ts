@@ -7,31 +7,31 @@ import { receivedRequests } from '../../apps/delivery/testing/delivery-under-tes
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 import { endpointTasks } from './endpoint-tasks.js';
 
-let on: DeliveriesUnderTest;
+let setup: DeliveriesUnderTest;
 
 beforeAll(async () => {
-  on = await startDeliveries();
+  setup = await startDeliveries();
 });
-afterAll(() => on?.stop());
+afterAll(() => setup?.stop());
 beforeEach(() => {
-  on.receiver.received.length = 0;
-  on.receiver.answers.clear();
+  setup.receiver.received.length = 0;
+  setup.receiver.answers.clear();
 });
 
-const url = (path: string) => `${on.receiver.url}${path}`;
+const url = (path: string) => `${setup.receiver.url}${path}`;
 /** Waits until the list of deliveries shows this number of attempts. */
 const deliveries = (query: string, attempts: number): Promise<Json[]> =>
   until(`${attempts} attempts are shown`, async () => {
-    const { body } = await on.ada.api.get(`/v1/deliveries?${query}`);
+    const { body } = await setup.ada.api.get(`/v1/deliveries?${query}`);
     const shown = body.data.flatMap((one: Json) => one.attempts).length;
     return shown >= attempts && body.data;
   });
 
 describe('the list of deliveries', () => {
   it('shows each delivery with its attempts and its state [deliveries.list]', async () => {
-    const keyword = await on.keyword('/list?token=1');
-    on.receiver.answers.set('/list?token=1', { status: 500 });
-    const [event] = await on.events(keyword, 1);
+    const keyword = await setup.keyword('/list?token=1');
+    setup.receiver.answers.set('/list?token=1', { status: 500 });
+    const [event] = await setup.events(keyword, 1);
     const [retrying] = await deliveries(`keyword=${keyword.keywordId}`, 1);
     expect(retrying).toMatchObject({
       eventId: event?.id,
@@ -43,8 +43,8 @@ describe('the list of deliveries', () => {
       attempts: [{ number: 1, delivered: false, statusCode: 500, message: 'the endpoint answered 500' }],
     });
     expect(Date.parse(retrying.nextAttemptAt) - Date.now()).toBeGreaterThan(20_000);
-    on.receiver.answers.clear();
-    await on.database.query("UPDATE pending_deliveries SET due_at = now() - interval '1 second'");
+    setup.receiver.answers.clear();
+    await setup.database.query("UPDATE pending_deliveries SET due_at = now() - interval '1 second'");
     const [delivered] = await deliveries(`keyword=${keyword.keywordId}`, 2);
     expect(delivered).toMatchObject({ state: 'delivered', nextAttemptAt: null });
     expect(delivered.attempts.map(({ number, statusCode }: Json) => [number, statusCode])).toEqual([
@@ -52,7 +52,7 @@ describe('the list of deliveries', () => {
       [2, 200],
     ]);
     const counts = async (query: string) =>
-      (await on.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}&${query}`)).body.data.length;
+      (await setup.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}&${query}`)).body.data.length;
     expect(await counts('state=delivered')).toBe(1);
     expect(await counts('state=retrying')).toBe(0);
     expect(await counts(`watch=${keyword.watchId}`)).toBe(1);
@@ -62,30 +62,30 @@ describe('the list of deliveries', () => {
   });
 
   it('shows no delivery of a purged keyword while ClickHouse still stores its attempts', async () => {
-    const keyword = await on.keyword('/purged');
-    await on.events(keyword, 1);
+    const keyword = await setup.keyword('/purged');
+    await setup.events(keyword, 1);
     await deliveries(`keyword=${keyword.keywordId}`, 1);
-    await on.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
+    await setup.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
       keyword.keywordId,
-      on.ada.accountId,
+      setup.ada.accountId,
     ]);
-    expect((await on.ada.api.get(`/v1/deliveries?watch=${keyword.watchId}`)).body.data).toEqual([]);
+    expect((await setup.ada.api.get(`/v1/deliveries?watch=${keyword.watchId}`)).body.data).toEqual([]);
   });
 
-  it('returns no row twice and skips none while paging', async () => {
-    const keyword = await on.keyword('/paged');
-    const events = await on.events(keyword, 7);
+  it('returns each delivery exactly once across the pages', async () => {
+    const keyword = await setup.keyword('/paged');
+    const events = await setup.events(keyword, 7);
     await deliveries(`keyword=${keyword.keywordId}`, 7);
-    const all = await on.ada.api.all(`/v1/deliveries?keyword=${keyword.keywordId}&limit=3`);
+    const all = await setup.ada.api.all(`/v1/deliveries?keyword=${keyword.keywordId}&limit=3`);
     expect(all.map(({ eventId }) => eventId).sort()).toEqual(events.map(({ id }) => id).sort());
   });
 
   it('shows attempts that were recorded before targets existed', async () => {
-    const keyword = await on.keyword(null);
+    const keyword = await setup.keyword(null);
     const eventId = newId();
     const attempt = create(AttemptSchema, {
       attemptId: newId(),
-      accountId: on.ada.accountId,
+      accountId: setup.ada.accountId,
       ...keyword,
       source: 'hackernews',
       eventId,
@@ -95,8 +95,8 @@ describe('the list of deliveries', () => {
       statusCode: 500,
       message: 'the endpoint answered 500',
     });
-    const subject = subjectOf('ATTEMPTS', on.ada.accountId, keyword.watchId);
-    await on.store.publish(subject, toBinary(AttemptSchema, attempt), attempt.attemptId);
+    const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
+    await setup.store.publish(subject, toBinary(AttemptSchema, attempt), attempt.attemptId);
     const [shown] = await deliveries(`keyword=${keyword.keywordId}`, 1);
     expect(shown).toMatchObject({
       eventId,
@@ -107,10 +107,10 @@ describe('the list of deliveries', () => {
   });
 
   it('shows every attempt of a message that contains a group', async () => {
-    const keyword = await on.keyword(null);
+    const keyword = await setup.keyword(null);
     const attempts = [1, 2, 3].map((number) => ({
       attemptId: newId(),
-      accountId: on.ada.accountId,
+      accountId: setup.ada.accountId,
       ...keyword,
       source: 'hackernews',
       eventId: newId(),
@@ -122,26 +122,26 @@ describe('the list of deliveries', () => {
       targetKind: 'webhook',
       targetId: newId(),
     }));
-    const subject = subjectOf('ATTEMPTS', on.ada.accountId, keyword.watchId);
+    const subject = subjectOf('ATTEMPTS', setup.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
     // With two message ids the group is stored twice, as after the end of the server's window of message ids.
     // No row may be returned twice.
-    for (const messageId of [newId(), newId()]) await on.store.publish(subject, group, messageId);
+    for (const messageId of [newId(), newId()]) await setup.store.publish(subject, group, messageId);
     const [, , last] = attempts;
-    await on.store.publish(
+    await setup.store.publish(
       subject,
       toBinary(AttemptSchema, create(AttemptSchema, { ...last, attemptId: newId(), number: 4 })),
       newId(),
     );
     const shown = await until('the attempt after the group is shown', async () => {
-      const { body } = await on.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}`);
+      const { body } = await setup.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}`);
       return body.data.some((one: Json) => one.attempts.length === 2) && body.data;
     });
     expect(shown.map((one: Json) => [one.eventId, one.attempts.length])).toEqual(
       [...attempts].reverse().map(({ eventId }) => [eventId, eventId === last?.eventId ? 2 : 1]),
     );
     const lines = await until('the four attempts are in the activity', async () => {
-      const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      const { body } = await setup.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
       const delivered = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
       return delivered.length >= 4 && delivered;
     });
@@ -150,47 +150,47 @@ describe('the list of deliveries', () => {
 
   it('shows the reason that the failed attempt stored, as the activity does', async () => {
     // Nothing listens on the discard port.
-    const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
-    const [event] = await on.events(keyword, 1);
+    const keyword = await setup.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
+    const [event] = await setup.events(keyword, 1);
     const [delivery] = await deliveries(`keyword=${keyword.keywordId}`, 1);
-    const [attempt] = (await on.attempts()).filter(({ eventId }) => eventId === event?.id);
+    const [attempt] = (await setup.attempts()).filter(({ eventId }) => eventId === event?.id);
     expect(delivery.attempts).toMatchObject([{ statusCode: null, message: attempt?.message }]);
     const line = await until('the attempt is in the activity', async () => {
-      const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      const { body } = await setup.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
       return body.activity.find(({ eventId }: Json) => eventId === event?.id);
     });
     expect(line.type).toBe('webhook.failed');
     expect(line.message).toBe(`${attempt?.message}; retried at ${attempt?.nextAttemptAt}`);
-    const tested = await on.ada.api.post('/v1/webhooks/test', { url: 'http://127.0.0.1:9/hook' });
+    const tested = await setup.ada.api.post('/v1/webhooks/test', { url: 'http://127.0.0.1:9/hook' });
     expect(tested.body.message).toBe(attempt?.message);
   });
 
   it('contains no delivery of another account, and refuses unknown parameters', async () => {
-    const eve = await on.service.tenant();
+    const eve = await setup.service.tenant();
     expect((await eve.api.get('/v1/deliveries')).body).toEqual({ data: [] });
     for (const query of ['keyword=x', 'state=lost', 'since=soon', 'endpoint=x', 'nonsense=1'])
-      expect((await on.ada.api.get(`/v1/deliveries?${query}`)).status).toBe(400);
+      expect((await setup.ada.api.get(`/v1/deliveries?${query}`)).status).toBe(400);
   });
 });
 
 describe('an event that is sent again', () => {
   it('is sent to the current webhook or to the given address, as a separate delivery [deliveries.resend]', async () => {
-    const keyword = await on.keyword('/again');
-    const [event] = await on.events(keyword, 1);
-    await receivedRequests(on.receiver, '/again', 1);
+    const keyword = await setup.keyword('/again');
+    const [event] = await setup.events(keyword, 1);
+    await receivedRequests(setup.receiver, '/again', 1);
     await deliveries(`keyword=${keyword.keywordId}`, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
     const own = await until('the index contains the event', async () => {
-      const answer = await on.ada.api.post(path, {});
+      const answer = await setup.ada.api.post(path, {});
       return answer.status === 202 && answer;
     });
     expect(own.body).toMatchObject({ eventId: event?.id, endpoint: url('/again') });
-    const [, second] = await receivedRequests(on.receiver, '/again', 2);
+    const [, second] = await receivedRequests(setup.receiver, '/again', 2);
     expect(second?.body.equals(event?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect([second?.headers['webhook-id'], second?.headers['x-replay']]).toEqual([event?.id, undefined]);
-    on.receiver.answers.set('/named', { status: 500 });
-    expect((await on.ada.api.post(path, { url: url('/named') })).status).toBe(202);
-    await receivedRequests(on.receiver, '/named', 1);
+    setup.receiver.answers.set('/named', { status: 500 });
+    expect((await setup.ada.api.post(path, { url: url('/named') })).status).toBe(202);
+    await receivedRequests(setup.receiver, '/named', 1);
     const shown = await deliveries(`keyword=${keyword.keywordId}`, 3);
     expect(shown.map(({ target, state }) => [target.kind, state]).sort()).toEqual([
       ['resend', 'delivered'],
@@ -200,40 +200,43 @@ describe('an event that is sent again', () => {
   });
 
   it('returns 404 for an unknown event, and 400 without an address or with a private one', async () => {
-    const keyword = await on.keyword(null);
-    const [event] = await on.events(keyword, 1);
+    const keyword = await setup.keyword(null);
+    const [event] = await setup.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
     const none = await until('the index contains the event', async () => {
-      const answer = await on.ada.api.post(path, {});
+      const answer = await setup.ada.api.post(path, {});
       return answer.status !== 404 && answer;
     });
     expect([none.status, none.body.details[0].path]).toEqual([400, 'url']);
-    expect((await on.ada.api.post(path, { url: 'http://169.254.169.254/' })).status).toBe(400);
-    const eve = await on.service.tenant();
+    expect((await setup.ada.api.post(path, { url: 'http://169.254.169.254/' })).status).toBe(400);
+    const eve = await setup.service.tenant();
     expect((await eve.api.post(path, { url: url('/eve') })).status).toBe(404);
-    expect((await on.ada.api.post(`/v1/deliveries/${newId()}/resend`, {})).status).toBe(404);
+    expect((await setup.ada.api.post(`/v1/deliveries/${newId()}/resend`, {})).status).toBe(404);
   });
 });
 
 describe('resends', () => {
   it('are refused with 429 while 200 resends of the account are waiting, also when several arrive at once', async () => {
-    on.receiver.answers.set('/storm', { status: 500 });
-    const keyword = await on.keyword('/storm');
-    const [event] = await on.events(keyword, 1);
+    setup.receiver.answers.set('/storm', { status: 500 });
+    const keyword = await setup.keyword('/storm');
+    const [event] = await setup.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
-    await until('the index contains the event', async () => (await on.ada.api.post(path, {})).status === 202);
-    await on.database.query(
+    await until(
+      'the index contains the event',
+      async () => (await setup.ada.api.post(path, {})).status === 202,
+    );
+    await setup.database.query(
       `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts,
          first_at, due_at)
        SELECT gen_random_uuid(), 'resend', gen_random_uuid(), $1, $2, 'hackernews', $3, '', 1, now(), now() + interval '1 hour'
        FROM generate_series(1, 199 - (SELECT count(*)::int FROM pending_deliveries WHERE account_id = $1 AND target_kind = 'resend'))`,
-      [on.ada.accountId, keyword.watchId, url('/storm')],
+      [setup.ada.accountId, keyword.watchId, url('/storm')],
     );
-    const answers = await Promise.all(Array.from({ length: 4 }, () => on.ada.api.post(path, {})));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => setup.ada.api.post(path, {})));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 429, 429, 429]);
-    await on.database.query('DELETE FROM pending_deliveries WHERE watch_id = $1', [keyword.watchId]);
-    expect((await on.ada.api.post(path, {})).status).toBe(202);
+    await setup.database.query('DELETE FROM pending_deliveries WHERE watch_id = $1', [keyword.watchId]);
+    expect((await setup.ada.api.post(path, {})).status).toBe(202);
   });
 });
 
-endpointTasks(() => on, url);
+endpointTasks(() => setup, url);

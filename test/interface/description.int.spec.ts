@@ -31,7 +31,7 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
   Object.keys(methods).map((method) => ({ method: method.toUpperCase() as Method, path })),
 );
 
-/** Ids of upstream objects, which are the same for every account. */
+/** Routes with ids of upstream objects, which are the same for every account. */
 const OF_UPSTREAMS = new Set([
   '/v1/x/users/{ref}',
   '/v1/x/users/{ref}/tweets',
@@ -46,7 +46,7 @@ const addressed = operations
   .filter(({ method, path }) => description.paths[path]?.[method.toLowerCase()]?.security === undefined);
 const withId = addressed.filter(({ path }) => path.includes('{id}'));
 
-/** The path with ids in the place of its parameters. */
+/** Replaces the parameters of a path by ids. */
 function filledIn(path: string, idOf: (what: string) => string): string {
   const what = /^\/v1\/(keywords|queries)\//.test(path)
     ? 'keyword'

@@ -6,24 +6,26 @@ import { until, type Json } from '#testing';
 import { receivedRequests } from '../../apps/delivery/testing/delivery-under-test.js';
 import { type DeliveriesUnderTest } from './deliveries-under-test.js';
 
-/** Endpoints: the list, why they are disabled, and tests of a webhook. */
-export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string) => string): void {
+/** Tests of endpoints: the list, why an endpoint is disabled, and the test of a webhook. */
+export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: string) => string): void {
   describe('an endpoint', () => {
     const endpoint = async (path: string): Promise<Json> =>
-      (await on().ada.api.all('/v1/endpoints?limit=2')).find((one) => one.url === url(path));
+      (await setup().ada.api.all('/v1/endpoints?limit=2')).find((one) => one.url === url(path));
 
     it('shows why it is disabled and which keywords use it, and can be enabled again [endpoints.list, endpoints.enable, events.channel-disabled]', async () => {
       const subscribed = { webhook_events: ['channel.disabled'] };
-      const first = await on().keyword('/dead', subscribed);
-      const second = await on().keyword('/dead', { global_criteria: { market: 'global', query: 'other' } });
-      const lone = await on().ada.api.post('/v1/hackernews/watches', {
+      const first = await setup().keyword('/dead', subscribed);
+      const second = await setup().keyword('/dead', {
+        global_criteria: { market: 'global', query: 'other' },
+      });
+      const lone = await setup().ada.api.post('/v1/hackernews/watches', {
         criteria: { query: 'lone' },
         refresh_interval_seconds: 600,
         webhook_url: url('/dead'),
       });
       expect(await endpoint('/dead')).toMatchObject({ state: 'healthy', failures: 0, failingSince: null });
-      on().receiver.answers.set('/dead', { status: 503 });
-      await on().events(first, 1);
+      setup().receiver.answers.set('/dead', { status: 503 });
+      await setup().events(first, 1);
       const failing = await until('it fails', async () => {
         const one = await endpoint('/dead');
         return one.state === 'failing' && one;
@@ -35,8 +37,8 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
         keywordIds: [first.keywordId, second.keywordId].sort(),
         watchIds: [lone.body.id],
       });
-      on().receiver.answers.set('/dead', { status: 410 });
-      await on().events(first, 1);
+      setup().receiver.answers.set('/dead', { status: 410 });
+      await setup().events(first, 1);
       const disabled = await until('it is disabled', async () => {
         const one = await endpoint('/dead');
         return one.state === 'disabled' && one;
@@ -49,7 +51,10 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
 
       for (const { keywordId } of [first, second]) {
         const envelope = await until('the event is stored', async () => {
-          const stored = await on().store.read('EVENTS', subjectOf('EVENTS', on().ada.accountId, keywordId));
+          const stored = await setup().store.read(
+            'EVENTS',
+            subjectOf('EVENTS', setup().ada.accountId, keywordId),
+          );
           const event = stored[0] && fromBinary(PushedEventSchema, stored[0].data);
           return event && (JSON.parse(Buffer.from(event.envelope).toString()) as Json);
         });
@@ -68,7 +73,7 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
           },
         });
         const line = await until('the disabled endpoint is in the activity', async () => {
-          const { body } = await on().ada.api.get(`/v1/keywords/${keywordId}/activity`);
+          const { body } = await setup().ada.api.get(`/v1/keywords/${keywordId}/activity`);
           return body.activity.find(
             // The event's own delivery to the disabled endpoint is given up, which is another record.
             (one: Json) => one.eventId === envelope.id && one.statusCode === 410,
@@ -77,35 +82,37 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
         expect(line).toMatchObject({ type: 'webhook.failed', statusCode: 410, watchId: null });
       }
 
-      on().receiver.answers.clear();
-      const [unsent] = await on().events(first, 1);
+      setup().receiver.answers.clear();
+      const [unsent] = await setup().events(first, 1);
       const given = await until('new events are given up with a record', async () => {
-        const { body } = await on().ada.api.get(`/v1/deliveries?keyword=${first.keywordId}&state=given_up`);
+        const { body } = await setup().ada.api.get(
+          `/v1/deliveries?keyword=${first.keywordId}&state=given_up`,
+        );
         return body.data.find(({ eventId }: Json) => eventId === unsent?.id);
       });
       expect(given.attempts).toMatchObject([{ number: 0, delivered: false }]);
-      const requestsBefore = on().receiver.received.filter(({ path }) => path === '/dead').length;
-      const enabled = await on().ada.api.post('/v1/endpoints/enable', { url: url('/dead') });
+      const requestsBefore = setup().receiver.received.filter(({ path }) => path === '/dead').length;
+      const enabled = await setup().ada.api.post('/v1/endpoints/enable', { url: url('/dead') });
       expect([enabled.status, enabled.body.state]).toEqual([200, 'healthy']);
-      const [sent] = await on().events(first, 1);
-      const requests = await receivedRequests(on().receiver, '/dead', requestsBefore + 1);
+      const [sent] = await setup().events(first, 1);
+      const requests = await receivedRequests(setup().receiver, '/dead', requestsBefore + 1);
       expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
     });
 
-    it('cannot be enabled by another account', async () => {
-      const eve = await on().service.tenant();
+    it('cannot be seen or enabled by another account', async () => {
+      const eve = await setup().service.tenant();
       expect((await eve.api.post('/v1/endpoints/enable', { url: url('/dead') })).status).toBe(404);
-      expect((await on().ada.api.post('/v1/endpoints/enable', {})).body.details[0].path).toBe('url');
+      expect((await setup().ada.api.post('/v1/endpoints/enable', {})).body.details[0].path).toBe('url');
       expect((await eve.api.get('/v1/endpoints')).body).toEqual({ data: [] });
     });
   });
 
   describe('the test of a webhook', () => {
-    const test = (body: unknown) => on().ada.api.post('/v1/webhooks/test', body);
+    const test = (body: unknown) => setup().ada.api.post('/v1/webhooks/test', body);
 
-    it('returns what was sent and what the receiver answered, whatever the answer is [webhooks.test]', async () => {
+    it('returns the sent request and the answer of the receiver, also if the delivery fails [webhooks.test]', async () => {
       const { status, body } = await test({ url: url('/tested'), type: 'tweet.created' });
-      const [request] = await receivedRequests(on().receiver, '/tested', 1);
+      const [request] = await receivedRequests(setup().receiver, '/tested', 1);
       expect(status).toBe(200);
       expect(body).toMatchObject({ delivered: true, statusCode: 200 });
       expect(request?.body.toString()).toBe(body.requestBody);
@@ -117,7 +124,7 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
         post: null,
       });
       expect(body.requestHeaders['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
-      on().receiver.answers.set('/teapot', { status: 418 });
+      setup().receiver.answers.set('/teapot', { status: 418 });
       expect((await test({ url: url('/teapot') })).body).toMatchObject({
         delivered: false,
         statusCode: 418,
@@ -133,25 +140,25 @@ export function endpointTasks(on: () => DeliveriesUnderTest, url: (path: string)
       for (const address of ['http://10.1.2.3/', 'http://[::1]/', 'http://0x0a000001/', 'ftp://example.org/'])
         expect((await test({ url: address })).body.details.map(({ path }: Json) => path)).toEqual(['url']);
       expect((await test({ url: url('/x'), type: 'x' })).body.details[0].path).toBe('type');
-      const many = await on().service.tenant();
+      const many = await setup().service.tenant();
       const answers = await Promise.all(
         Array.from({ length: 45 }, () => many.api.post('/v1/webhooks/test', { url: url('/cannon') })),
       );
       const refused = answers.filter((answer) => answer.status === 429);
-      // The minute can end in between.
+      // A new minute, with a new quota, can begin between two requests.
       expect(refused.length).toBeGreaterThanOrEqual(5);
       expect(refused.every((answer) => Number(answer.headers['retry-after']) > 0)).toBe(true);
-      expect(on().receiver.received.filter(({ path }) => path === '/cannon').length).toBe(
+      expect(setup().receiver.received.filter(({ path }) => path === '/cannon').length).toBe(
         45 - refused.length,
       );
     });
 
     it('is signed with the account’s secret', async () => {
       const { body } = await test({ url: url('/signed') });
-      const [request] = await receivedRequests(on().receiver, '/signed', 1);
+      const [request] = await receivedRequests(setup().receiver, '/signed', 1);
       const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(request?.headers['x-signature'])) ?? [];
       expect(v1).toBe(
-        createHmac('sha256', await on().secret())
+        createHmac('sha256', await setup().secret())
           .update(`${t}.${body.requestBody}`)
           .digest('hex'),
       );

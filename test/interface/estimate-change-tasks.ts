@@ -2,7 +2,7 @@ import type { ApiAnswer } from '#testing';
 import { limitsOf } from '#contracts';
 import { keywordBody, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
-/** Estimates of changes of a keyword. */
+/** Tests of estimates of changes of a keyword. */
 export function estimateChangeTasks(
   service: () => InterfaceUnderTest,
   ada: () => Tenant,
@@ -23,7 +23,7 @@ export function estimateChangeTasks(
         ],
       });
 
-    it('does not count the present searches of the keyword: at the limit of the plan its change is valid, and a new keyword is not [estimate.change, estimate.plan-limits]', async () => {
+    it('does not count the present searches of the keyword: at the limit of the plan its change is valid, and a new keyword is refused [estimate.change, estimate.plan-limits]', async () => {
       const { keywords, searchSlots } = limitsOf('free');
       const bob = await service().tenant('free');
       for (let n = 1; n < (keywords ?? 0); n += 1) await bob.api.post('/v1/keywords', withSearches(1));
@@ -59,8 +59,8 @@ export function estimateChangeTasks(
       const { id } = (await ada().api.post('/v1/keywords', { ...rich, backfill: false })).body;
       const changed = { refresh_interval_seconds: 1200, sentiment_enabled: true };
       const path = `/v1/keywords/estimate?keyword=${id.toUpperCase()}`;
-      const { valid, estimate: is } = (await estimate(changed, ada(), path)).body;
-      expect([valid, is.normalized.sentimentEnabled, is.normalized.coBrandsEnabled]).toEqual([
+      const { valid, estimate: priced } = (await estimate(changed, ada(), path)).body;
+      expect([valid, priced.normalized.sentimentEnabled, priced.normalized.coBrandsEnabled]).toEqual([
         true,
         true,
         true,
@@ -68,8 +68,8 @@ export function estimateChangeTasks(
       const before = (await ada().api.get(`/v1/keywords/${id}`)).body;
       expect(before).toMatchObject({ refreshIntervalSeconds: 600, sentimentEnabled: false });
       const after = (await ada().api.patch(`/v1/keywords/${id}`, changed)).body;
-      expect(is.monthlyCredits).toBe(after.monthlyCredits);
-      expect(is.monthlyCredits).toBe(before.monthlyCredits - 4_320 / 2);
+      expect(priced.monthlyCredits).toBe(after.monthlyCredits);
+      expect(priced.monthlyCredits).toBe(before.monthlyCredits - 4_320 / 2);
       expect((await estimate({ name: null }, ada(), path)).body.refusal).toMatchObject({
         status: 400,
         details: [{ path: 'name' }],

@@ -203,7 +203,7 @@ describe('an estimate', () => {
               searches: labels.map((label) => ({ label, overrides: { query: label } })),
             })),
           });
-          const { valid, estimate: is } = (await estimate(body)).body;
+          const { valid, estimate: priced } = (await estimate(body)).body;
           expect(valid).toBe(true);
           const sum = entries
             .filter(({ enabled }) => enabled)
@@ -212,8 +212,8 @@ describe('an estimate', () => {
                 total + labels.length * Math.ceil(2_592_000 / interval) * (rates[source] ?? 0),
               0,
             );
-          expect(is.monthlyCredits).toBe(sum);
-          expect(is.firstScanCredits).toBe(0);
+          expect(priced.monthlyCredits).toBe(sum);
+          expect(priced.firstScanCredits).toBe(0);
         },
       ),
       { numRuns: 25 },

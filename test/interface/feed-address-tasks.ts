@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { keywordBody } from './interface-under-test.js';
 import type { MentionsScene } from './mentions-scene.js';
 
-/** Feed readers read the mentions of a keyword at its secret addresses. */
+/** Tests of feeds: feed readers read the mentions of a keyword at its secret addresses. */
 export function feedAddressTasks(scene: MentionsScene): void {
   const { mention } = scene;
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await billing.spend(ada.accountId, 7);
   await billing.grant(ada.accountId, 5, '2099-01-01T00:00:00+01:00');
   await until(
-    'the lookup is charged',
+    'the check is charged',
     async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 7,
   );
 });
@@ -207,8 +207,11 @@ describe('the two paths of a keyword’s routes', () => {
     );
     expect(keywords?.body).toEqual(queries?.body);
     for (const name of ['keywords', 'queries']) {
-      const of = (verb: string) => ada.api.post(`/v1/${name}/${keyword.id}/${verb}`, {});
-      expect([(await of('pause')).body.state, (await of('resume')).body.state]).toEqual(['paused', 'active']);
+      const send = (verb: string) => ada.api.post(`/v1/${name}/${keyword.id}/${verb}`, {});
+      expect([(await send('pause')).body.state, (await send('resume')).body.state]).toEqual([
+        'paused',
+        'active',
+      ]);
       const named = await ada.api.patch(`/v1/${name}/${keyword.id}`, { name });
       expect([named.status, named.body.name]).toEqual([200, name]);
       const body = {

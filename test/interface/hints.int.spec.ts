@@ -171,7 +171,7 @@ describe('an installation without a language model', () => {
 });
 
 describe('a search on a private server', () => {
-  const on = (source: string, filters: object) =>
+  const searchOn = (source: string, filters: object) =>
     keywordBody({
       global_criteria: { market: 'global', query: 'a', filters },
       sources: [{ source, enabled: true }],
@@ -183,7 +183,7 @@ describe('a search on a private server', () => {
     ['rss', 'feed_urls', 'http://[::ffff:10.0.0.1]/feed', '::ffff:a00:1'],
     ['rss', 'feed_urls', 'https://localhost:8443/feed', 'localhost'],
   ])('is refused at the create: %s %s %s', async (source, key, address, host) => {
-    const { status, body } = await guarded.api.post('/v1/keywords', on(source, { [key]: [address] }));
+    const { status, body } = await guarded.api.post('/v1/keywords', searchOn(source, { [key]: [address] }));
     expect([status, body.details]).toEqual([
       400,
       [
@@ -241,7 +241,7 @@ describe('a hint', () => {
   });
 });
 
-it('finds an author in every spelling of the handle', async () => {
+it('GET /v1/mentions finds an author in every spelling of the handle', async () => {
   const bob = await service.tenant();
   const row = mentionRow(bob.accountId, { author: 'Ada_L' });
   await insertRows(service.clickhouse, 'mentions', [row, mentionRow(bob.accountId, { author: 'ada_lo' })]);

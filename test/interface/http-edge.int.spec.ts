@@ -11,7 +11,7 @@ const TOKEN = 'a-token-of-the-operator';
 const MAX_CONNECTIONS = 30;
 
 let service: InterfaceUnderTest;
-let open: InterfaceUnderTest;
+let publicService: InterfaceUnderTest;
 let tenant: Tenant;
 let database: Database;
 
@@ -23,14 +23,14 @@ beforeAll(async () => {
     OPERATIONS_TOKEN: TOKEN,
     TRUST_PROXY: '127.0.0.1',
   });
-  open = await startInterface({ HOST: '0.0.0.0' });
+  publicService = await startInterface({ HOST: '0.0.0.0' });
   tenant = await service.tenant();
   database = await openDatabase(service.stores.databaseUrl, 'spec');
 });
 afterAll(async () => {
   await database?.destroy();
   await service?.stop();
-  await open?.stop();
+  await publicService?.stop();
 });
 
 /** Opens a connection and sends exactly these bytes. */
@@ -98,7 +98,7 @@ it('a connection beyond MAX_CONNECTIONS is closed, and new ones are served after
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
   for (const { socket } of held) socket.destroy();
-  await until('it serves requests again', async () => (await get('/healthz')).status === 200);
+  await until('the gateway serves requests again', async () => (await get('/healthz')).status === 200);
 });
 
 describe('the listener', () => {
@@ -138,22 +138,22 @@ describe('/readyz and /metrics', () => {
 
   it('return 403 when HOST is not loopback and no token is set, while /healthz is open', async () => {
     for (const path of ['/readyz', '/metrics']) {
-      const { status, body } = await get(path, {}, open.url);
+      const { status, body } = await get(path, {}, publicService.url);
       expect([status, JSON.parse(body).code]).toEqual([403, 'FORBIDDEN']);
     }
-    expect((await get('/healthz', {}, open.url)).status).toBe(200);
+    expect((await get('/healthz', {}, publicService.url)).status).toBe(200);
   });
 });
 
 describe('requests without a valid key', () => {
-  it('are refused with 429 after sixty a minute from one address, without affecting other addresses', async () => {
+  it('are refused with 429 after sixty requests a minute from one address, without affecting other addresses', async () => {
     const from = (address: string, key: string) =>
       get('/v1/keywords', { 'x-forwarded-for': address, 'x-api-key': key });
     const good = tenant.api.apiKey;
     expect((await from('192.0.2.7', good)).status).toBe(200);
     const statuses: number[] = [];
     let last = { status: 0, headers: {} as Record<string, unknown> };
-    // The minute can end in the middle: then the address has sixty more requests.
+    // A new minute can begin during the loop: then the address has sixty more requests.
     for (let n = 0; n < 121 && last.status !== 429; n += 1) {
       last = await from('192.0.2.7', newApiKey());
       statuses.push(last.status);

@@ -143,7 +143,7 @@ describe('reading own data', () => {
     expect((await api.get('/v1/credits')).body.usedThisPeriod).toBe(0);
   });
 
-  it('reaches back as far as documented [limits.window-mentions, limits.window-results]', async () => {
+  it('has the documented default time ranges [limits.window-mentions, limits.window-results]', async () => {
     const keyword = await made();
     const row = (days: number) =>
       mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: newId(), occurred_at: daysAgo(days) });

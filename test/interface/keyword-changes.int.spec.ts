@@ -174,7 +174,7 @@ describe('a search whose terms, filters or market change', () => {
       expect(running.map((watch: Json) => watch.searchId)).toContain(jobs.id);
       expect(running.map((watch: Json) => watch.id)).toContain(body.resetSearches[0].watchId);
       expect(running.map((watch: Json) => watch.id)).not.toContain(before.id);
-      // The others continue unchanged.
+      // The other watches continue unchanged.
       for (const watch of keyword.watches.filter((one: Json) => one.id !== before.id))
         expect(body.watches).toContainEqual(watch);
     },
@@ -270,9 +270,9 @@ describe('concurrent changes', () => {
     ];
     const answers = await Promise.all(changes.map((one) => patch(keyword, one)));
     const after = await read(keyword);
-    const landed = answers.filter(({ status }) => status === 200).length;
-    expect(landed).toBeGreaterThan(0);
-    expect(after.version).toBe(1 + landed);
+    const applied = answers.filter(({ status }) => status === 200).length;
+    expect(applied).toBeGreaterThan(0);
+    expect(after.version).toBe(1 + applied);
     for (const [index, { status, body }] of answers.entries()) {
       const [[key, value] = ['', undefined]] = Object.entries(changes[index] ?? {});
       if (status !== 200) expect([status, body.code]).toEqual([409, 'CONFLICT']);

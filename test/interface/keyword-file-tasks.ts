@@ -7,7 +7,7 @@ import type { Json } from '#testing';
 import { cli, envOf } from './cli-under-test.js';
 import { keywordBody, type InterfaceUnderTest } from './interface-under-test.js';
 
-/** The commands that export, plan and apply a file of keywords. */
+/** Tests of the commands that export, plan and apply a file of keywords. */
 export function keywordFileTasks(service: () => InterfaceUnderTest): void {
   describe('keywords export, plan and apply', () => {
     const folder = mkdtempSync(join(tmpdir(), 'earshot-keywords-'));

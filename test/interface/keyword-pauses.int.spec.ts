@@ -24,7 +24,7 @@ const made = async (more: object = {}, as = ada): Promise<Json> => {
 };
 const read = async (keyword: Json, as = ada): Promise<Json> =>
   (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
-const turn = (keyword: Json, verb: string, as = ada, name = 'keywords') =>
+const change = (keyword: Json, verb: string, as = ada, name = 'keywords') =>
   as.api.post(`/v1/${name}/${keyword.id}/${verb}`, {});
 const becomes = (keyword: Json, expected: object, as = ada) =>
   until(JSON.stringify(expected), async () => {
@@ -38,13 +38,13 @@ describe('pausing a keyword', () => {
     'stops its watches until it is resumed, under /v1/%s [keywords.pause, keywords.pause-user, states.watch-paused]',
     async (name) => {
       const keyword = await made();
-      const paused = await turn(keyword, 'pause', ada, name);
+      const paused = await change(keyword, 'pause', ada, name);
       expect([paused.status, paused.body]).toMatchObject([
         200,
         { id: keyword.id, state: 'paused', pausedReason: 'user', version: 2 },
       ]);
       expect(paused.body.watches).toMatchObject([{ isActive: false, pausedReason: 'user' }]);
-      const resumed = await turn(keyword, 'resume', ada, name);
+      const resumed = await change(keyword, 'resume', ada, name);
       expect([resumed.status, resumed.body]).toEqual([
         200,
         { ...keyword, version: 3, updatedAt: resumed.body.updatedAt },
@@ -54,21 +54,21 @@ describe('pausing a keyword', () => {
 
   it('changes nothing when the keyword is already paused, and resuming a running keyword changes nothing [keywords.pause]', async () => {
     const keyword = await made();
-    expect((await turn(keyword, 'resume')).body).toEqual(keyword);
-    const paused = (await turn(keyword, 'pause')).body;
-    expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
+    expect((await change(keyword, 'resume')).body).toEqual(keyword);
+    const paused = (await change(keyword, 'pause')).body;
+    expect(await change(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
   });
 
   it('is refused for an unknown, foreign or retired keyword', async () => {
     const keyword = await made();
     const eve = await service.tenant();
     for (const verb of ['pause', 'resume']) {
-      expect((await turn(keyword, verb, eve)).status).toBe(404);
-      expect((await turn({ id: 'nope' }, verb)).status).toBe(404);
+      expect((await change(keyword, verb, eve)).status).toBe(404);
+      expect((await change({ id: 'nope' }, verb)).status).toBe(404);
     }
     await ada.api.delete(`/v1/keywords/${keyword.id}`);
     for (const verb of ['pause', 'resume'])
-      expect(await turn(keyword, verb)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+      expect(await change(keyword, verb)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 });
 
@@ -108,7 +108,7 @@ describe('a schedule', () => {
 
   it('resumes the keyword immediately when it is cleared, while a resume before that is refused', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
-    expect(await turn(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(await change(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
     expect(body).toMatchObject({ state: 'active', pausedReason: null, schedule: null });
   });
@@ -125,7 +125,7 @@ describe('credits that run out', () => {
     );
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
     await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
-    expect(await turn(keyword, 'resume', poor)).toMatchObject({
+    expect(await change(keyword, 'resume', poor)).toMatchObject({
       status: 402,
       body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
     });
@@ -151,7 +151,7 @@ describe('credits that run out', () => {
       async () => (await poor.api.get(path)).body.pausedReason === 'insufficient_credits',
     );
     await billing.grant(poor.accountId, 1);
-    await until('it runs', async () => (await poor.api.get(path)).body.isActive === true);
+    await until('the watch runs', async () => (await poor.api.get(path)).body.isActive === true);
   });
 
   it('do not pause a keyword if its account has enough credits when the unpaid check is processed', async () => {
@@ -164,7 +164,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('lead to a 402 with the missing amount for a create whose first checks they do not cover [errors.credits]', async () => {
+  it('cause a 402 with the missing amount for a create if they do not cover its first checks [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until(
@@ -186,15 +186,18 @@ describe('credits that run out', () => {
 });
 
 describe('several reasons to pause', () => {
-  it('apply independently: the first one is reported, and the keyword runs when none is left', async () => {
+  it('apply independently: the reason of the user is reported first, and the keyword runs when no reason is left', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5000);
     await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
-    expect((await turn(keyword, 'pause', poor)).body.pausedReason).toBe('user');
+    expect((await change(keyword, 'pause', poor)).body.pausedReason).toBe('user');
     await billing.grant(poor.accountId, 5000);
-    await until('the user’s reason is the last', async () => (await read(keyword, poor)).version === 4);
+    await until('only the user’s reason is left', async () => (await read(keyword, poor)).version === 4);
     expect((await read(keyword, poor)).pausedReason).toBe('user');
-    expect((await turn(keyword, 'resume', poor)).body).toMatchObject({ state: 'active', pausedReason: null });
+    expect((await change(keyword, 'resume', poor)).body).toMatchObject({
+      state: 'active',
+      pausedReason: null,
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { newId } from '#kernel';
 import { keywordBody, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
-/** Warnings about a keyword, and refusals of a search that exists already. */
+/** Tests of warnings about a keyword, and of refusals of a search that exists already. */
 export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () => Tenant): void {
   describe('warnings', () => {
     const body = () =>

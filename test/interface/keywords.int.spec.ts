@@ -129,7 +129,7 @@ describe('creating a keyword', () => {
     },
   );
 
-  it('returns 413, not 500, for a keyword that is too large for a message', async () => {
+  it('returns 413 for a keyword that is too large for a message, and 400 for U+0000 in a filter', async () => {
     const search = (n: number) => ({
       overrides: { query: `acme ${n}`, filters: { note: 'x'.repeat(15_000) } },
     });
@@ -185,7 +185,7 @@ describe('the list of keywords', () => {
 });
 
 describe('a keyword’s activity', () => {
-  it('shows 1 to 500 records, newest first, by source and since [keywords.activity, limits.activity, limits.window-activity]', async () => {
+  it('shows 1 to 500 records, newest first, and filters by source and since [keywords.activity, limits.activity, limits.window-activity]', async () => {
     const { accountId, api } = await service.tenant();
     const { id } = (await api.post('/v1/keywords', keywordBody())).body;
     const row = (n: number, more: Partial<ActivityRow> = {}): ActivityRow => ({

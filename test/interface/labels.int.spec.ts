@@ -106,7 +106,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect((await scene.ada.api.get(`/v1/mentions/${id}`)).body.labels).toEqual([]);
   });
 
-  it('returns 404 for another account’s mention, and for an unknown one', async () => {
+  it('returns 404 for another account’s mention, and for an unknown mention', async () => {
     const bob = await scene.service.tenant();
     const foreign = await bob.api.patch(`/v1/mentions/${await mention()}`, { labels: [] });
     expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
@@ -126,7 +126,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('sets labels that replace those of rules; labels and corrections stay when the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
+  it('sets labels that replace the labels of rules; labels and corrections stay when the event is delivered again, and the stored event does not change [rules.mark, rules.filter, rules.why, readings.corrections]', async () => {
     const [eventId, store] = [newId(), new EventStore(scene.bus)];
     const event = create(EventSchema, {
       accountId: scene.ada.accountId,
@@ -200,16 +200,16 @@ feedAddressTasks(scene);
 describe('a purged keyword', () => {
   it('is absent from every read of mentions that begins after the 204', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const { body: doomed } = await scene.ada.api.post(
+      const { body: purged } = await scene.ada.api.post(
         '/v1/keywords',
         keywordBody({ global_criteria: { market: 'global', query: `doomed ${round}` } }),
       );
       const ids: string[] = [];
       for (let n = 0; n < 20; n += 1)
-        ids.push(await mention({ keyword_id: doomed.id, watch_id: doomed.watches[0].id, title: 'doomed' }));
+        ids.push(await mention({ keyword_id: purged.id, watch_id: purged.watches[0].id, title: 'doomed' }));
       await patch(ids[0] ?? '', { labels: ['starred'] });
       expect((await listed('q=doomed&limit=200')).length).toBe(20);
-      expect((await scene.ada.api.delete(`/v1/keywords/${doomed.id}?purge=true`)).status).toBe(204);
+      expect((await scene.ada.api.delete(`/v1/keywords/${purged.id}?purge=true`)).status).toBe(204);
       const [list, one, why, series, exported] = await Promise.all([
         listed('q=doomed'),
         scene.ada.api.get(`/v1/mentions/${ids[0]}`),
@@ -226,16 +226,16 @@ describe('a purged keyword', () => {
   }, 90_000);
 
   it('loses its labels', async () => {
-    const { body: doomed } = await scene.ada.api.post(
+    const { body: purged } = await scene.ada.api.post(
       '/v1/keywords',
       keywordBody({ global_criteria: { market: 'global', query: 'labelled' } }),
     );
-    const id = await mention({ keyword_id: doomed.id, watch_id: doomed.watches[0].id });
+    const id = await mention({ keyword_id: purged.id, watch_id: purged.watches[0].id });
     await patch(id, { labels: ['starred'] });
     const store = new EventStore(scene.bus);
-    const subject = subjectOf('LABELS', scene.ada.accountId, doomed.id, id);
+    const subject = subjectOf('LABELS', scene.ada.accountId, purged.id, id);
     expect(await store.lastSeq('LABELS', subject)).toBeGreaterThan(0);
-    await scene.ada.api.delete(`/v1/keywords/${doomed.id}?purge=true`);
+    await scene.ada.api.delete(`/v1/keywords/${purged.id}?purge=true`);
     await until('its labels are gone', async () => (await store.lastSeq('LABELS', subject)) === 0);
   });
 });

@@ -67,7 +67,9 @@ function quantile(sorted: readonly number[], level: number): number {
 
 const cents = (units: number) => Math.round(units / 100) / 100;
 
-/** The statistics computed in the simplest way: every observation of the scope, by day and by listing. */
+/**
+ * Computes the statistics in the simplest way: from every observation in the scope, by day and by listing.
+ */
 function recomputed(all: readonly ListingObservationRow[], inScope: (row: ListingObservationRow) => boolean) {
   const days = new Map<string, ListingObservationRow[]>();
   for (const one of all.filter(inScope)) {
@@ -88,7 +90,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
         if (last) prices.push(Math.round(Number(last.price) * 10_000));
         const firstDay = sorted.map((one) => one.first_seen_at.slice(0, 10)).sort()[0];
         if (firstDay === date && sorted.some(({ event }) => event === 'created')) counts.newListings += 1;
-        // The first observation of the day says what the price was before.
+        // The first observation of the day contains the previous price.
         let before: string | null = null;
         for (const one of sorted.filter(({ event }) => event !== 'delisted')) {
           const known: string | null = before ?? one.previous_price;

@@ -11,16 +11,16 @@ import { callTool, startMcp, type McpUnderTest } from './mcp-under-test.js';
 
 const DAILY_CREDITS = 200;
 
-let on: McpUnderTest;
+let setup: McpUnderTest;
 let ada: Tenant;
 let agent: Client;
 
 beforeAll(async () => {
-  on = await startMcp({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
-  ada = await on.service.tenant();
-  agent = await on.connect(ada.api.apiKey);
+  setup = await startMcp({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+  ada = await setup.service.tenant();
+  agent = await setup.connect(ada.api.apiKey);
 }, 60_000);
-afterAll(() => on?.stop());
+afterAll(() => setup?.stop());
 
 const call = (name: string, args: object, as: Client | undefined = agent) => callTool(as, name, args);
 
@@ -40,7 +40,7 @@ describe('a keyword that an agent creates', () => {
     expect(await call('create_keyword', { keyword: other, estimate_token })).toMatchObject({
       code: 'ESTIMATE_MISMATCH',
     });
-    const stranger = await on.connect((await on.service.tenant()).api.apiKey);
+    const stranger = await setup.connect((await setup.service.tenant()).api.apiKey);
     expect(await call('create_keyword', { keyword, estimate_token }, stranger)).toMatchObject({
       code: 'ESTIMATE_MISMATCH',
     });
@@ -95,14 +95,14 @@ describe('the daily limit of a key', () => {
   // 30 credits a day.
   const priced = (name: string) =>
     keywordBody({ name, refresh_interval_seconds: 3600, sources: [{ source: 'hackernews', enabled: true }] });
-  const dear = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });
+  const expensive = (name: string) => ({ ...priced(name), refresh_interval_seconds: 1440 });
 
-  it('holds for parallel calls through several gateways, and its refusal names the setting [mcp.spend-limit]', async () => {
-    const { accountId, api } = await on.service.tenant();
-    const second = await on.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
-    const agents = [await on.connect(api.apiKey), await on.connect(api.apiKey, second)];
+  it('applies to parallel calls through several gateways, and its refusal names the setting [mcp.spend-limit]', async () => {
+    const { accountId, api } = await setup.service.tenant();
+    const second = await setup.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+    const agents = [await setup.connect(api.apiKey), await setup.connect(api.apiKey, second)];
     // 60 credits a day and one first check each: three fit into 200.
-    const bodies = Array.from({ length: 8 }, (_, n) => dear(`Spend ${n}`));
+    const bodies = Array.from({ length: 8 }, (_, n) => expensive(`Spend ${n}`));
     const tokens = await Promise.all(
       bodies.map((keyword) => call('estimate_keyword', { keyword }, agents[0])),
     );
@@ -124,12 +124,12 @@ describe('the daily limit of a key', () => {
       daily_limit: 200,
     });
     // Another key of the account has its own limit.
-    const other = await on.connect((await on.key(accountId)).apiKey);
+    const other = await setup.connect((await setup.key(accountId)).apiKey);
     expect((await call('get_credits', {}, other)).mcp_today.credits_spent).toBe(0);
   });
 
   it('counts nothing for a token whose keyword was purged; the refusal says that a new token is needed [mcp.delete]', async () => {
-    const own = await on.connect((await on.service.tenant()).api.apiKey);
+    const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const keyword = priced('Purged');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
@@ -148,7 +148,7 @@ describe('the daily limit of a key', () => {
   });
 
   it('counts the checks that a change or a resume causes at once: of searches that start over, are new or are enabled again [mcp.spend-limit]', async () => {
-    const own = await on.connect((await on.service.tenant()).api.apiKey);
+    const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
     const first = [{ label: 'a' }, { label: 'b', overrides: { query: 'b' } }];
     const listed = (enabled: boolean, searches: object[]) => [{ source: 'hackernews', enabled, searches }];
@@ -183,7 +183,7 @@ describe('the daily limit of a key', () => {
   });
 
   it('counts nothing for a change whose estimate is refused; the call returns this refusal', async () => {
-    const own = await on.connect((await on.service.tenant()).api.apiKey);
+    const own = await setup.connect((await setup.service.tenant()).api.apiKey);
     const keyword = priced('Refused');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
@@ -204,8 +204,8 @@ describe('the daily limit of a key', () => {
   });
 
   it('counts a create once if it is repeated with its token [mcp.spend-limit]', async () => {
-    const { api } = await on.service.tenant();
-    const own = await on.connect(api.apiKey);
+    const { api } = await setup.service.tenant();
+    const own = await setup.connect(api.apiKey);
     const spent = async () => (await call('get_credits', {}, own)).mcp_today.credits_spent;
     const keyword = priced('Once');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -216,9 +216,9 @@ describe('the daily limit of a key', () => {
   });
 
   it('counts a create once if its token is sent several times at the same time [mcp.spend-limit]', async () => {
-    const { api } = await on.service.tenant();
-    const second = await on.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
-    const agents = [await on.connect(api.apiKey), await on.connect(api.apiKey, second)];
+    const { api } = await setup.service.tenant();
+    const second = await setup.service.anotherGateway({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+    const agents = [await setup.connect(api.apiKey), await setup.connect(api.apiKey, second)];
     const [own] = agents;
     const keyword = priced('At once');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
@@ -230,8 +230,8 @@ describe('the daily limit of a key', () => {
   });
 
   it('gives the credits of a refused create back once, also when its token is sent several times', async () => {
-    const { api } = await on.service.tenant('free');
-    const own = await on.connect(api.apiKey);
+    const { api } = await setup.service.tenant('free');
+    const own = await setup.connect(api.apiKey);
     const keywords = [1, 2, 3].map((n) => priced(`Free ${n}`));
     const tokens = await Promise.all(
       keywords.map(
@@ -247,8 +247,8 @@ describe('the daily limit of a key', () => {
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
-  it('refuses more calls at the same time than the gateway has connections to Postgres [mcp.spend-limit]', async () => {
-    const database = await openDatabase(on.service.stores.databaseUrl, 'spec', 2);
+  it('refuses all of many calls at the same time, also if they are more than the connections to Postgres [mcp.spend-limit]', async () => {
+    const database = await openDatabase(setup.service.stores.databaseUrl, 'spec', 2);
     const spending = new McpSpending(database, 10);
     const key = { kind: 'key', id: newId(), mcpDailyCredits: null } as const;
     await spending.spend(key, 10, () => Promise.resolve());
@@ -264,9 +264,9 @@ describe('the daily limit of a key', () => {
   });
 
   it('is the limit of the key itself if it has one, and otherwise the setting [mcp.spend-limit]', async () => {
-    const { accountId } = await on.service.tenant();
-    const { apiKey, keyId } = await on.key(accountId, { mcpDailyCredits: 24 });
-    const own = await on.connect(apiKey);
+    const { accountId } = await setup.service.tenant();
+    const { apiKey, keyId } = await setup.key(accountId, { mcpDailyCredits: 24 });
+    const own = await setup.connect(apiKey);
     const limit = async () => (await call('get_credits', {}, own)).mcp_today.daily_limit as number;
     expect(await limit()).toBe(24);
     const keyword = priced('Limited');
@@ -277,7 +277,7 @@ describe('the daily limit of a key', () => {
     });
     const command = { accountId, keyId };
     const changed = (more: object) =>
-      on.commands((client) =>
+      setup.commands((client) =>
         client.request(
           COMMANDS.limitKey,
           create(LimitKeySchema, { ...command, commandId: newId(), ...more }),
@@ -291,8 +291,8 @@ describe('the daily limit of a key', () => {
   }, 60_000);
 
   it('also refuses a change that makes a keyword too expensive, and does not count refused calls', async () => {
-    const { api } = await on.service.tenant();
-    const own = await on.connect(api.apiKey);
+    const { api } = await setup.service.tenant();
+    const own = await setup.connect(api.apiKey);
     const keyword = priced('Cheap');
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;

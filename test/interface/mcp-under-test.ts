@@ -26,6 +26,7 @@ interface NewKey {
   apiKey: string;
 }
 
+/** Starts the interface with these settings. */
 export async function startMcp(env: NodeJS.ProcessEnv): Promise<McpUnderTest> {
   const service = await startInterface(env);
   const open: Client[] = [];

@@ -16,18 +16,18 @@ const TOOLS = [
 ];
 const DAILY_CREDITS = 200;
 
-let on: McpUnderTest;
+let setup: McpUnderTest;
 let service: InterfaceUnderTest;
 let ada: Tenant;
 let agent: Client;
 
 beforeAll(async () => {
-  on = await startMcp({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
-  ({ service } = on);
+  setup = await startMcp({ MCP_DAILY_CREDITS: String(DAILY_CREDITS) });
+  ({ service } = setup);
   ada = await service.tenant();
-  agent = await on.connect(ada.api.apiKey);
+  agent = await setup.connect(ada.api.apiKey);
 }, 60_000);
-afterAll(() => on?.stop());
+afterAll(() => setup?.stop());
 
 const call = (name: string, args: object = {}, as = agent) => callTool(as, name, args);
 
@@ -79,7 +79,7 @@ describe('the tools that read', () => {
 
   it('search mentions page by page, and return the texts of posts in a separate part [mcp.untrusted]', async () => {
     const { accountId, api } = await service.tenant();
-    const own = await on.connect(api.apiKey);
+    const own = await setup.connect(api.apiKey);
     const rows = [1, 2, 3].map((n) =>
       mentionRow(accountId, {
         text: HOSTILE,
@@ -147,7 +147,7 @@ describe('the tools that read', () => {
 describe('the audit log', () => {
   it('has the status of a tool that fails, although the answer is 200', async () => {
     const { accountId, api } = await service.tenant();
-    const own = await on.connect(api.apiKey);
+    const own = await setup.connect(api.apiKey);
     const keyword = keywordBody({ name: 'By an agent', refresh_interval_seconds: 3600 });
     const { estimate_token } = await call('estimate_keyword', { keyword }, own);
     const { id } = (await call('create_keyword', { keyword, estimate_token }, own)).keyword;
@@ -171,7 +171,7 @@ describe('the audit log', () => {
 
 describe('a key', () => {
   it('with the scope read can read and estimate, but not change anything [mcp.scopes]', async () => {
-    const reader = await on.connect((await on.key(ada.accountId, { scope: 'read' })).apiKey);
+    const reader = await setup.connect((await setup.key(ada.accountId, { scope: 'read' })).apiKey);
     expect((await call('list_keywords', {}, reader)).keywords).toBeDefined();
     const estimate = await call('estimate_keyword', { keyword: keywordBody() }, reader);
     expect(estimate.valid).toBe(true);
@@ -190,18 +190,18 @@ describe('a key', () => {
       ]);
   });
 
-  it('that is missing, wrong or revoked is refused with 401 in the form of JSON-RPC', async () => {
+  it('that is missing or revoked is refused with 401 in the form of JSON-RPC', async () => {
     const error = { code: -32000, data: { code: 'UNAUTHORIZED' } };
     expect(await send(ping, { 'x-api-key': '' })).toMatchObject({
       status: 401,
       body: { jsonrpc: '2.0', error },
     });
-    const { keyId, apiKey } = await on.key(ada.accountId);
+    const { keyId, apiKey } = await setup.key(ada.accountId);
     expect((await send(ping, { 'x-api-key': apiKey })).status).toBe(200);
     const command = create(RevokeKeySchema, { commandId: newId(), accountId: ada.accountId, keyId });
-    await on.commands((client) => client.request(COMMANDS.revokeKey, command));
+    await setup.commands((client) => client.request(COMMANDS.revokeKey, command));
     await until(
-      'the key has been forgotten',
+      'the revoked key is refused',
       async () => (await send(ping, { 'x-api-key': apiKey })).status === 401,
     );
   });
@@ -223,7 +223,7 @@ describe('the transport', () => {
     expect(await send('{')).toMatchObject({ status: 400, body: { jsonrpc: '2.0' } });
   });
 
-  it('has no sessions and no streams: GET is 405', async () => {
+  it('has no sessions and no streams, and returns 405 for GET', async () => {
     const answer = await send(undefined, {}, 'GET');
     expect([answer.status, answer.headers['allow']]).toEqual([405, 'POST']);
   });
@@ -240,7 +240,7 @@ describe('the transport', () => {
   });
 
   it('serves a hundred clients at the same time', async () => {
-    const clients = await Promise.all(Array.from({ length: 100 }, () => on.connect(ada.api.apiKey)));
+    const clients = await Promise.all(Array.from({ length: 100 }, () => setup.connect(ada.api.apiKey)));
     const answers = await Promise.all(clients.map((client) => call('list_keywords', { limit: 1 }, client)));
     expect(answers.filter(({ keywords }) => Array.isArray(keywords))).toHaveLength(100);
   }, 60_000);

@@ -156,7 +156,7 @@ describe('the API keys of an account', () => {
     expect((await owner.get('/v1/keys')).text).not.toContain(key.id as string);
   });
 
-  it('of others return 404 for an editor, while an owner manages all keys [keys.own]', async () => {
+  it('of other members return 404 for an editor, while an owner manages all keys [keys.own]', async () => {
     const ed = await joined(owner, 'ed@example.org', 'editor');
     const mine = (await ed.post('/v1/keys', { name: 'mine' })).body.id as string;
     const owners = (await owner.post('/v1/keys', { name: 'not mine' })).body.id as string;
@@ -197,7 +197,7 @@ describe('the API keys of an account', () => {
 });
 
 describe('the signing secret', () => {
-  it('is read and rotated by owners, and the previous one is valid for 24 hours [auth.signing-secret, signing-secret.rotate]', async () => {
+  it('is read and rotated by owners, and the previous secret is valid for 24 hours [auth.signing-secret, signing-secret.rotate]', async () => {
     const before = (await owner.get('/v1/signing-secret')).body;
     expect(before).toEqual({
       signingSecret: expect.stringMatching(/^whsec_/) as string,

@@ -10,7 +10,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
-import { startServicesWithoutSources } from './quiet-services.js';
+import { startServicesWithoutSources } from './services-without-sources.js';
 
 /** The interface, the services behind it, and an account with a keyword to which mentions are added. */
 export class MentionsScene {

@@ -29,7 +29,7 @@ const idsOf = (rows: readonly { event_id: string }[]) => rows.map((row) => row.e
 const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
 
 describe('paging through mentions', () => {
-  it('returns every row once and skips none, while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
+  it('returns every row exactly once while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
     const { accountId, api } = await service.tenant();
     // Many rows with the same time, so that the id decides the order.
     const rows = await write(

@@ -2,7 +2,7 @@ import { type MentionRow } from '#clickhouse';
 import { newId } from '#kernel';
 import { mentionRow, type InterfaceUnderTest } from './interface-under-test.js';
 
-/** One mention: its details, and why it matched. */
+/** Tests of one mention: its details, and why it matched. */
 export function oneMentionTasks(
   service: () => InterfaceUnderTest,
   write: (rows: MentionRow[]) => Promise<MentionRow[]>,

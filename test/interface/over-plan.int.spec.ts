@@ -35,7 +35,7 @@ const made = async (as: Tenant, more: object = {}): Promise<Json> => {
 };
 const read = async (as: Tenant, keyword: Json): Promise<Json> =>
   (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
-const isPaused = (as: Tenant, keyword: Json, reason: string | null) =>
+const untilPaused = (as: Tenant, keyword: Json, reason: string | null) =>
   until(
     `${keyword.name} is paused for ${reason}`,
     async () => (await read(as, keyword)).pausedReason === reason,
@@ -46,7 +46,7 @@ describe('a keyword that exceeds a smaller plan', () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
     await billing.changePlan(ada.accountId, 'free');
-    await isPaused(ada, keyword, 'plan');
+    await untilPaused(ada, keyword, 'plan');
     const now = await read(ada, keyword);
     const same = await ada.api.patch(`/v1/queries/${keyword.id}`, now);
     expect([same.status, same.body]).toEqual([200, { ...now, resetSearches: [] }]);
@@ -65,7 +65,7 @@ describe('a keyword that exceeds a smaller plan', () => {
     ];
     const keyword = await made(ada, { sources: sources(10) });
     await billing.changePlan(ada.accountId, 'free');
-    await isPaused(ada, keyword, 'plan');
+    await untilPaused(ada, keyword, 'plan');
     const patch = (count: number) => ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: sources(count) });
     expect((await patch(8)).status).toBe(200);
     expect((await patch(9)).body.code).toBe('PLAN_LIMIT');
@@ -93,7 +93,7 @@ describe('a lone watch that exceeds a smaller plan', () => {
 });
 
 describe('a smaller plan that billing could not write to its tables because it crashed', () => {
-  it('is enforced after the tables caught up', async () => {
+  it('is enforced when the tables follow again', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
@@ -118,7 +118,7 @@ describe('a smaller plan that billing could not write to its tables because it c
         return plans.num_redelivered > 0 || plans.ack_floor.stream_seq >= seq;
       });
       await held.rollbackTransaction();
-      await isPaused(ada, keyword, 'plan');
+      await untilPaused(ada, keyword, 'plan');
     } finally {
       await held.release();
       await bus.close();
@@ -139,9 +139,9 @@ describe('keywords that are paused for lack of credits', () => {
       async () => (await ada.api.get('/v1/credits')).body.creditsRemaining === 0,
     );
     for (const { id, watches } of keywords) await billing.refuse(ada.accountId, id, watches[0].id, 5);
-    for (const keyword of keywords) await isPaused(ada, keyword, 'insufficient_credits');
+    for (const keyword of keywords) await untilPaused(ada, keyword, 'insufficient_credits');
     await billing.grant(ada.accountId, 9);
-    await isPaused(ada, keywords[0], null);
+    await untilPaused(ada, keywords[0], null);
     // The check of the first keyword is running, so its maximum cost is reserved.
     await database.query(
       `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
@@ -149,7 +149,7 @@ describe('keywords that are paused for lack of credits', () => {
       [ada.accountId],
     );
     await billing.grant(ada.accountId, 1);
-    await isPaused(ada, keywords[1], null);
+    await untilPaused(ada, keywords[1], null);
   });
 });
 
@@ -192,7 +192,7 @@ describe('the first start on data of an older version', () => {
     const config = readKeywordsConfig(programEnv(service.stores, { LOG_LEVEL: 'silent' }));
     const started = await startService(keywordsService(config), config, false);
     try {
-      await isPaused(ada, fast, 'plan');
+      await untilPaused(ada, fast, 'plan');
       const quotes = () =>
         database.query(
           `SELECT keyword_id, credits_per_check, price_book_version FROM quoted_periods WHERE keyword_id = ANY ($1)`,

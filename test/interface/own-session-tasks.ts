@@ -3,7 +3,7 @@ import { until } from '#testing';
 import { joined, PASSWORD, signedIn } from './people.js';
 import { EMAIL, type SignInScene } from './sign-in-scene.js';
 
-/** A member can list and end their sessions. Sessions also expire. */
+/** Tests: members list and end their own sessions, and sessions expire. */
 export function ownSessionTasks(scene: SignInScene): void {
   const { browser, signIn } = scene;
 
@@ -44,7 +44,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       );
       expect((await ada.get('/v1/auth/session')).status).toBe(401);
       expect(await count()).toBe(1);
-      // A gateway deletes them at its start, and then every ten minutes.
+      // A gateway deletes expired sessions at its start, and then every ten minutes.
       await scene.service.anotherGateway();
       await until('the session is deleted', async () => (await count()) === 0);
     });
@@ -79,7 +79,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       const one = remaining(await scene.owner.get('/v1/account'));
       await scene.owner.withKey(apiKey as string).get('/v1/account');
       const three = remaining(await scene.owner.get('/v1/account'));
-      // A new minute can begin in between.
+      // A new minute, with a new quota, can begin between two requests.
       expect(one - three === 2 || three > one).toBe(true);
       await scene.owner.post('/v1/account/plan', { plan: 'unlimited' });
     });

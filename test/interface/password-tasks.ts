@@ -1,7 +1,7 @@
 import { joined, PASSWORD, signedIn } from './people.js';
 import { statuses, type SignInScene } from './sign-in-scene.js';
 
-/** Passwords are chosen, changed and reset. */
+/** Tests: members choose, change and reset their passwords. */
 export function passwordTasks(scene: SignInScene): void {
   const { browser, signIn, resetToken } = scene;
 

@@ -14,7 +14,7 @@ export async function firstOwner(url: string, email = 'ada@example.org'): Promis
   return owner;
 }
 
-/** Invites somebody, who signs up. */
+/** Invites a person, and signs them up as a member. */
 export async function joined(owner: Browser, email: string, role: string): Promise<Browser> {
   const { body } = await owner.post('/v1/invitations', { email, role });
   const member = new Browser(owner.url);
@@ -23,7 +23,7 @@ export async function joined(owner: Browser, email: string, role: string): Promi
   return member;
 }
 
-/** Signs in. @throws Error unless it works */
+/** Signs in. @throws Error if the sign-in is refused */
 export async function signedIn(service: InterfaceUnderTest, email: string, password = PASSWORD) {
   const browser = new Browser(service.url);
   const answer = await browser.post('/v1/auth/sign-in', { email, password });

@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses keywords and watches that are too fast or have too many terms for the new plan, also the oldest ones', async () => {
+  it('pauses keywords and watches that are too fast or have too many terms for the new plan, also the oldest keywords', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);
@@ -198,7 +198,7 @@ describe('a change of plan', () => {
       status: 400,
       body: { code: 'INTERVAL_TOO_LOW' },
     });
-    // It may run if it is slow enough.
+    // The keyword may run with a longer interval.
     const slow = await ada.api.patch(`/v1/keywords/${fast.id}`, { refreshIntervalSeconds: 3600 });
     expect(slow.body.state).toBe('paused');
     expect((await ada.api.post(`/v1/keywords/${fast.id}/resume`, {})).body.state).toBe('active');

@@ -127,13 +127,13 @@ describe('the price history of a listing', () => {
       'listed',
       [null, 'listing.delisted', 'listing.created'],
     ]);
-    // A search that has ended cannot lose the listing any more.
+    // A watch that has ended does not count any more: the listing is delisted when the other watch loses it.
     await api.delete(`/v1/vinted/watches/${watches[1]?.id}`);
     await observe(service.clickhouse, [see(40, 'delisted', '20.00', 0)]);
     expect((await history()).status).toBe('delisted');
   });
 
-  it('shows the market where the listing was last seen, unless the request names another', async () => {
+  it('shows the market where the listing was last seen, unless the request names another market', async () => {
     const { accountId, api } = await service.tenant();
     await observe(service.clickhouse, [
       observation(accountId, { listing_id: '5', observed_at: at(1), price: '10.00' }),

@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
-import { startServicesWithoutSources } from './quiet-services.js';
+import { startServicesWithoutSources } from './services-without-sources.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -148,7 +148,7 @@ async function inClickHouse(): Promise<string[]> {
   return found;
 }
 
-/** Files of NATS that still contain the bytes. */
+/** Files of NATS that still contain the marker. */
 function inFiles(): string[] {
   const { natsDirectory } = service.stores;
   return readdirSync(natsDirectory, { recursive: true, withFileTypes: true })
@@ -158,7 +158,7 @@ function inFiles(): string[] {
     .map((path) => `nats ${path.slice(natsDirectory.length)}`);
 }
 
-/** Parts of ClickHouse that no query reads any more, but whose files still exist, each with why they exist. */
+/** Parts of ClickHouse that no query reads any more, but whose files still exist, each with the reason. */
 async function oldParts(): Promise<Map<string, string>> {
   const parts = await selectRows<{ name: string; why: string }>(
     service.clickhouse,
@@ -200,12 +200,12 @@ it('a purged keyword leaves no trace in any store, raw files included [keywords.
     ]),
   );
   expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
-  await until('no store contains it', async () => (await everywhere()).length === 0, 60_000);
+  await until('no store contains the marker', async () => (await everywhere()).length === 0, 60_000);
   // Only these old parts can contain the marker, because no query finds it in the active parts. Later merges
   // leave other old parts.
   const parts = await oldParts();
   await until(
-    'no file contains it',
+    'no file contains the marker',
     async () => {
       const left = [...(await oldParts())].filter(([part]) => parts.has(part));
       const files = [...inFiles(), ...left.map(([part, why]) => `${part} (${why})`)];

@@ -15,7 +15,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
-import { startServicesWithoutSources } from './quiet-services.js';
+import { startServicesWithoutSources } from './services-without-sources.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -113,7 +113,7 @@ async function plant(keywordId: string, watchId: string): Promise<void> {
      VALUES ($1, 'webhook', $1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
     [newId(), accountId, watchId, Buffer.from(MARKER)],
   );
-  await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 8);
+  await until('the sinks have written the marker', async () => (await inClickHouse(keywordId, watchId)) >= 8);
 }
 
 /** The number of rows of the keyword or its watch in ClickHouse. */
@@ -140,7 +140,7 @@ async function inClickHouse(keywordId: string, watchId: string): Promise<number>
 }
 
 /** The remaining data of a keyword, by place. */
-async function left(keywordId: string, watchId: string): Promise<Record<string, number>> {
+async function remaining(keywordId: string, watchId: string): Promise<Record<string, number>> {
   const found: Record<string, number> = { clickhouse: await inClickHouse(keywordId, watchId) };
   for (const [stream, id] of [
     ['KEYWORDS', keywordId],
@@ -178,7 +178,7 @@ describe('deleting a keyword', () => {
     expect([body.state, body.watches[0].isActive]).toEqual(['retired', false]);
     expect((await tenant.api.get(`/v1/keywords/${id}/results`)).body.data.length).toBe(2);
     expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
-    await until('nothing is due any more', async () => !(await left(id, watches[0].id)).watch_schedule);
+    await until('nothing is due any more', async () => !(await remaining(id, watches[0].id)).watch_schedule);
   });
 
   it.each([false, true])(
@@ -187,19 +187,22 @@ describe('deleting a keyword', () => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       await until('both are scheduled', async () =>
-        (await left(id, watches[0].id)).watch_schedule &&
-        (await left(kept.id, kept.watches[0].id)).watch_schedule
+        (await remaining(id, watches[0].id)).watch_schedule &&
+        (await remaining(kept.id, kept.watches[0].id)).watch_schedule
           ? true
           : false,
       );
       await plant(id, watches[0].id);
       await plant(kept.id, kept.watches[0].id);
-      const before = await left(kept.id, kept.watches[0].id);
+      const before = await remaining(kept.id, kept.watches[0].id);
       if (retired) await tenant.api.delete(`/v1/keywords/${id}`);
       expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
       expect((await tenant.api.get(`/v1/keywords/${id}`)).status).toBe(404);
-      await until('nothing is left', async () => Object.keys(await left(id, watches[0].id)).length === 0);
-      expect(await left(kept.id, kept.watches[0].id)).toEqual(before);
+      await until(
+        'nothing is left',
+        async () => Object.keys(await remaining(id, watches[0].id)).length === 0,
+      );
+      expect(await remaining(kept.id, kept.watches[0].id)).toEqual(before);
       const stats = (query: string) =>
         tenant.api.get(`/v1/vinted/market-stats?from=2026-03-04&to=2026-03-05&${query}`);
       expect((await stats(`keyword_id=${kept.id}`)).body.data).toMatchObject([{ n: 1, min: 12.5 }]);

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Waits until enough of the minute is left for the rest of the test. */
-async function roomInTheMinute(seconds = 12): Promise<void> {
+async function untilTimeIsLeft(seconds = 12): Promise<void> {
   await until('a minute has begun', () => 60 - new Date().getUTCSeconds() > seconds, 20_000);
 }
 
@@ -45,7 +45,7 @@ describe('the request quota', () => {
   it('is shared by all keys of the account and all gateways [limits.quota]', async () => {
     const tenant = await service.tenant('free');
     const keys = [tenant.api.apiKey, await keyOf(tenant), await keyOf(tenant, 'read')];
-    await roomInTheMinute();
+    await untilTimeIsLeft();
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, n) =>
         new ApiClient(n % 2 ? service.url : secondUrl, keys[n % 3] ?? '').get('/v1/sources'),
@@ -56,7 +56,7 @@ describe('the request quota', () => {
 
   it('is reported in both families of headers, and a refusal says when to retry [requests.rate-headers, errors.quota]', async () => {
     const tenant = await service.tenant('free');
-    await roomInTheMinute();
+    await untilTimeIsLeft();
     const first = await tenant.api.get('/v1/sources');
     const reset = number(first, 'ratelimit-reset');
     expect(reset).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe('the request quota', () => {
   it('counts every answer, and applies before the body is read, so that a flood costs no parsing', async () => {
     const tenant = await service.tenant('free');
     const reader = new ApiClient(service.url, await keyOf(tenant, 'read'));
-    await roomInTheMinute();
+    await untilTimeIsLeft();
     const statuses = [
       (await tenant.api.get('/v1/nothing')).status,
       (await tenant.api.post('/v1/keywords', {})).status,
@@ -101,9 +101,9 @@ describe('the request quota', () => {
     expect((await reader.post('/v1/keywords', keywordBody())).status).toBe(429);
   });
 
-  it('is separate for each account: a flood by one does not affect another', async () => {
+  it('is separate for each account: a flood of requests by one account does not affect another account', async () => {
     const [flood, other] = [await service.tenant('free'), await service.tenant('free')];
-    await roomInTheMinute();
+    await untilTimeIsLeft();
     const floods = Promise.all(Array.from({ length: 300 }, () => flood.api.get('/v1/sources')));
     const answers = await Promise.all(Array.from({ length: 60 }, () => other.api.get('/v1/sources')));
     expect(count(answers, 200)).toBe(60);

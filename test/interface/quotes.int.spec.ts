@@ -26,7 +26,7 @@ const made = async (more: object = {}): Promise<Json> =>
 const quote = (keyword: Json, query = '', as = ada) => as.api.get(`/v1/keywords/${keyword.id}/quote${query}`);
 
 /** Moves the keyword's periods back by this number of days. */
-async function earlier(keyword: Json, days: number): Promise<void> {
+async function moveBack(keyword: Json, days: number): Promise<void> {
   await database.query(
     `UPDATE quoted_periods SET from_at = from_at - make_interval(days => $2), to_at = to_at - make_interval(days => $2)
      WHERE keyword_id = $1`,
@@ -43,7 +43,7 @@ describe('a keyword’s quote', () => {
         { source: 'x', enabled: true },
       ],
     });
-    await earlier(keyword, 3);
+    await moveBack(keyword, 3);
     const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
     for (const [source, credits] of [
       ['hackernews', 1],
@@ -94,16 +94,16 @@ describe('a keyword’s quote', () => {
 
   it('counts only the time that the keyword ran, each part at its own interval', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
-    await earlier(keyword, 1);
-    // It has run for a day. Now it is paused; afterwards it runs twice as often.
+    await moveBack(keyword, 1);
+    // The keyword has run for a day. Now it is paused; afterwards it runs twice as often.
     await ada.api.post(`/v1/keywords/${keyword.id}/pause`, {});
     const paused = (await quote(keyword)).body.quotedCredits;
     // One check at the beginning, 24 in the day, and one for the hour that has begun.
     expect(paused).toBe(26);
-    await earlier(keyword, 1);
+    await moveBack(keyword, 1);
     await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {});
     await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });
-    await earlier(keyword, 1);
+    await moveBack(keyword, 1);
     await ada.api.delete(`/v1/keywords/${keyword.id}`);
     const periods: Json[] = await database.query(
       `SELECT interval_seconds AS interval, round(extract(epoch FROM to_at - from_at) / 3600)::int AS hours

@@ -15,41 +15,41 @@ export const since = () => new Date(Date.now() - 2 * 3_600_000).toISOString();
 
 /** The interface, delivery and a receiver: what the tests of replays share. */
 export class ReplaysScene {
-  on!: DeliveriesUnderTest;
+  setup!: DeliveriesUnderTest;
 
   async start(): Promise<void> {
-    this.on = await startDeliveries();
+    this.setup = await startDeliveries();
   }
 
   async stop(): Promise<void> {
-    await this.on?.stop();
+    await this.setup?.stop();
   }
 
   /** Forgets what the receiver got, and how it answers. */
   clear(): void {
-    this.on.receiver.received.length = 0;
-    this.on.receiver.answers.clear();
+    this.setup.receiver.received.length = 0;
+    this.setup.receiver.answers.clear();
   }
 
   /** Requests a replay of the last two hours. */
   readonly replay = async (body: Record<string, unknown>): Promise<Json> => {
-    const answer = await this.on.ada.api.post('/v1/replays', { since: since(), ...body });
+    const answer = await this.setup.ada.api.post('/v1/replays', { since: since(), ...body });
     expect([answer.text, answer.status]).toEqual([answer.text, 202]);
     return answer.body;
   };
 
   /** The requests on the path that belong to the replay. */
-  readonly through = (path: string, replayId: string) =>
-    this.on.receiver.received.filter((one) => one.path === path && one.headers['x-replay'] === replayId);
+  readonly requestsOf = (path: string, replayId: string) =>
+    this.setup.receiver.received.filter((one) => one.path === path && one.headers['x-replay'] === replayId);
 
   readonly idsOn = (path: string, replayId: string) =>
-    this.through(path, replayId).map(({ headers }) => headers['webhook-id']);
+    this.requestsOf(path, replayId).map(({ headers }) => headers['webhook-id']);
 
-  readonly url = (path: string) => `${this.on.receiver.url}${path}`;
+  readonly url = (path: string) => `${this.setup.receiver.url}${path}`;
 
   /** Number of deliveries of the replay that wait for another attempt. */
   readonly waiting = async (replayId: string): Promise<number> => {
-    const rows: { count: number }[] = await this.on.database.query(
+    const rows: { count: number }[] = await this.setup.database.query(
       'SELECT count(*)::int AS count FROM pending_deliveries WHERE target_id = $1',
       [replayId],
     );

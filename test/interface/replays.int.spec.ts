@@ -9,7 +9,7 @@ import { ofEachKind, ReplaysScene, since } from './replays-scene.js';
 
 const ID = '0190a0b0-0000-7000-8000-0000000000b1';
 const scene = new ReplaysScene();
-const { replay, through, idsOn, url } = scene;
+const { replay, requestsOf, idsOn, url } = scene;
 
 beforeAll(() => scene.start());
 afterAll(() => scene.stop());
@@ -17,10 +17,10 @@ beforeEach(() => scene.clear());
 
 describe('a replay', () => {
   it('sends the stored bytes again in order of occurredAt, with a new signature and its id in X-Replay [replays.create, replays.order, replays.lists, replays.activity]', async () => {
-    const keyword = await scene.on.keyword('/own');
-    const events = await scene.on.events(keyword, 12);
-    await scene.on.events(keyword, 2, { push: false });
-    await receivedRequests(scene.on.receiver, '/own', 12);
+    const keyword = await scene.setup.keyword('/own');
+    const events = await scene.setup.events(keyword, 12);
+    await scene.setup.events(keyword, 2, { push: false });
+    await receivedRequests(scene.setup.receiver, '/own', 12);
     const { id, ...rest } = await replay({ keyword_id: keyword.keywordId });
     expect(rest).toMatchObject({
       status: 'queued',
@@ -29,7 +29,7 @@ describe('a replay', () => {
       url: url('/own'),
       finishedAt: null,
     });
-    const ended = await scene.on.ended(id);
+    const ended = await scene.setup.ended(id);
     expect(ended).toMatchObject({
       status: 'done',
       matched: 12,
@@ -38,52 +38,52 @@ describe('a replay', () => {
       missing: 0,
       message: null,
     });
-    const requests = through('/own', id);
+    const requests = requestsOf('/own', id);
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
     expect(requests.every(({ body }, n) => body.equals(events[n]?.bytes ?? Buffer.alloc(0)))).toBe(true);
-    const secret = await scene.on.secret();
+    const secret = await scene.setup.secret();
     for (const { headers, body } of requests) {
       const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(headers['x-signature'])) ?? [];
       expect(v1).toBe(createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'));
       expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(60);
     }
     const activity = await until('its attempts are in the activity', async () => {
-      const { body } = await scene.on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      const { body } = await scene.setup.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
       const found = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
       return found.length === 24 && found;
     });
     expect(new Set(activity.map(({ eventId }: Json) => eventId)).size).toBe(12);
-    expect((await scene.on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(
+    expect((await scene.setup.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(
       ended,
     );
   });
 
   it('sends all five kinds of the keyword’s own events again; a keyword that does not subscribe to them sends none [events.keyword-level, alerts.activity]', async () => {
     const all = { webhook_events: [...KEYWORD_EVENT_TYPES] };
-    const { keywordId } = await scene.on.keyword('/kinds', all);
-    const silent = await scene.on.keyword('/silent', {
+    const { keywordId } = await scene.setup.keyword('/kinds', all);
+    const silent = await scene.setup.keyword('/silent', {
       global_criteria: { market: 'global', query: 'silent' },
     });
-    const made = [silent.keywordId, keywordId].flatMap((id) => ofEachKind(scene.on.ada.accountId, id));
-    await scene.on.store.publishAll(
+    const made = [silent.keywordId, keywordId].flatMap((id) => ofEachKind(scene.setup.ada.accountId, id));
+    await scene.setup.store.publishAll(
       made.map((event) => ({
         subject: subjectOf('EVENTS', event.accountId, event.watchId),
         data: toBinary(EventSchema, event),
         msgId: event.eventId,
       })),
     );
-    await receivedRequests(scene.on.receiver, '/kinds', 5);
+    await receivedRequests(scene.setup.receiver, '/kinds', 5);
     const bytes = made
       .filter((event) => event.keywordId === keywordId)
       .map(({ envelope }) => Buffer.from(envelope).toString())
       .sort();
     const stored = await until('they are stored', async () => {
-      const { body } = await scene.on.ada.api.get(`/v1/keywords/${keywordId}/events`);
+      const { body } = await scene.setup.ada.api.get(`/v1/keywords/${keywordId}/events`);
       return body.data.length === 5 && (body.data as object[]);
     });
     expect(stored.map((event) => JSON.stringify(event)).sort()).toEqual(bytes);
     const lines = await until('they are in the activity', async () => {
-      const { body } = await scene.on.ada.api.get(`/v1/keywords/${keywordId}/activity`);
+      const { body } = await scene.setup.ada.api.get(`/v1/keywords/${keywordId}/activity`);
       const types = new Set(body.activity.map(({ type }: Json) => type as string));
       return types.size >= 5 && types;
     });
@@ -91,21 +91,21 @@ describe('a replay', () => {
     const own = KEYWORD_EVENT_TYPES.filter((type) => type !== 'channel.disabled');
     expect([...lines].sort()).toEqual([...own, 'webhook.delivered'].sort());
     const { id } = await replay({ keyword_id: keywordId });
-    expect(await scene.on.ended(id)).toMatchObject({ status: 'done', matched: 5, sent: 5, missing: 0 });
+    expect(await scene.setup.ended(id)).toMatchObject({ status: 'done', matched: 5, sent: 5, missing: 0 });
     expect(
-      through('/kinds', id)
+      requestsOf('/kinds', id)
         .map(({ body }) => body.toString())
         .sort(),
     ).toEqual(bytes);
-    expect(scene.on.receiver.received.filter(({ path }) => path === '/silent')).toEqual([]);
+    expect(scene.setup.receiver.received.filter(({ path }) => path === '/silent')).toEqual([]);
   });
 
   it('works for a retired keyword, by time range and type, to another address [replays.retired]', async () => {
-    const keyword = await scene.on.keyword(null);
-    await scene.on.events(keyword, 3, { secondsAgo: 5000 });
-    const [wanted] = await scene.on.events(keyword, 1, { secondsAgo: 600 });
-    await scene.on.events(keyword, 1, { secondsAgo: 500, type: 'post.created' });
-    await scene.on.ada.api.delete(`/v1/keywords/${keyword.keywordId}`);
+    const keyword = await scene.setup.keyword(null);
+    await scene.setup.events(keyword, 3, { secondsAgo: 5000 });
+    const [wanted] = await scene.setup.events(keyword, 1, { secondsAgo: 600 });
+    await scene.setup.events(keyword, 1, { secondsAgo: 500, type: 'post.created' });
+    await scene.setup.ada.api.delete(`/v1/keywords/${keyword.keywordId}`);
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const { id } = await replay({
       watch_id: keyword.watchId,
@@ -114,13 +114,13 @@ describe('a replay', () => {
       types: ['hn_item.created'],
       url: url('/elsewhere'),
     });
-    expect(await scene.on.ended(id)).toMatchObject({ status: 'done', matched: 1, sent: 1 });
+    expect(await scene.setup.ended(id)).toMatchObject({ status: 'done', matched: 1, sent: 1 });
     expect(idsOn('/elsewhere', id)).toEqual([wanted?.id]);
   });
 
   it('does not exceed its rate', async () => {
-    const keyword = await scene.on.keyword(null);
-    await scene.on.events(keyword, 7);
+    const keyword = await scene.setup.keyword(null);
+    await scene.setup.events(keyword, 7);
     const { id } = await replay({
       keyword_id: keyword.keywordId,
       url: url('/slowly'),
@@ -128,9 +128,9 @@ describe('a replay', () => {
     });
     const started = await until(
       'the first event has arrived',
-      () => through('/slowly', id).length > 0 && Date.now(),
+      () => requestsOf('/slowly', id).length > 0 && Date.now(),
     );
-    await scene.on.ended(id);
+    await scene.setup.ended(id);
     // Seven events at three per second: the last one comes at least two seconds after the first.
     expect(Date.now() - started).toBeGreaterThan(1700);
   });
@@ -140,17 +140,17 @@ replayFaultTasks(scene);
 
 describe('a replay', () => {
   it('is free, is hidden from other accounts, and is listed page by page [replays.free, replays.lists]', async () => {
-    const keyword = await scene.on.keyword(null);
-    await scene.on.events(keyword, 1);
+    const keyword = await scene.setup.keyword(null);
+    await scene.setup.events(keyword, 1);
     const made: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/listed') });
       made.unshift(id);
-      await scene.on.ended(id);
+      await scene.setup.ended(id);
     }
-    const listed = await scene.on.ada.api.all(`/v1/replays?keyword=${keyword.keywordId}&limit=2`);
+    const listed = await scene.setup.ada.api.all(`/v1/replays?keyword=${keyword.keywordId}&limit=2`);
     expect(listed.map(({ id }) => id)).toEqual(made);
-    const eve = await scene.on.service.tenant();
+    const eve = await scene.setup.service.tenant();
     for (const answer of [
       await eve.api.get(`/v1/replays/${made[0]}`),
       await eve.api.delete(`/v1/replays/${made[0]}`),
@@ -163,7 +163,7 @@ describe('a replay', () => {
     ])
       expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
     expect((await eve.api.get('/v1/replays')).body).toEqual({ data: [] });
-    expect((await scene.on.ada.api.get('/v1/credits/ledger?kind=charge')).body.data).toEqual([]);
+    expect((await scene.setup.ada.api.get('/v1/credits/ledger?kind=charge')).body.data).toEqual([]);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -177,9 +177,9 @@ describe('a replay', () => {
     ['a private address', { url: 'http://10.0.0.1/', keyword_id: ID }, 'url'],
     ['no address at all', { keyword_id: 'own' }, 'url'],
   ])('that is requested with %s returns 400 with the name of the field', async (_, body, path) => {
-    const own = body.keyword_id === 'own' ? (await scene.on.keyword(null)).keywordId : body.keyword_id;
+    const own = body.keyword_id === 'own' ? (await scene.setup.keyword(null)).keywordId : body.keyword_id;
     const extra = path === 'since' && body.until ? { url: url('/x') } : {};
-    const answer = await scene.on.ada.api.post('/v1/replays', {
+    const answer = await scene.setup.ada.api.post('/v1/replays', {
       since: since(),
       ...body,
       ...extra,

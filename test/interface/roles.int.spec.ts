@@ -19,7 +19,7 @@ const OPEN = [
   '/v1/auth/password/reset/confirm',
 ];
 /** Routes that need a session, so that no API key may use them. */
-const OF_PEOPLE =
+const NEED_SESSION =
   /^\/v1\/(auth|keys|members|invitations|signing-secret|audit-log)(\/|$)|^\/v1\/(account\/plan|credits\/packs)$/;
 const OWNERS_READ = /^\/v1\/(invitations|signing-secret|audit-log)/;
 const OWNERS_WRITE = /^\/v1\/(account|credits|members|invitations|signing-secret|audit-log)/;
@@ -107,7 +107,7 @@ describe('every route of the description', () => {
       for (const operation of guarded) {
         const status = await statusOf(operation, { 'x-api-key': keys[role] ?? '' });
         const isRefused = status === 401 || status === 403;
-        const wanted = OF_PEOPLE.test(operation.path) || REFUSED[role]?.(operation);
+        const wanted = NEED_SESSION.test(operation.path) || REFUSED[role]?.(operation);
         if (isRefused !== wanted) wrong.push(`${operation.method} ${operation.path} ${status}`);
       }
       expect(wrong).toEqual([]);

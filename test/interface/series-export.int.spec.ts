@@ -39,7 +39,7 @@ const WINDOW = 'since=2026-03-04T09:30:00Z&until=2026-03-04T12:00:00Z';
 const series = async (query: string) => (await ada.api.get(`/v1/mentions/series?${query}`)).body;
 
 describe('GET /v1/mentions/series', () => {
-  it('counts by hour, empty buckets included', async () => {
+  it('counts mentions by hour, and returns empty buckets too', async () => {
     const { data, bucket, since, until } = await series(`bucket=hour&${WINDOW}`);
     expect(data).toEqual([
       { at: at('04T09:00:00.000'), group: null, count: 0 },
@@ -181,7 +181,7 @@ describe('GET /v1/mentions/export', () => {
     expect(idsOf(await exported(`${MARCH}&source=reddit`, bob))).toHaveLength(617);
   });
 
-  it('refuses a row of another account, an unknown one, and an unknown format', async () => {
+  it('refuses a row of another account, an unknown row, and an unknown format', async () => {
     const bob = await service.tenant();
     const foreign = (await ada.api.get(`/v1/mentions?${MARCH}`)).body.data[0].id;
     for (const after of [foreign, newId(), 'x']) {

@@ -19,7 +19,10 @@ export class SignInScene {
   bus!: Bus;
   /** A gateway behind a trusted proxy. The proxy sends the client's address. */
   proxied!: string;
-  /** Two more such gateways, for the tests with many failed sign-ins. They keep the state of attacks for two seconds. */
+  /**
+   * Two more such gateways, for the tests with many failed sign-ins. A gateway keeps the state of an attack
+   * for two seconds.
+   */
   attacked!: string;
   alsoAttacked!: string;
 
@@ -44,7 +47,7 @@ export class SignInScene {
 
   readonly browser = (headers?: Record<string, string>, url = this.service.url) => new Browser(url, headers);
 
-  /** A browser of another network. */
+  /** A browser with this network address. */
   readonly from = (address: string) => this.browser({ 'x-forwarded-for': address }, this.attacked);
 
   readonly signIn = (one: Browser, email: string, password: string) =>

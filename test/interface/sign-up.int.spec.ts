@@ -71,7 +71,7 @@ describe('an open installation', () => {
     expect((await member.post('/v1/credits/packs', { credits: 1_000_000 })).status).toBe(403);
   });
 
-  it('resets a password by mail, and sends nothing to strangers [sessions.reset]', async () => {
+  it('resets a password by mail, and sends nothing to unknown addresses [sessions.reset]', async () => {
     sim.inbox.clear();
     for (const email of ['stranger@example.org', 'new@example.org']) {
       const asked = await browser().post('/v1/auth/password/reset', { email });

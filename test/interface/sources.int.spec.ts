@@ -79,7 +79,7 @@ describe('the sources of an installation', () => {
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
        ON CONFLICT (lane) DO UPDATE SET trouble = excluded.trouble, last_success_at = excluded.last_success_at`,
     );
-    // No search runs on that lane: its trouble is out of date.
+    // No search runs on the lane x:1, so its fault is out of date.
     expect((await sourcesFor()).get('x')).toMatchObject({ healthy: true, reason: null });
     await database.query(
       `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
@@ -145,7 +145,7 @@ describe('a search that a source cannot serve', () => {
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
   ])(
-    'is refused with the name of the filter if the value is wrong: %j [errors.vinted-filters]',
+    'returns 400 with the name of the filter if its value is wrong, and otherwise 201: %j [errors.vinted-filters]',
     async (filters, status) => {
       const { api } = await service.tenant();
       const criteria = { query: 'lamp', filters };

@@ -76,7 +76,7 @@ interface Block {
   comment?: string;
 }
 
-/** A stream that is read in the background. */
+/** Opens a stream, and reads it in the background. */
 async function listen(tenant: Tenant, query = '', lastEventId?: string) {
   const abort = new AbortController();
   const response = await fetch(`${service.url}/v1/stream${query}`, {
@@ -184,7 +184,7 @@ describe('GET /v1/stream', () => {
     const sink = await startSink();
     await sink.passAll();
     const next = await written(ada);
-    await until('the next one arrives', () => stream.ids().includes(next));
+    await until('the next mention arrives', () => stream.ids().includes(next));
     expect(stream.ids()).not.toContain(purged.eventId);
     stream.close();
     await sink.stop();
@@ -219,7 +219,7 @@ describe('GET /v1/stream', () => {
     await sink.stop();
   });
 
-  it('continues after a position that is 450 mentions back: each arrives once', async () => {
+  it('sends 450 missed mentions once each', async () => {
     const before = await listen(ada);
     const place = await before.place();
     before.close();
@@ -253,7 +253,7 @@ describe('GET /v1/stream', () => {
     expect(JSON.stringify(answer.body)).toContain('limit');
   });
 
-  it('returns 429 for more than 50 streams of one account, and accepts a new stream when another has ended', async () => {
+  it('returns 429 for more than 50 streams of one account, and accepts a new stream when another stream has ended', async () => {
     const carol = await service.tenant();
     const streams = await Promise.all(Array.from({ length: 50 }, () => listen(carol)));
     const tooMany = await carol.api.get('/v1/stream');
