@@ -4,7 +4,7 @@ import { findingsInBothThemes } from './chromium.js';
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** A member sets up channels and the signing secret. */
+/** Tests: a member sets up channels and the signing secret. */
 export function channelTasks(member: Member): void {
   it('rotates the signing secret, and sees until when the previous secret also signs', async () => {
     const { page } = member;

@@ -42,6 +42,7 @@ export interface BrowserPage {
 /** Prints a measured result, for the people who read the output. */
 export const print = (line: string): boolean => process.stderr.write(`${line}\n`);
 
+/** Opens an empty page with a new session. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserPage> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },

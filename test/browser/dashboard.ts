@@ -14,6 +14,7 @@ export class Dashboard {
   private clickhouse: ClickHouseClient | undefined;
   private cookies!: Awaited<ReturnType<BrowserContext['cookies']>>;
 
+  /** Starts the installation, and writes this number of mentions. */
   async begin(mentions: number): Promise<void> {
     this.installation = await openBrowserStage();
     this.clickhouse = await openClickHouse(this.installation.stage.stores.clickhouseUrl, 'test');

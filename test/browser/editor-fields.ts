@@ -85,7 +85,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   'schedule.timezone': [WHEN, 'Time zone'],
 };
 
-/** Earshot gives these ids to searches and rules. */
+/** The ids that Earshot gives to searches and rules. The editor has no fields for them. */
 export const GIVEN_BY_EARSHOT = ['sources[].searches[].id', 'rules[].id'];
 
 /** The element of a field in the open editor. */

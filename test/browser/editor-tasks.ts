@@ -4,7 +4,7 @@ import { call } from './installation.js';
 import { RECALL, type Member } from './member.js';
 import { leavesOf } from './schema-paths.js';
 
-/** A member writes a keyword in the editor. */
+/** Tests: a member writes a keyword in the editor. */
 export function editorTasks(member: Member): void {
   it('finds a field in the editor for every value of the body that creates a keyword', async () => {
     const { page } = member;
@@ -35,7 +35,7 @@ export function editorTasks(member: Member): void {
     await page.unroute(keyword);
   }, 90_000);
 
-  it('writes a rule when a keyword is created, and sees next to its fields which values are missing', async () => {
+  it('writes a rule when a keyword is created, and sees the missing values next to the fields of the rule', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Ruled&query=lumora&source=hackernews');
     const rules = page.getByRole('region', { name: 'Rules', exact: true });
@@ -59,7 +59,7 @@ export function editorTasks(member: Member): void {
     ]);
   }, 90_000);
 
-  it('sees in the editor the price of a preview, and then what a source finds for the present terms', async () => {
+  it('sees the price of a preview in the editor, and then what a source finds for the current terms', async () => {
     const { page } = member;
     await member.open('keywords/new?name=Preview&query=lumora&source=hackernews');
     const preview = page.getByRole('region', { name: 'Preview', exact: true });
@@ -77,7 +77,7 @@ export function editorTasks(member: Member): void {
     await pay.click();
     const { id } = (await (await begun).json()) as { id: string };
     await preview.getByText('matches lumora').first().waitFor();
-    // The same terms again.
+    // Asks for the same terms again.
     await preview.getByRole('button', { name: 'Ask for the present terms' }).click();
     await pay.waitFor();
     await page.getByLabel('Terms match').first().selectOption('contains');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { until } from '#testing';
 import type { FirstMember } from './first-member.js';
 
-/** The new member works with mentions. */
+/** Tests: the new member works with mentions. */
 export function feedTasks(firstMember: FirstMember): void {
   it('reads and marks mentions with only the keyboard', async () => {
     const { page } = firstMember;

@@ -23,7 +23,7 @@ const long = (field: string) => hostile(field) + 'W'.repeat(900);
 const SCRIPT_LINK = 'javascript:hit=2';
 const DATA_LINK = 'data:text/html,<script>parent.hit=3</script>';
 
-/** The columns with the account and the keyword of a row. */
+/** The columns with the account, the keyword and the watch of a row. */
 type Owner = Pick<MentionRow, 'account_id' | 'keyword_id' | 'watch_id'>;
 
 const now = () => new Date().toISOString();
@@ -213,7 +213,7 @@ const writeEndpoint = (database: Database, accountId: string) =>
     [accountId, `https://example.org/${hostile('endpoint')}`, hostile('endpoint reason')],
   );
 
-/** The last part of the address of the report's page, in the form of addresses that were not signed. */
+/** The last part of the address of a report's page, as in the unsigned addresses of earlier releases. */
 export const REPORT_TOKEN = 'hostile-report'.padEnd(32, '-');
 
 async function writeReport(database: Database, accountId: string, keywordId: string): Promise<void> {

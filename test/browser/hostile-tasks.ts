@@ -19,7 +19,7 @@ const REVERSED = '\u202e';
  * Repeats the search until it finds nothing, because a page moves while it loads. @returns the findings that
  * remain after 20 s
  */
-const left = (find: () => Promise<string[]>): Promise<string[]> =>
+const remaining = (find: () => Promise<string[]>): Promise<string[]> =>
   until('nothing is found', async () => (await find()).length === 0, 20_000).then(() => [], find);
 
 /** Tests of pages with texts of strangers. */
@@ -36,18 +36,18 @@ export function hostileTasks(member: Member): void {
     for (const { path, fields, open: openMore } of hostilePages(ids)) {
       await member.open(path);
       await openMore?.(page);
-      const missing = await left(() => missingIn(page, fields));
+      const missing = await remaining(() => missingIn(page, fields));
       expect([path, missing, await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
         // Only one call, because each call starts the animation of the page to its new width again.
         await page.setViewportSize({ width, height: 860 });
-        expect([path, width, await left(() => lostIn(page))]).toEqual([path, width, []]);
+        expect([path, width, await remaining(() => lostIn(page))]).toEqual([path, width, []]);
       }
     }
     expect(faults).toEqual([]);
   }, 180_000);
 
-  it('sees a text of a stranger that reverses the direction without a reversal of the text next to it', async () => {
+  it('sees that a text of a stranger that reverses its direction does not reverse the text next to it', async () => {
     const { clickhouse, page, accountId } = member;
     const { id: channelId } = await call(page, 'POST', '/v1/channels', {
       ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },

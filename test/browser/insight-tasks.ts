@@ -6,7 +6,7 @@ import { answerRow, sleepingKeyword } from './hostile-fields.js';
 import { call } from './installation.js';
 import { type Member, RECALL } from './member.js';
 
-/** A member looks at AI answers, prices and analyses. */
+/** Tests: a member looks at AI answers, prices and analyses. */
 export function insightTasks(member: Member): void {
   it('sees how AI engines rank a brand, and which words of an answer changed', async () => {
     const { clickhouse, page, accountId } = member;

@@ -5,7 +5,7 @@ import { call, OWNER } from './installation.js';
 
 const MAX_CHECK_MS = 60_000;
 
-/** The owner sends events again, invites members, and changes the password. */
+/** Tests: the owner sends events again, changes a keyword, invites members, and changes the password. */
 export function ownerTasks(dashboard: Dashboard): void {
   it('let the owner send a delivery again, replay a window, and enable a disabled address', async () => {
     const { simulator } = dashboard.installation.stage;

@@ -10,7 +10,7 @@ const MAX_FIRST_VIEW_BYTES = 200_000;
 const DESK = { width: 1280, height: 860 };
 const TELEPHONE = { width: 360, height: 740 };
 
-/** Pages of a member; `$` stands for the keyword. */
+/** Pages of a member. `$` is replaced by the id of the keyword. */
 const PAGES = [
   ['start', 'Watch a brand'],
   ['feed', 'Feed'],

@@ -5,7 +5,7 @@ import { mentionRow, sleepingKeyword } from './hostile-fields.js';
 import { call } from './installation.js';
 import { type Member, RECALL } from './member.js';
 
-/** A member reads mentions in the feed. */
+/** Tests: a member reads mentions in the feed. */
 export function readingTasks(member: Member): void {
   it('finds mentions by their meaning, and pays the price that the button shows', async () => {
     const { page } = member;

@@ -40,7 +40,8 @@ function walk(schema: Schema, path: string): Leaf[] {
 }
 
 /**
- * If a value has several forms, returns only the form with parts, because the others are short forms of it.
+ * The variants of a value. If some variants have parts, returns only these, because the other variants are
+ * short forms.
  */
 function variantsOf({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] {
   const variants = [...anyOf, ...oneOf, ...allOf].filter(({ type }) => type !== 'null');

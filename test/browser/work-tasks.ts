@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core';
 import type { FirstMember } from './first-member.js';
 
-/** The new member sees checks and deliveries, and builds rules. */
+/** Tests: the new member sees checks and deliveries, and builds rules. */
 export function workTasks(firstMember: FirstMember): void {
   it('sees the coverage of each source, and each delivery with its response', async () => {
     const { page } = firstMember;
@@ -130,8 +130,8 @@ export function workTasks(firstMember: FirstMember): void {
 }
 
 /**
- * Answers like a backtest in which a rule fires rarely: one page before its mentions is empty, and one page
- * after them.
+ * Answers like a backtest in which a rule fires rarely: the page before its mentions is empty, and the page
+ * after them too.
  */
 async function withEmptyPages(route: Route): Promise<void> {
   const url = new URL(route.request().url());
