@@ -94,7 +94,7 @@ export function accountLookupTasks(
     );
 
     it(
-      'refuses a forged cursor and a cursor of another list',
+      'returns 400 for a forged cursor and for a cursor of another list',
       async () => {
         const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
         const before = requestsTo('x');

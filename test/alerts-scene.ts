@@ -53,7 +53,10 @@ export async function keywordWithRule(stores: AlertStores, accountId: string): P
   return sceneOf(stores, { accountId, keywordId, channelId, watchId, searchId });
 }
 
-/** Publishes a check that covers the last hours of the only search of a keyword. */
+/**
+ * Publishes a check that covers the last ten hours of a keyword's only search. @returns functions for the
+ * facts of the keyword
+ */
 export async function sceneOf({ database, store }: AlertStores, { channelId, ...search }: KeywordIds) {
   const { accountId, keywordId: id, watchId } = search;
   const published: string[] = [];
@@ -89,7 +92,7 @@ export async function sceneOf({ database, store }: AlertStores, { channelId, ...
       database.query('UPDATE digest_turns SET due_at = now(), claimed_until = now() WHERE keyword_id = $1', [
         id,
       ]),
-    /** Makes the next evaluation of its alerts due now. A running evaluation is not repeated. */
+    /** Makes the next evaluation of the keyword's alerts due now, unless it is running. */
     makeAlertDue: () =>
       database.query(
         `UPDATE alert_turns SET due_at = now()
@@ -124,7 +127,7 @@ export async function insertChannel(
   );
 }
 
-/** A keyword in the tables, and the number of its planned digests. */
+/** Reads a keyword from the tables, with the number of its planned digests. */
 export async function rowOf(database: Database, keywordId: string) {
   const rows: { version: number; rules: object[]; turns: number }[] = await database.query(
     `SELECT k.version, k.definition->'rules' AS rules,
@@ -135,7 +138,7 @@ export async function rowOf(database: Database, keywordId: string) {
   return rows[0];
 }
 
-/** The only search of a keyword. */
+/** Reads the ids of a keyword's only search. */
 export async function searchOf(
   database: Database,
   keywordId: string,

@@ -45,7 +45,7 @@ async function run(
     schemaJson: '{"product":{"type":"string"}}',
     classes: ['billing', 'shipping'],
   });
-  // A single mention is no group.
+  // A group needs two mentions.
   const ids = operation === 'group' ? ['a', 'b'] : ['a'];
   return new AnalysisWork(mentions, llm).run(
     command,

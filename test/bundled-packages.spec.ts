@@ -7,7 +7,7 @@ import { checkout } from '#testing';
 
 const BUNDLE = fileURLToPath(new URL('dist/node_modules', checkout));
 
-/** What a program can import from the bundle, and the file that it gets. */
+/** Returns each specifier that a program can import from the bundle, with its file. */
 function bundled(): [specifier: string, file: string][] {
   const manifests = readdirSync(BUNDLE, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('package.json'),
@@ -25,8 +25,8 @@ function bundled(): [specifier: string, file: string][] {
 }
 
 /**
- * The names that each module exports, read in a separate process, because one process must not load two
- * copies of a package.
+ * Returns the names that each module exports. Reads them in a separate process, because one process must not
+ * load two copies of a package.
  */
 async function namesOf(modules: readonly string[]): Promise<string[][]> {
   const code = `const all = await Promise.all(${JSON.stringify(modules)}.map((one) => import(one)));
@@ -39,7 +39,7 @@ async function namesOf(modules: readonly string[]): Promise<string[][]> {
   return JSON.parse(stdout) as string[][];
 }
 
-it('a bundled package exports the names that the package exports', async () => {
+it('a bundled package exports the same names as the original package', async () => {
   const modules = bundled();
   expect(modules.length).toBeGreaterThan(30);
   const [ofBundle, ofPackages] = await Promise.all([

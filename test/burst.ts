@@ -9,7 +9,7 @@ const BURST = 150;
 
 let brands = 0;
 
-/** A keyword whose term only its own burst contains. */
+/** A keyword with a term that occurs only in the items of its burst. */
 export interface Brand {
   term: string;
   hook: string;
@@ -44,10 +44,10 @@ export function burst(stage: Stage, term: string): void {
 }
 
 /**
- * Expects that no credits are reserved when no check runs any more: the reservations of the dead process were
- * settled or released.
+ * Deletes the keyword, and expects that no credits stay reserved: the reservations of the killed process must
+ * be settled or released.
  */
-export async function expectNothingHeld(
+export async function expectNothingReserved(
   stage: Stage,
   { api, accountId }: Customer,
   brand: Brand,
@@ -66,8 +66,8 @@ export async function expectNothingHeld(
 }
 
 /**
- * Expects that every item is one mention, every event was delivered at least once, copies are identical, and
- * the replay is complete.
+ * Expects that every item is one mention, that every event was delivered at least once and always with the
+ * same bytes, that every event can be replayed, and that the audit finds no fault.
  */
 export async function expectNothingLost(
   stage: Stage,

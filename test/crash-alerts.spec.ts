@@ -66,7 +66,7 @@ beforeAll(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
   commands = new CommandClient(bus);
-  // These programs are for the second test. They start while the first one runs, and have no work until then.
+  // These programs are for the second test. They start while the first test runs, which gives them no work.
   doomedKeywords = await begin('keywords', 'after-append-before-projection:2');
   doomedDelivery = await begin('delivery', 'delivery-after-post-before-record:1');
 }, 60_000);
@@ -78,19 +78,19 @@ afterAll(async () => {
   await simulator?.stop();
 });
 
-/** The points at which analysis kills itself, one after the other. */
-const INSTANTS = [
-  // The alert is in ALERTS, its turn is still due.
+/** The points at which analysis kills itself, in this order. */
+const KILL_POINTS = [
+  // The alert is in ALERTS, but its turn is still due.
   'alerts-after-decision-before-turn:1',
-  // The event is in EVENTS, the alert is not acknowledged.
+  // The event is in EVENTS, but the alert is not acknowledged.
   'alerts-after-publish-before-ack:1',
-  // The digest is in DIGESTS, its row is not updated.
+  // The digest is in DIGESTS, but its row is not updated.
   'digests-after-append-before-turn:1',
 ];
 
 it('kill -9 of analysis at each step of an alert and a digest loses no mention, and creates each alert and each digest only once [alerts.once, digests.exactly-once]', async () => {
   const keywords: KeywordScene[] = [];
-  for (const failpoint of INSTANTS) {
+  for (const failpoint of KILL_POINTS) {
     const keyword = await keywordWithRule({ database, store }, await openAccount());
     keywords.push(keyword);
     await keyword.publish(MENTIONS);
@@ -167,7 +167,7 @@ it('kill -9 of keywords during a change of rules and channels, and of delivery b
   expect(deliveries.every(({ verified }) => verified)).toBe(true);
   expect(new Set(deliveries.map(({ id }) => id))).toEqual(recorded);
   expect(deliveries.filter(({ id }) => id === digestId)).toHaveLength(1);
-  // No process knew that the alert had arrived: it is sent again, with the same bytes.
+  // The killed process had not recorded this delivery, so the alert is sent again, with the same bytes.
   const alerts = deliveries.filter(({ id }) => id === alertId);
   expect(alerts.length).toBeGreaterThan(1);
   expect(new Set(alerts.map(({ body }) => body)).size).toBe(1);
@@ -282,7 +282,10 @@ async function start(name: ServiceName): Promise<Program> {
   return program;
 }
 
-/** Like `start`, without waiting. With a failpoint, the program kills itself there. */
+/**
+ * Starts a program without waiting until it is ready. The program kills itself at the failpoint, if there is
+ * one.
+ */
 async function begin(name: ServiceName, failpoint = ''): Promise<Program> {
   const program = beginProgram(name, { ...env, EARSHOT_FAILPOINT: failpoint }, await freePort());
   programs.push(program);
@@ -297,7 +300,7 @@ async function expectKilled(doomed: Program): Promise<void> {
 /** Inserts an account with credits, without billing. The receiver accepts its signatures. */
 async function openAccount(): Promise<string> {
   const [accountId, secret] = [newId(), newSigningSecret()];
-  // The tables are there before the first start of a program, because `openDatabase` has made them.
+  // The tables exist before the first program starts, because `openDatabase` creates them.
   await database.query(
     `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
      VALUES ($1, $2, 'unlimited', $3, now())`,

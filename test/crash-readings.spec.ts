@@ -55,17 +55,17 @@ afterAll(async () => {
   await simulator?.stop();
   await stores?.drop();
 });
-/** The points at which a service kills itself, one after the other, while the same events wait. */
-const INSTANTS = [
-  // The questions are stored, the check is not acknowledged.
+/** The points at which a service kills itself, in this order, while the same events wait. */
+const KILL_POINTS = [
+  // The questions are stored, but the check is not acknowledged.
   ['analysis', 'analysis-after-publish-before-ack:1'],
-  // The model has answered, nothing is stored, other requests are under way.
+  // The model has answered, but nothing is stored, and other requests are under way.
   ['analysis', 'readings-after-answer-before-append:5'],
-  // Answers are stored, their events are not published.
+  // Answers are stored, but their events are not published.
   ['analysis', 'readings-after-append:5'],
-  // Events are published, the answers are not acknowledged.
+  // Events are published, but the answers are not acknowledged.
   ['analysis', 'readings-after-publish-before-ack:1'],
-  // Some of the charges are in the stream, and in no table.
+  // Some charges are in the stream, but in no table.
   ['billing', 'billing-after-append-before-projection:1'],
 ] as const;
 
@@ -73,7 +73,7 @@ it('kill -9 of analysis and billing at each step of events that wait for the lan
   const scene = await watchWithStep();
   simulator.faults.add({ source: 'llm', kind: 'slow', times: 0, delayMs: 20 });
   await scene.check();
-  for (const [service, failpoint] of INSTANTS) {
+  for (const [service, failpoint] of KILL_POINTS) {
     await running.get(service)?.stop();
     const doomed = beginProgram(service, { ...env, EARSHOT_FAILPOINT: failpoint }, await freePort());
     // Billing has nothing to do without events.
@@ -136,7 +136,8 @@ async function watchWithStep() {
 }
 
 /**
- * Expects one answer, one event and one charge for each item; copies of an event are the same, byte for byte.
+ * Expects one answer and one event for each item, and one charge for each of its readings. Copies of an event
+ * must have the same bytes.
  */
 async function expectOneOfEach({ accountId, watchId }: Scene): Promise<void> {
   await until(

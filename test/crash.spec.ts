@@ -9,16 +9,16 @@ import {
   type ServiceName,
 } from '#testing';
 import { freePort } from '#embedded';
-import { burst, expectNothingHeld, expectNothingLost, keywordBody, watchBrand } from './burst.js';
+import { burst, expectNothingReserved, expectNothingLost, keywordBody, watchBrand } from './burst.js';
 import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 
 /** The points at which services kill themselves in the middle of one burst. */
-const BURSTS: { title: string; instants: [service: ServiceName, failpoint: string][] }[] = [
+const BURSTS: { title: string; killPoints: [service: ServiceName, failpoint: string][] }[] = [
   {
     title:
       'polling and billing after their append and before the tables, analysis after the publish and before the ack, ' +
       'delivery after the POST and before its record',
-    instants: [
+    killPoints: [
       ['polling', 'polling-after-append-before-projection:1'],
       ['billing', 'billing-after-append-before-projection:1'],
       ['analysis', 'analysis-after-publish-before-ack:1'],
@@ -27,7 +27,7 @@ const BURSTS: { title: string; instants: [service: ServiceName, failpoint: strin
   },
   {
     title: 'polling after credits were reserved and before the read',
-    instants: [['polling', 'polling-after-reservation-before-read:2']],
+    killPoints: [['polling', 'polling-after-reservation-before-read:2']],
   },
 ];
 
@@ -50,19 +50,19 @@ describe('a burst loses no data after kill -9 of', () => {
 
   it.each(BURSTS)(
     '$title',
-    async ({ instants }) => {
+    async ({ killPoints }) => {
       const brand = await watchBrand(stage, customer);
-      await Promise.all(instants.map(([service]) => programs.get(service)?.stop()));
+      await Promise.all(killPoints.map(([service]) => programs.get(service)?.stop()));
       const doomed = await Promise.all(
-        instants.map(async ([service, failpoint]) =>
+        killPoints.map(async ([service, failpoint]) =>
           beginProgram(service, { ...stage.env, EARSHOT_FAILPOINT: failpoint }, await freePort()),
         ),
       );
       burst(stage, brand.term);
-      // Some instants are only reached after another service has started again.
+      // Some services reach their kill point only after another service has started again.
       await Promise.all(doomed.map(restartWhenKilled));
       await expectNothingLost(stage, customer, brand);
-      await expectNothingHeld(stage, customer, brand);
+      await expectNothingReserved(stage, customer, brand);
     },
     120_000,
   );
@@ -118,7 +118,7 @@ describe('a burst loses no data after kill -9 of', () => {
     });
     expect(found).toHaveLength(1);
     expect(found[0].watches).toHaveLength(1);
-    // Polling may have checked before the tables had the watch: its items must not be lost.
+    // Polling can check the watch before the tables contain it. The items of that check must not be lost.
     await until('its first scan is readable', async () => {
       const { body } = await customer.api.get(`/v1/keywords/${found[0].id}/results`);
       return body.data.length === 1 && body.data[0].backfilled;

@@ -3,7 +3,7 @@ import { startProgram, startServices, until, type Program, type ServiceName } fr
 import { setStage, watchKeyword, openCustomer, type Stage } from './scenario.js';
 
 const SOURCES = ['hackernews', 'reddit', 'bluesky', 'rss'] as const;
-const SIX_PROCESSES: ServiceName[] = [
+const ALL_PROCESSES: ServiceName[] = [
   'gateway',
   'keywords',
   'polling',
@@ -21,7 +21,7 @@ describe.each([
   },
   {
     layout: 'Earshot with a process for each service, and two for polling and delivery',
-    start: (env: NodeJS.ProcessEnv) => startServices(env, SIX_PROCESSES),
+    start: (env: NodeJS.ProcessEnv) => startServices(env, ALL_PROCESSES),
   },
 ])('$layout', ({ start }) => {
   let stage: Stage;
@@ -102,14 +102,14 @@ describe.each([
         vip: mention.source !== 'rss' || mention.vip,
       });
 
-    const dropped = await until('the muted ones are stored with their reason', async () => {
+    const dropped = await until('the muted items are stored with their reason', async () => {
       const { body } = await api.get(`/v1/queries/${keyword.id}/results?include=dropped`);
       const found = body.data.filter((mention: { dropped: unknown }) => mention.dropped);
       return found.length === SOURCES.length && found;
     });
     expect(dropped[0].dropped).toEqual({ reason: 'muted', rule: 'giveaway' });
 
-    const deliveries = await until('each is delivered', () => {
+    const deliveries = await until('each mention is delivered', () => {
       const got = simulator.receiver.deliveries('end-to-end');
       return got.length >= SOURCES.length && got;
     });

@@ -96,7 +96,7 @@ describe('a search that starts over', () => {
     expect(body.resetSearches).toMatchObject([
       { previousWatchId: keyword.watches[0]?.id, watchId: watch.id },
     ]);
-    await until('it has had its first check', async () => {
+    await until('the new search has had its first check', async () => {
       const { body: now } = await customer.api.get(`/v1/keywords/${keyword.id}`);
       return now.watches[0].lastStatus === 'completed';
     });
@@ -119,7 +119,7 @@ describe('a search that starts over', () => {
 describe('the channels of the demo', () => {
   const SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'];
 
-  it('get a message of each kind about a complaint, and the spike alert when many people write at once [alerts.actions, channels.formats]', async () => {
+  it('get a message about a complaint on every service, and the spike alert when many people write at once [alerts.actions, channels.formats]', async () => {
     const { simulator, stores } = stage;
     const { apiKey, signingSecret } = await openAccount(stores.natsUrl);
     simulator.receiver.addSecret('*', signingSecret);
@@ -142,7 +142,10 @@ describe('the channels of the demo', () => {
         ),
       60_000,
     );
-    await until('the webhook too', () => simulator.receiver.deliveries('channel').length > 0);
+    await until(
+      'the channel of the kind webhook has a message too',
+      () => simulator.receiver.deliveries('channel').length > 0,
+    );
     await makeSpike(simulator, signal, 0);
     await until(
       'the alert arrives',
@@ -153,7 +156,7 @@ describe('the channels of the demo', () => {
     expect(
       simulator.inbox.messages().filter(({ fault, pings }) => fault !== undefined || pings.length > 0),
     ).toEqual([]);
-    const alerts = await until('the webhook of the keyword gets it', () => {
+    const alerts = await until('the webhook of the keyword gets the alert', () => {
       const found = deliveredTo('demo').filter(({ type }) => type === 'keyword.alert_fired');
       return found.length > 0 && found;
     });

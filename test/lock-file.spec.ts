@@ -28,16 +28,16 @@ describe('package-lock.json', () => {
   it('is completed from the parent packages when npm omitted other platforms', () => {
     const whole = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
     const { packages } = structuredClone(whole);
-    const left = [
+    const omitted = [
       '@chdb/lib-darwin-arm64',
       '@unrs/resolver-binding-linux-x64-musl',
       '@bufbuild/buf-win32-x64',
     ];
-    for (const name of left) delete packages[`node_modules/${name}`];
+    for (const name of omitted) delete packages[`node_modules/${name}`];
     writeFileSync(copy, JSON.stringify({ ...whole, packages }));
     const check = run('--check', copy);
     expect(check.status).toBe(1);
-    for (const name of left) expect(check.stderr).toContain(name);
+    for (const name of omitted) expect(check.stderr).toContain(name);
     expect(run(copy).status).toBe(0);
     const completed = (JSON.parse(readFileSync(copy, 'utf8')) as Lock).packages;
     expect(Object.keys(completed)).toEqual(Object.keys(whole.packages));

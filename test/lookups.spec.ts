@@ -5,8 +5,8 @@ import { pagesOf, startLookups, type LookupsUnderTest } from './lookups-under-te
 import type { Customer, Stage } from './scenario.js';
 import { accountLookupTasks } from './account-lookup-tasks.js';
 
-// Direct lookups in the upstreams: the response of the API, and the fact from which billing charges. X allows 30 requests per
-// minute, and after the first few they wait, so these tests have long time limits.
+// Tests direct lookups: the response of the API, and the fact from which billing computes the charge. X
+// allows 30 requests per minute, so later lookups wait, and these tests have long time limits.
 
 const TIMEOUT_MS = 90_000;
 

@@ -70,7 +70,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     const stream = await request(`${api.url}/v1/stream`, { headers: { 'x-api-key': api.apiKey } });
     simulator.world.publish('hackernews', { title: 'Zephyr Kettle is out', text: 'Zephyr Kettle' });
     for await (const chunk of stream.body) if (String(chunk).includes('event: mention')) break;
-    await until('the webhook came', async () => {
+    await until('the webhook is delivered', async () => {
       const { body } = await api.get(`/v1/keywords/${keyword.id}/activity`);
       return body.activity.some(({ type }: { type: string }) => type === 'webhook.delivered');
     });
@@ -94,7 +94,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
         const { state } = await bus.jsm.streams.info(stream);
         return state.messages === 0;
       });
-    await until('the gateway has followed the purge', async () => {
+    await until('the gateway has processed the purge', async () => {
       const { delivered } = await bus.jsm.consumers.info('PURGES', 'gateway-purge');
       return delivered.stream_seq > 0;
     });

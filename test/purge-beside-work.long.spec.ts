@@ -28,8 +28,8 @@ const keywordBody = (hook: string) => ({
   webhookEvents: EVENTS,
 });
 
-/** Creates and purges keywords one after another until it is stopped. */
-function purgeWithoutPause(): { stop(): Promise<number> } {
+/** Creates and purges keywords one after another until `stop` is called, at most 500. */
+function purgeContinuously(): { stop(): Promise<number> } {
   let stopping = false;
   const purges = (async () => {
     let count = 0;
@@ -49,10 +49,10 @@ function purgeWithoutPause(): { stop(): Promise<number> } {
   };
 }
 
-it('every webhook of other keywords is delivered while keywords are purged without pause', async () => {
+it('every webhook of other keywords is delivered while keywords are purged continuously', async () => {
   const hooks = Array.from({ length: KEYWORDS }, (_, n) => `kept-${n}`);
   const kept = await Promise.all(hooks.map((hook) => watchKeyword(customer.api, keywordBody(hook))));
-  const purging = purgeWithoutPause();
+  const purging = purgeContinuously();
   for (let turn = 0; turn < TURNS; turn += 1)
     for (const verb of ['pause', 'resume'])
       for (const { id } of kept)

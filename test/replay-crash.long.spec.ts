@@ -4,21 +4,21 @@ import { startDeliveries, type DeliveriesUnderTest } from './interface/deliverie
 
 const EVENTS = 200;
 
-let on: DeliveriesUnderTest;
+let setup: DeliveriesUnderTest;
 let delivery: Program | undefined;
 
 beforeAll(async () => {
-  on = await startDeliveries(false);
+  setup = await startDeliveries(false);
 }, 90_000);
 afterAll(async () => {
   await delivery?.stop();
-  await on?.stop();
+  await setup?.stop();
 });
 
 it('after a kill in the middle of a replay the next delivery service sends each event at least once, with the same bytes, in order [replays.resumes, replays.order]', async () => {
-  const env = programEnv(on.service.stores);
-  const keyword = await on.keyword(null);
-  const events = await on.events(keyword, EVENTS);
+  const env = programEnv(setup.service.stores);
+  const keyword = await setup.keyword(null);
+  const events = await setup.events(keyword, EVENTS);
   const doomed = beginProgram(
     'delivery',
     { ...env, EARSHOT_FAILPOINT: 'delivery-after-post-before-record:2' },
@@ -27,10 +27,10 @@ it('after a kill in the middle of a replay the next delivery service sends each 
   const { id } = await until(
     'the replay is continued',
     async () => {
-      const { status, body } = await on.ada.api.post('/v1/replays', {
+      const { status, body } = await setup.ada.api.post('/v1/replays', {
         since: '2026-01-01',
         keyword_id: keyword.keywordId,
-        url: `${on.receiver.url}/crash`,
+        url: `${setup.receiver.url}/crash`,
         rate_per_second: 1000,
       });
       return status === 202 && body;
@@ -39,17 +39,17 @@ it('after a kill in the middle of a replay the next delivery service sends each 
   );
   await doomed.ended;
   expect([doomed.output(), doomed.child.signalCode]).toEqual([doomed.output(), 'SIGKILL']);
-  const before = on.receiver.received.length;
+  const before = setup.receiver.received.length;
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(EVENTS);
 
   delivery = await startProgram('delivery', env);
-  expect(await on.ended(id)).toMatchObject({ status: 'done', matched: EVENTS, sent: EVENTS, failed: 0 });
+  expect(await setup.ended(id)).toMatchObject({ status: 'done', matched: EVENTS, sent: EVENTS, failed: 0 });
   const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
-  for (const { headers, body } of on.receiver.received)
+  for (const { headers, body } of setup.receiver.received)
     expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
   // The interrupted turn was sent twice, but the first deliveries of the events are in order.
-  const first = [...new Set(on.receiver.received.map(({ headers }) => headers['webhook-id']))];
+  const first = [...new Set(setup.receiver.received.map(({ headers }) => headers['webhook-id']))];
   expect(first).toEqual(events.map((event) => event.id));
-  expect(on.receiver.received.length).toBeGreaterThan(EVENTS);
+  expect(setup.receiver.received.length).toBeGreaterThan(EVENTS);
 }, 90_000);

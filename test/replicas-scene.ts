@@ -29,7 +29,8 @@ const BURST = 60;
 const FIRST_SCANS = (NAMES.length + 2) * POSTS;
 
 /**
- * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must agree.
+ * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must
+ * agree with its streams.
  */
 export async function playScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
   const tweetIds = publishPast(stage);
@@ -44,8 +45,8 @@ export async function playScene(stage: Stage, gateways: readonly string[]): Prom
     pushed(stage, new RotatingClient(bob, gateways)),
     refused(new RotatingClient(cai, gateways), ada),
   ]);
-  const door = new RotatingClient(ada, gateways);
-  await lookUp(door, tweetIds);
+  const client = new RotatingClient(ada, gateways);
+  await lookUp(client, tweetIds);
   const accountIds = [ada, bob, cai].map(({ accountId }) => accountId);
   for (const accountId of accountIds) await expectAuditAgrees(stage.stores, accountId);
   const mentions = await Promise.all([
@@ -55,7 +56,7 @@ export async function playScene(stage: Stage, gateways: readonly string[]): Prom
   return {
     mentions: mentions.flat(),
     deliveries,
-    charged: (await door.api.get('/v1/credits')).body.byOperation,
+    charged: (await client.api.get('/v1/credits')).body.byOperation,
     estimates,
     keywords,
     refusals,
@@ -76,9 +77,9 @@ class RotatingClient {
 
   get api(): ApiClient {
     this.turn += 1;
-    const client = this.clients[this.turn % this.clients.length];
-    if (!client) throw new Error('no gateway');
-    return client;
+    const next = this.clients[this.turn % this.clients.length];
+    if (!next) throw new Error('no gateway');
+    return next;
   }
 
   /** Sends the same POST several times at the same time, to all gateways, with one key. @returns its result */
@@ -129,44 +130,44 @@ const sourcesOf = (n: number) => ({
   sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
 });
 
-function estimatesOf(door: RotatingClient): Promise<Json[]> {
+function estimatesOf(client: RotatingClient): Promise<Json[]> {
   return Promise.all(
     [...NAMES, ...NAMES].map(async (name, n) => {
-      const { body } = await door.api.post('/v1/keywords/estimate', keywordBody(name, sourcesOf(n)));
+      const { body } = await client.api.post('/v1/keywords/estimate', keywordBody(name, sourcesOf(n)));
       const { monthlyCredits, checksPerMonth, firstScanCredits } = body.estimate;
       return [name, body.valid, monthlyCredits, checksPerMonth, firstScanCredits];
     }),
   );
 }
 
-/** Creates keywords, changes them concurrently, pauses and resumes them. */
-async function changedKeywords(door: RotatingClient): Promise<Json[]> {
+/** Creates keywords, changes them concurrently, pauses and resumes them. @returns the keywords at the end */
+async function changedKeywords(client: RotatingClient): Promise<Json[]> {
   const made = await Promise.all(
-    NAMES.map((name, n) => door.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),
+    NAMES.map((name, n) => client.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),
   );
-  await Promise.all(made.map(({ body: { id } }) => polled(door, id)));
+  await Promise.all(made.map(({ body: { id } }) => polled(client, id)));
   await Promise.all(
     made.flatMap(({ body: { id } }) => [
-      change(door, id, { subjectRole: 'competitor' }),
-      change(door, id, { muteRules: ['giveaway'] }),
-      change(door, id, { vipAuthors: ['ada'] }),
-      change(door, id, { webhookEvents: ['keyword.paused'] }),
-      door.api.get(`/v1/keywords/${id}`),
-      door.api.get('/v1/mentions'),
+      change(client, id, { subjectRole: 'competitor' }),
+      change(client, id, { muteRules: ['giveaway'] }),
+      change(client, id, { vipAuthors: ['ada'] }),
+      change(client, id, { webhookEvents: ['keyword.paused'] }),
+      client.api.get(`/v1/keywords/${id}`),
+      client.api.get('/v1/mentions'),
     ]),
   );
-  // A search that starts over: its first check is charged and reports nothing.
+  // These searches start over: their first check is charged and reports no event.
   await Promise.all(
     made
       .slice(0, 3)
       .map(({ body: { id } }, n) =>
-        change(door, id, { globalCriteria: { market: 'global', query: `Other${n}word` } }),
+        change(client, id, { globalCriteria: { market: 'global', query: `Other${n}word` } }),
       ),
   );
-  await Promise.all(made.map(({ body: { id } }) => polled(door, id)));
+  await Promise.all(made.map(({ body: { id } }) => polled(client, id)));
   for (const verb of ['pause', 'pause', 'resume'])
-    await Promise.all(made.map(({ body: { id } }) => door.api.post(`/v1/keywords/${id}/${verb}`, {})));
-  const kept = (await door.api.all('/v1/keywords')).map(
+    await Promise.all(made.map(({ body: { id } }) => client.api.post(`/v1/keywords/${id}/${verb}`, {})));
+  const kept = (await client.api.all('/v1/keywords')).map(
     ({
       name,
       state,
@@ -193,11 +194,11 @@ async function changedKeywords(door: RotatingClient): Promise<Json[]> {
 }
 
 /** Repeats a change that conflicts with another one. */
-async function change(door: RotatingClient, id: string, body: object): Promise<void> {
+async function change(client: RotatingClient, id: string, body: object): Promise<void> {
   await until(
-    `${JSON.stringify(body)} has landed`,
+    `${JSON.stringify(body)} is stored`,
     async () => {
-      const answer = await door.api.patch(`/v1/keywords/${id}`, body);
+      const answer = await client.api.patch(`/v1/keywords/${id}`, body);
       if (answer.status !== 200 && answer.status !== 409) throw new Error(answer.text);
       return answer.status === 200;
     },
@@ -205,21 +206,24 @@ async function change(door: RotatingClient, id: string, body: object): Promise<v
   );
 }
 
-async function polled(door: RotatingClient, id: string): Promise<void> {
+async function polled(client: RotatingClient, id: string): Promise<void> {
   await until(
     'every watch has had its first check',
     async () => {
-      const { body } = await door.api.get(`/v1/keywords/${id}`);
+      const { body } = await client.api.get(`/v1/keywords/${id}`);
       return body.watches.every(({ lastStatus }: Json) => lastStatus === 'completed');
     },
     60_000,
   );
 }
 
-/** Creates a keyword that is checked every second, and publishes its posts during all other requests. */
-async function pushed({ simulator }: Stage, door: RotatingClient): Promise<string[]> {
-  const hook = `burst-${door.customer.accountId}`;
-  const { body } = await door.once(
+/**
+ * Creates a keyword that is checked every second, and publishes its posts while all other requests run.
+ * @returns the texts of the deliveries
+ */
+async function pushed({ simulator }: Stage, client: RotatingClient): Promise<string[]> {
+  const hook = `burst-${client.customer.accountId}`;
+  const { body } = await client.once(
     '/v1/keywords',
     keywordBody('Burstword', {
       refreshIntervalSeconds: 1,
@@ -228,13 +232,13 @@ async function pushed({ simulator }: Stage, door: RotatingClient): Promise<strin
     }),
     'burst',
   );
-  await polled(door, body.id);
+  await polled(client, body.id);
   for (let n = 0; n < BURST; n += 1)
     simulator.world.publish('hackernews', { kind: 'comment', text: `Burstword number ${n}` });
   const { receiver } = simulator;
   await until('all events are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
   // From here on, the cost must not depend on the speed of the machine.
-  await door.api.post(`/v1/keywords/${body.id}/pause`, {});
+  await client.api.post(`/v1/keywords/${body.id}/pause`, {});
   const textOf = new Map(
     receiver.deliveries(hook).map(({ eventId, body: envelope, verified }) => {
       if (!verified) throw new Error(`${eventId} is not signed correctly`);
@@ -244,32 +248,39 @@ async function pushed({ simulator }: Stage, door: RotatingClient): Promise<strin
   return [...textOf.values()].sort();
 }
 
-/** Requests that must be refused, whichever arrives first and at whichever gateway. */
-async function refused(door: RotatingClient, ada: Customer): Promise<string[]> {
+/**
+ * Sends requests that must be refused, in any order and at any gateway. @returns status and code of each
+ * refusal
+ */
+async function refused(client: RotatingClient, ada: Customer): Promise<string[]> {
   const summaryOf = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
   const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: MONTH };
   const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
   const answers = [
     // Many concurrent requests for one search slot, and five for the two keywords of the plan.
-    ...(await Promise.all(Array.from({ length: 4 }, () => door.api.post('/v1/hackernews/watches', lone)))),
+    ...(await Promise.all(Array.from({ length: 4 }, () => client.api.post('/v1/hackernews/watches', lone)))),
     ...(await Promise.all(
-      NAMES.slice(0, 5).map((name) => door.api.post('/v1/keywords', keywordBody(name, { backfill: false }))),
+      NAMES.slice(0, 5).map((name) =>
+        client.api.post('/v1/keywords', keywordBody(name, { backfill: false })),
+      ),
     )),
-    await door.api.post('/v1/keywords', keywordBody('x', { colour: 'red' })),
-    await door.api.post('/v1/keywords', keywordBody('x', { refreshIntervalSeconds: 0 })),
-    await door.api.get(`/v1/keywords/${foreign?.id ?? door.customer.accountId}`),
-    await door.api.get('/v1/mentions?cursor=forged'),
-    await door.api.post('/v1/x/tweets/lookup', { ids: ['none'] }),
+    await client.api.post('/v1/keywords', keywordBody('x', { colour: 'red' })),
+    await client.api.post('/v1/keywords', keywordBody('x', { refreshIntervalSeconds: 0 })),
+    await client.api.get(`/v1/keywords/${foreign?.id ?? client.customer.accountId}`),
+    await client.api.get('/v1/mentions?cursor=forged'),
+    await client.api.post('/v1/x/tweets/lookup', { ids: ['none'] }),
   ];
   return answers.map(summaryOf).sort();
 }
 
-async function lookUp(door: RotatingClient, tweetIds: readonly string[]): Promise<void> {
+async function lookUp(client: RotatingClient, tweetIds: readonly string[]): Promise<void> {
   const found = (n: number) =>
-    door.once('/v1/x/tweets/lookup', { ids: [...tweetIds.slice(0, 3 + n), '1'] }, `look ${n}`);
+    client.once('/v1/x/tweets/lookup', { ids: [...tweetIds.slice(0, 3 + n), '1'] }, `look ${n}`);
   await Promise.all([
     ...Array.from({ length: 2 }, (_, n) => answered(() => found(n))),
-    ...Array.from({ length: 4 }, () => answered(() => door.api.get('/v1/reddit/users/ada_byron/moderated'))),
+    ...Array.from({ length: 4 }, () =>
+      answered(() => client.api.get('/v1/reddit/users/ada_byron/moderated')),
+    ),
   ]);
 }
 
@@ -279,12 +290,12 @@ async function answered(ask: () => Promise<{ status: number; body: Json }>): Pro
 }
 
 /** Waits until all mentions are listed: ClickHouse can receive a mention after its webhook was delivered. */
-async function mentionsOf(door: RotatingClient, count: number): Promise<string[]> {
-  const names = new Map((await door.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
+async function mentionsOf(client: RotatingClient, count: number): Promise<string[]> {
+  const names = new Map((await client.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
   const mentions = await until(
     `${count} mentions are listed`,
     async () => {
-      const listed = await door.api.all('/v1/mentions?limit=200');
+      const listed = await client.api.all('/v1/mentions?limit=200');
       return listed.length >= count && listed;
     },
     60_000,

@@ -2,25 +2,25 @@ import { ALL_SERVICES, startServices, type Program } from '#testing';
 import { playScene, type Outcome } from './replicas-scene.js';
 import { setStage, type Stage } from './scenario.js';
 
-// Plays the same scene under load, with one replica and with two replicas of each service.
+// Runs the same requests with one replica and with two replicas of each service, and compares the results.
 
-interface Cast {
+interface Installation {
   stage: Stage;
   programs: Program[];
 }
 
-async function cast(replicas: number): Promise<Cast> {
+async function startInstallation(replicas: number): Promise<Installation> {
   const stage = await setStage();
   const names = ALL_SERVICES.flatMap((name) => Array.from({ length: replicas }, () => name));
   return { stage, programs: await startServices(stage.env, names) };
 }
 
-async function end({ stage, programs }: Cast): Promise<void> {
+async function stopInstallation({ stage, programs }: Installation): Promise<void> {
   await Promise.all(programs.map((program) => program.stop()));
   await stage.close();
 }
 
-function play({ stage, programs }: Cast): Promise<Outcome> {
+function play({ stage, programs }: Installation): Promise<Outcome> {
   const gateways = programs.filter(({ name }) => name === 'gateway').map(({ url }) => url);
   return playScene(stage, gateways);
 }
@@ -30,17 +30,17 @@ describe('the six services in two replicas each', () => {
   let two: Outcome;
 
   beforeAll(async () => {
-    const alone = await cast(1);
+    const single = await startInstallation(1);
     try {
-      one = await play(alone);
+      one = await play(single);
     } finally {
-      await end(alone);
+      await stopInstallation(single);
     }
-    const pairs = await cast(2);
+    const double = await startInstallation(2);
     try {
-      two = await play(pairs);
+      two = await play(double);
     } finally {
-      await end(pairs);
+      await stopInstallation(double);
     }
   }, 400_000);
 
@@ -55,7 +55,8 @@ describe('the six services in two replicas each', () => {
   });
 
   it('charge exactly the same credits', () => {
-    // Eight searches on hackernews, of which three start over; two on x start over; 12 tweets of first scans.
+    // Checks: eight searches on hackernews, three of which start over, and two searches on x, which start
+    // over. First scans: 12 tweets.
     expect(one.charged).toEqual({
       analysis: 60,
       check: 21,

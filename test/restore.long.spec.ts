@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Every line of a command's output as JSON, and its exit code. */
+/** Runs a command. @returns its exit code, and every line of its output as JSON */
 async function cli(...args: string[]) {
   const { stdout, code } = await run(process.execPath, [cliFile, ...args], { env }).then(
     (done) => ({ ...done, code: 0 }),
@@ -72,7 +72,7 @@ async function state() {
 describe('an installation', () => {
   let before: Awaited<ReturnType<typeof state>>;
 
-  it('has no fault for doctor before the first loss', async () => {
+  it('passes every check of doctor before the first loss', async () => {
     earshot = await startProgram('earshot', env);
     const [opened] = (await cli('accounts', 'create', '--email', 'ada@example.org', '--plan', 'growth'))
       .lines;
@@ -118,7 +118,8 @@ describe('an installation', () => {
       expect.arrayContaining(['accounts-v1', 'keywords-v1', 'schedule-v1', 'events-index-v1']),
     );
     const now = await state();
-    // Each way of rebuilding once; apps/earshot/projections.long.spec.ts rebuilds all.
+    // These names cover each way of rebuilding once; apps/earshot/projections.long.spec.ts rebuilds all
+    // projections.
     const some = ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'];
     expect((await cli('projections', 'rebuild', ...some)).code).toBe(0);
     expect(await state()).toEqual(now);
@@ -131,7 +132,7 @@ describe('an installation', () => {
       (await cli('doctor')).lines.find(({ check }) => check === 'the index of events agrees with the stream');
     await until('the index is written', async () => (await indexFinding())?.ok === true);
     const clickhouse = createClient({ url: readRuntime(dataDir)?.clickhouseUrl ?? '' });
-    const nowhere = {
+    const unknownEvent = {
       watch_id: keywordId,
       occurred_at: new Date().toISOString().slice(0, 19),
       event_id: keywordId,
@@ -139,7 +140,7 @@ describe('an installation', () => {
     };
     await clickhouse.insert({
       table: 'events',
-      values: [{ ...nowhere, stream_seq: 1e6 }],
+      values: [{ ...unknownEvent, stream_seq: 1e6 }],
       format: 'JSONEachRow',
     });
     expect(await indexFinding()).toMatchObject({
@@ -153,16 +154,16 @@ describe('an installation', () => {
       detail: expect.stringContaining('missingInIndex: '),
     });
     await cli('projections', 'rebuild', 'events-index-v1');
-    await until('the index is whole again', async () => (await indexFinding())?.ok === true, 30_000);
+    await until('the index is complete again', async () => (await indexFinding())?.ok === true, 30_000);
     await earshot.stop();
   }, 120_000);
 
   it('refuses to start when NATS was lost and Postgres was kept, and says what to do', async () => {
     renameSync(join(dataDir, 'nats'), join(directory, 'lost'));
-    const said = await refusedStart();
-    expect(said).toContain('NATS has lost messages that Postgres has applied: ');
-    expect(said).toMatch(/KEYWORDS ends at message 0, and Postgres has applied messages up to \d+/);
-    expect(said).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
+    const output = await refusedStart();
+    expect(output).toContain('NATS has lost messages that Postgres has applied: ');
+    expect(output).toMatch(/KEYWORDS ends at message 0, and Postgres has applied messages up to \d+/);
+    expect(output).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
   }, 60_000);
 
   it('refuses an older backup of NATS with a newer Postgres, and continues from that backup with an empty Postgres', async () => {

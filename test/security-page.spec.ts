@@ -19,24 +19,24 @@ const named = rows.flatMap((row) =>
   ),
 );
 
-it('names only existing specs and tests', () => {
-  const gone = named.filter(({ file, titles }) => {
+it('docs/security.md names only existing specs and tests', () => {
+  const missing = named.filter(({ file, titles }) => {
     if (!existsSync(root + file)) return true;
     const text = readFileSync(root + file, 'utf8');
     return titles.some((title) => !text.includes(title));
   });
   expect(named.length).toBeGreaterThan(50);
-  expect(gone).toEqual([]);
+  expect(missing).toEqual([]);
 });
 
-it('names a test in every row that claims a protection', () => {
+it('docs/security.md names a test in every row that claims a protection', () => {
   const claims = rows.filter(
     (row) => row.split('|').length === 5 && !/^\|(-|\s*(threat|risk|chapter|who) )/.test(row),
   );
   const unproven = claims.filter(
     (row) => !new RegExp(`${TESTS}\``).test(row) && !row.includes(' must not get '),
   );
-  // The threat model itself claims no protection.
+  // The rows of the threat model claim no protection.
   const model = unproven.filter((row) => /^\| (a|an) /.test(row));
   expect(unproven.length - model.length).toBe(0);
 });

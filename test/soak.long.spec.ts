@@ -17,8 +17,8 @@ import { connectBilling, type BillingUnderTest } from './interface/billing-under
 import { setStage, openCustomer, type Customer, type Stage } from './scenario.js';
 import { VirtualClock } from './virtual-clock.js';
 
-// Runs one hour of all work that moves credits in one minute: programs, database and upstreams use a clock
-// that runs sixty times as fast.
+// Simulates one hour of all work that moves credits, in one minute of real time: programs, database and
+// upstreams use a clock that runs sixty times as fast.
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
@@ -97,19 +97,19 @@ async function killAndStart(name: ServiceName): Promise<void> {
 }
 
 /**
- * Spends all credits but this number, so that the account soon cannot pay, at any speed of the machine.
- * Reserved credits stay.
+ * Spends all credits except this number and the reserved credits, so that the account soon cannot pay, also
+ * on a slow machine.
  */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);
   await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.held ?? 0) - credits);
 }
 
-/** The work of one minute of the hour. */
-async function live(minute: number, kept: Json[]): Promise<void> {
+/** Does the work of one minute of the hour. */
+async function runMinute(minute: number, richKeywords: Json[]): Promise<void> {
   const { simulator } = stage;
   const { api } = rich;
-  const [first, second, third] = kept.map(({ id }) => id as string);
+  const [first, second, third] = richKeywords.map(({ id }) => id as string);
   for (const source of SOURCES) {
     const { community } = searchOf(source, simulator.url);
     const more = community === undefined ? {} : { community };
@@ -144,25 +144,25 @@ async function live(minute: number, kept: Json[]): Promise<void> {
 
 describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
   it('leaves every ledger equal to its streams, and no reserved credits [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
-    const kept = [
+    const richKeywords = [
       await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
       await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
       await keywordOn(rich, 'Newword', ['hackernews', 'bluesky'], { intervalSeconds: 300 }),
     ];
-    const thirsty = [
+    const poorKeywords = [
       await keywordOn(poor, 'Thirst', ['ai_answers'], { intervalSeconds: 30, searches: 2 }),
       await keywordOn(poor, 'Drought', ['x', 'tiktok'], { intervalSeconds: 30, searches: 2 }),
     ];
     const states = new Set<string>();
     for (let minute = 1; minute <= MINUTES; minute += 1) {
       await until(`minute ${minute}`, () => clock.now().getTime() >= began + minute * MINUTE_MS, 60_000);
-      await live(minute, kept);
-      const { body } = await poor.api.get(`/v1/keywords/${thirsty[0].id}`);
+      await runMinute(minute, richKeywords);
+      const { body } = await poor.api.get(`/v1/keywords/${poorKeywords[0].id}`);
       states.add(`${minute < 45 ? 'before' : 'after'} the grant: ${body.pausedReason ?? body.state}`);
     }
     for (const { api, list } of [
-      { api: rich.api, list: kept },
-      { api: poor.api, list: thirsty },
+      { api: rich.api, list: richKeywords },
+      { api: poor.api, list: poorKeywords },
     ])
       for (const { id } of list) expect((await api.delete(`/v1/keywords/${id}`)).status).toBe(204);
 
@@ -174,8 +174,8 @@ describe('an hour of checks, faults, pauses, grants, lookups and crashes', () =>
           ok: 0,
           failed: 0,
         });
-    // Checks run every minute for 25 minutes, then every second minute; faults, the crash and a slow machine
-    // delay some.
+    // Checks run every minute for 25 minutes, then every second minute. Faults, the crash and a slow machine
+    // delay some checks.
     expect(SOURCES.filter((source) => checksOn(source).ok <= 10)).toEqual([]);
     expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
     await expectAuditAgrees(stage.stores, poor.accountId, clock);

@@ -13,17 +13,16 @@ import { SIMULATED_SOURCES, simulatedSources, type FaultKind } from '../apps/sim
 import { searchOf } from '../apps/simulator/searches.js';
 import { SimulatorClient } from '../apps/simulator/testing/simulator-client.js';
 
-// Tests the possible faults of an upstream on each source, with the real connector and lane and the
-// simulator.
+// Tests each fault of an upstream on each source, with the real connector, the real lane and the simulator.
 
 let client: SimulatorClient;
-let impatient: OutboundHttp;
+let httpWithDeadline: OutboundHttp;
 const outbound = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
 const sources = createSources(simulatedSources('http://127.0.0.1'));
 
 beforeAll(async () => {
   client = await SimulatorClient.start({ historyPosts: 30 });
-  impatient = {
+  httpWithDeadline = {
     request: (request) => outbound.request({ ...request, deadlineMs: Math.min(request.deadlineMs, 1_500) }),
     close: () => outbound.close(),
   };
@@ -42,7 +41,7 @@ function laneOf(source: SourceId): Lane {
     // A source with a small budget would wait in real time.
     connector: { ...connector, budget: { ...connector.budget, requestsPerMinute: 600_000 } },
     baseUrl: client.simulator.url,
-    http: impatient,
+    http: httpWithDeadline,
     lanes: 1,
     memory: NOTHING_LEARNED,
     remember: async () => {},
@@ -93,13 +92,13 @@ async function readOn(lane: Lane): Promise<Answer | undefined> {
 const requestsTo = (source: SourceId) =>
   client.simulator.requests.report(source).requests.filter(({ signIn }) => !signIn).length;
 
-interface Trouble {
+interface FaultCase {
   kind: FaultKind;
   /** Matches the possible kinds of the failure. Some upstreams report more than a status. */
   failure: RegExp;
 }
 
-const TROUBLES: Trouble[] = [
+const FAULT_CASES: FaultCase[] = [
   { kind: '401', failure: /^unauthorized$/ },
   { kind: '403', failure: /^(forbidden|rate_limited|unauthorized|quota_spent)$/ },
   { kind: '404', failure: /^(not_found|unexpected_status)$/ },
@@ -114,7 +113,7 @@ const TROUBLES: Trouble[] = [
 ];
 
 describe.each(SIMULATED_SOURCES)('the source %s', (source) => {
-  it.each(TROUBLES)(
+  it.each(FAULT_CASES)(
     'has a failed check with the reason and without costs after the fault $kind',
     async ({ kind, failure }) => {
       client.simulator.faults.add({

@@ -34,11 +34,11 @@ const TABLES: Record<string, string[]> = {
 };
 
 /** Code that may write all tables: specs and their tools prepare data, and migrations change data. */
-const FREE = [/\.spec\.ts$/, /(^|\/)testing\//, /^libs\/postgres\/migrations\//];
+const EXEMPT = [/\.spec\.ts$/, /(^|\/)testing\//, /^libs\/postgres\/migrations\//];
 
 const root = fileURLToPath(checkout);
 
-/** The source files below `apps` and `libs` that must respect owners. */
+/** Returns the source files below `apps` and `libs` that may write only the tables of their folder. */
 function sources(): string[] {
   return ['apps', 'libs']
     .flatMap((folder) =>
@@ -46,16 +46,16 @@ function sources(): string[] {
         (path) => `${folder}/${path}`,
       ),
     )
-    .filter((path) => path.endsWith('.ts') && !FREE.some((pattern) => pattern.test(path)));
+    .filter((path) => path.endsWith('.ts') && !EXEMPT.some((pattern) => pattern.test(path)));
 }
 
 /** The statements in the text of a file that write a table of another folder. */
 function writesToForeignTables(path: string, text: string): string[] {
-  const strange = Object.entries(TABLES).flatMap(([owner, tables]) =>
+  const foreign = Object.entries(TABLES).flatMap(([owner, tables]) =>
     path.startsWith(`${owner}/`) ? [] : tables,
   );
   const statement = new RegExp(
-    `(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO)\\s+(?:${strange.join('|')})\\b`,
+    `(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO)\\s+(?:${foreign.join('|')})\\b`,
     'g',
   );
   return [...text.matchAll(statement)].map(([found]) => `${path}: ${found}`);

@@ -63,8 +63,8 @@ function traceWith(...names: string[]): Promise<ExportedSpan[]> {
 }
 
 /**
- * The names of the spans on the path from the root of the trace to the first span with this name. `process messages` counts
- * as `process`, because the number of messages in a batch varies.
+ * Returns the names of the spans on the path from the root of the trace to the first span with this name.
+ * `process messages` becomes `process`, because the number of messages in a batch varies.
  */
 function pathTo(name: string, spans: readonly ExportedSpan[]): string[] {
   const path: string[] = [];

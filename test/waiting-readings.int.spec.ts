@@ -13,22 +13,22 @@ import { STEP, WaitingStage } from './waiting-stage.js';
 import { waitingRestartTasks } from './waiting-restart-tasks.js';
 import { waitingTableTasks } from './waiting-table-tasks.js';
 
-let on: WaitingStage;
+let stage: WaitingStage;
 
 beforeAll(async () => {
-  on = await WaitingStage.set();
-  // This limit is shorter than the wait of an event, so that a request that hangs is tried again.
-  await on.analysis({ LLM_TIMEOUT_MS: '2000' });
+  stage = await WaitingStage.set();
+  // This limit is shorter than the time that an event waits, so that Earshot repeats a request that hangs.
+  await stage.analysis({ LLM_TIMEOUT_MS: '2000' });
 }, 60_000);
-afterAll(() => on?.close());
+afterAll(() => stage?.close());
 afterEach(() => {
-  on.simulator.faults.clear();
-  on.simulator.requests.clear();
+  stage.simulator.faults.clear();
+  stage.simulator.requests.clear();
 });
 
 describe('an event that waits for the language model', () => {
   it('is published once, with sentiment, intent, bucket and step, and is charged for each [states.agent-step-late, readings.agent-charged]', async () => {
-    const scene = on.scene();
+    const scene = stage.scene();
     const text =
       'sentiment=positive; sentimentScore=0.75; intent=praise; label=iPhone 15 pro; product=Acme 3; urgent=true';
     const wanted = { analysis: true, bucketPreset: 'product-model', ...STEP };
@@ -51,8 +51,11 @@ describe('an event that waits for the language model', () => {
       bucket: 'iPhone 15 pro',
       charges: ['analysis 1', 'bucket 1', 'agent_step 2'],
     });
-    await until('nothing waits', async () => (await on.waiting(scene.watchId)) === 0);
-    const facts = await on.store.read('READINGS', subjectOf('READINGS', scene.accountId, scene.watchId, id));
+    await until('nothing waits', async () => (await stage.waiting(scene.watchId)) === 0);
+    const facts = await stage.store.read(
+      'READINGS',
+      subjectOf('READINGS', scene.accountId, scene.watchId, id),
+    );
     expect(facts.map(({ data }) => fromBinary(ReadingFactSchema, data).fact.case)).toEqual([
       'asked',
       'answered',
@@ -60,8 +63,8 @@ describe('an event that waits for the language model', () => {
   });
 
   it('shares a request with the other events of its watch if the reading allows it', async () => {
-    const scene = on.scene();
-    await on.store.publishAll(
+    const scene = stage.scene();
+    await stage.store.publishAll(
       Array.from({ length: 20 }, (_, n) =>
         scene.question(`sentiment=negative; number ${n}`, { analysis: true }),
       ),
@@ -73,20 +76,20 @@ describe('an event that waits for the language model', () => {
     expect(new Set(events.map(({ analysis: read }) => `${read?.sentiment} ${read?.reader}`))).toEqual(
       new Set(['negative llm']),
     );
-    expect(on.requests).toBeLessThan(6);
+    expect(stage.requests).toBeLessThan(6);
   });
 
   it('gets the same bucket for another spelling of a name, with the first label', async () => {
     const labels = [];
     const keywordId = newId();
     // Labels are kept for keywords that exist.
-    await on.database.query(
+    await stage.database.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
        VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
       [keywordId, newId()],
     );
     for (const label of ['iPhone 15 pro', 'iphone15 Pro']) {
-      const scene = on.scene(newId(), newId(), keywordId);
+      const scene = stage.scene(newId(), newId(), keywordId);
       await scene.ask(`label=${label}`, {
         bucketPreset: 'custom',
         subject: { names: ['Acme'], about: 'models' },
@@ -97,24 +100,24 @@ describe('an event that waits for the language model', () => {
   });
 
   it('releases its reservation if it finally costs nothing', async () => {
-    const scene = on.scene();
+    const scene = stage.scene();
     const { accountId } = scene;
-    await fundAccount(on.database, accountId, 10);
+    await fundAccount(stage.database, accountId, 10);
     const question = scene.question('label=null', { bucketPreset: 'custom' });
     const hold = { holdId: question.eventId, holder: question.eventId };
-    await reserve(on.database, [{ ...hold, accountId, credits: 1, lifetimeSeconds: 300 }]);
-    await on.store.publishAll([question]);
+    await reserve(stage.database, [{ ...hold, accountId, credits: 1, lifetimeSeconds: 300 }]);
+    await stage.store.publishAll([question]);
     expect(await scene.event()).toMatchObject({ bucket: undefined, charges: [] });
-    await until('nothing is reserved', async () => (await balanceOf(on.database, accountId))?.held === 0);
+    await until('nothing is reserved', async () => (await balanceOf(stage.database, accountId))?.held === 0);
   });
 
   it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
-    const scene = on.scene();
-    // A replica that stops in the middle: its claim ends, and it answers later.
-    on.fails('slow', 1, { delayMs: 300 });
+    const scene = stage.scene();
+    // This replica stops while it asks the model: its claim ends, and it answers later.
+    stage.fails('slow', 1, { delayMs: 300 });
     const id = await scene.ask('product=Acme', STEP);
     const [row] = await until('the question is stored', async () => {
-      const rows = await on.database.query<{ seq: number }[]>(
+      const rows = await stage.database.query<{ seq: number }[]>(
         'SELECT seq FROM waiting_readings WHERE event_id = $1',
         [id],
       );
@@ -133,45 +136,45 @@ describe('an event that waits for the language model', () => {
     };
     const unread = { read: async () => [], close: async () => {} };
     const rules = new EventRules(new Similarities(unread));
-    const late = new QuestionAnswers(on.database, on.store, rules);
+    const late = new QuestionAnswers(stage.database, stage.store, rules);
     const open = await late.load([claimed]);
     const { event } = await scene.event();
-    await renewClaims(on.database, [claimed.claim]);
+    await renewClaims(stage.database, [claimed.claim]);
     await late.append(
       open.map((question) => ({ question, answers: { step: { kind: 'late', why: 'late' } } })),
     );
     expect((await scene.events()).map((one) => one.event)).toEqual([event]);
     const subject = subjectOf('READINGS', scene.accountId, scene.watchId, id);
-    expect(await on.store.read('READINGS', subject)).toHaveLength(2);
+    expect(await stage.store.read('READINGS', subject)).toHaveLength(2);
     // A check that was delivered twice repeats its question.
-    const repeated = (await on.store.read('READINGS', subject))[0]!.data;
-    await on.store.publish(subject, repeated, newId());
-    const other = on.scene();
+    const repeated = (await stage.store.read('READINGS', subject))[0]!.data;
+    await stage.store.publish(subject, repeated, newId());
+    const other = stage.scene();
     await other.ask('product=Acme', STEP);
     await other.event();
-    expect([await on.waiting(scene.watchId), await scene.events()]).toEqual([
+    expect([await stage.waiting(scene.watchId), await scene.events()]).toEqual([
       0,
       [expect.objectContaining({ id })],
     ]);
   });
 
   it('is deleted with its keyword, also while the model is being asked', async () => {
-    const scene = on.scene();
-    on.fails('slow', 1, { delayMs: 500 });
+    const scene = stage.scene();
+    stage.fails('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
-    await until('the model is asked', () => on.requests > 0);
+    await until('the model is asked', () => stage.requests > 0);
     const { accountId, keywordId, watchId } = scene;
     const purge = toBinary(PurgeSchema, create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] }));
-    await on.store.publish(subjectOf('PURGES', accountId, keywordId), purge, newId());
-    await until('nothing waits', async () => (await on.waiting(watchId)) === 0);
+    await stage.store.publish(subjectOf('PURGES', accountId, keywordId), purge, newId());
+    await until('nothing waits', async () => (await stage.waiting(watchId)) === 0);
     await until('the request has ended', () =>
-      on.simulator.requests.report('llm').requests.every(({ status }) => status),
+      stage.simulator.requests.report('llm').requests.every(({ status }) => status),
     );
-    const other = on.scene();
+    const other = stage.scene();
     await other.ask('product=Acme', STEP);
     await other.event();
     expect(await scene.events()).toEqual([]);
-    const positions: unknown[] = await on.database.query(
+    const positions: unknown[] = await stage.database.query(
       'SELECT 1 FROM projection_positions WHERE subject LIKE $1',
       [`%${watchId}%`],
     );
@@ -203,8 +206,8 @@ describe.each([
   ],
 ] as const)('the faults of the language model for %s', (_, wanted, text, answered, unanswered) => {
   const eventAfter = async (...faults: [Fault['kind'], number][]) => {
-    for (const [kind, times] of faults) on.fails(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
-    const scene = on.scene();
+    for (const [kind, times] of faults) stage.fails(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
+    const scene = stage.scene();
     await scene.ask(text, wanted);
     return scene.event();
   };
@@ -219,10 +222,10 @@ describe.each([
 
   it.each(['declined', '403'] as const)('%s is final', async (kind) => {
     expect(await eventAfter([kind, 1])).toMatchObject(unanswered);
-    expect(on.requests).toBe(1);
+    expect(stage.requests).toBe(1);
   });
 
-  // Five failures in a row are an outage, which is another case.
+  // Five failures in a row are an outage, which other tests cover.
   it.each([[['429', '500', 'truncated', 'slow']], [['503', 'html', 'empty', 'shape']], [['hang']]] as const)(
     '%j are retried, after a wait if necessary',
     async (kinds) => {
@@ -234,8 +237,8 @@ describe.each([
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   it('gives a step the status timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
-    on.fails('hang', 1);
-    const hanging = on.scene();
+    stage.fails('hang', 1);
+    const hanging = stage.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 600);
     expect(await hanging.event()).toMatchObject({
       ai: { status: 'timeout', output: null },
@@ -243,18 +246,18 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
     });
     // The test does not use a server that refuses, because a request that is under way at the deadline would
     // be a timeout.
-    await on.database.query("UPDATE llm_lane SET blocked_until = now() + interval '2 seconds'");
-    const refused = on.scene();
+    await stage.database.query("UPDATE llm_lane SET blocked_until = now() + interval '2 seconds'");
+    const refused = stage.scene();
     await refused.ask('product=Acme', STEP, 600);
     expect(await refused.event()).toMatchObject({ ai: { status: 'failed', output: null } });
-    const later = on.scene();
+    const later = stage.scene();
     await later.ask('product=Acme', STEP);
     expect(await later.event()).toMatchObject({ ai: { status: 'completed' } });
   });
 
   it('leaves sentiment, intent and bucket as they were read locally, and states the reason', async () => {
-    on.fails('hang', 0);
-    const scene = on.scene();
+    stage.fails('hang', 0);
+    const scene = stage.scene();
     await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 400);
     const { event, ...seen } = await scene.event();
     expect(seen).toMatchObject({ analysis: { sentiment: 'mixed', reader: 'local' }, bucket: 'By rule' });
@@ -266,23 +269,23 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
 });
 
 it('while the model is down, events without a step are published at once as they were read locally', async () => {
-  on.fails('500', 0);
-  const down = Array.from({ length: 6 }, () => on.scene());
-  await on.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
+  stage.fails('500', 0);
+  const down = Array.from({ length: 6 }, () => stage.scene());
+  await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
   for (const scene of down)
     expect(await scene.event()).toMatchObject({ analysis: { sentiment: 'mixed', reader: 'local' } });
-  expect(on.requests).toBeLessThan(24);
+  expect(stage.requests).toBeLessThan(24);
 });
 
 it('a model that was down is tested with an event without a step, and reads again', async () => {
-  await on.stopAnalysis();
-  await on.analysis();
-  on.fails('429', 5, { retryAfterSeconds: 0 });
-  const scene = on.scene();
+  await stage.stopAnalysis();
+  await stage.analysis();
+  stage.fails('429', 5, { retryAfterSeconds: 0 });
+  const scene = stage.scene();
   await scene.ask('sentiment=negative', { analysis: true });
   await scene.event();
   await until('an event is read by the model', async () => {
-    const next = on.scene();
+    const next = stage.scene();
     await next.ask('sentiment=negative', { analysis: true });
     const { analysis } = await next.event();
     return analysis?.sentiment === 'negative' && analysis.reader === 'llm';
@@ -290,17 +293,17 @@ it('a model that was down is tested with an event without a step, and reads agai
 });
 
 it('all waiting events are read when another replica reports that the model works again', async () => {
-  on.fails('500', 0);
+  stage.fails('500', 0);
   // After five failures, the model counts as down for five seconds.
-  const down = Array.from({ length: 5 }, () => on.scene());
-  await on.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
+  const down = Array.from({ length: 5 }, () => stage.scene());
+  await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
   for (const scene of down) await scene.event();
-  on.simulator.faults.clear();
-  await on.database.query('UPDATE llm_lane SET failures = 0');
-  const up = Array.from({ length: 6 }, () => on.scene());
-  await on.store.publishAll(up.map((scene) => scene.question('sentiment=negative', { analysis: true })));
+  stage.simulator.faults.clear();
+  await stage.database.query('UPDATE llm_lane SET failures = 0');
+  const up = Array.from({ length: 6 }, () => stage.scene());
+  await stage.store.publishAll(up.map((scene) => scene.question('sentiment=negative', { analysis: true })));
   for (const scene of up) expect(await scene.event()).toMatchObject({ analysis: { reader: 'llm' } });
 });
 
-waitingRestartTasks(() => on);
-waitingTableTasks(() => on);
+waitingRestartTasks(() => stage);
+waitingTableTasks(() => stage);

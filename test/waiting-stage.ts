@@ -34,6 +34,7 @@ export class WaitingStage {
     this.store = new EventStore(bus);
   }
 
+  /** Creates the stores and starts the simulator. */
   static async set(): Promise<WaitingStage> {
     const [stores, simulator] = await Promise.all([isolateStores(), startSimulator()]);
     const database = await openDatabase(stores.databaseUrl, 'spec');
@@ -62,7 +63,7 @@ export class WaitingStage {
     await this.stores.drop();
   }
 
-  /** Makes requests to the language model fail. */
+  /** Makes the next requests to the language model fail. */
   fails(kind: Fault['kind'], times: number, more: Partial<Fault> = {}): void {
     this.simulator.faults.add({ source: 'llm', kind, times, ...more });
   }
@@ -81,13 +82,13 @@ export class WaitingStage {
     return rows[0]?.n ?? 0;
   }
 
-  /** A watch of a new account, or of the given one. */
+  /** A watch of a new account, or with the given ids of account, watch and keyword. */
   scene(...ids: string[]): Scene {
     return new Scene(this.store, ...ids);
   }
 }
 
-/** The content of a question. */
+/** The parts of a question: the readings to make, and the subject. */
 export interface Wanted {
   analysis?: boolean;
   bucketPreset?: string;

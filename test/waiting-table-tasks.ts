@@ -26,9 +26,9 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
     beforeAll(async () => {
       await stage().stopAnalysis();
       quiet = Array.from({ length: 3 }, () => stage().scene());
-      const [busy, twin, other] = quiet as [Scene, Scene, Scene];
+      const [busy, second, other] = quiet as [Scene, Scene, Scene];
       await addRows(busy, 10_000);
-      await addRows(stage().scene(busy.accountId, twin.watchId), 2);
+      await addRows(stage().scene(busy.accountId, second.watchId), 2);
       await addRows(other, 2);
     });
 
@@ -41,13 +41,13 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       );
 
     it('gives each account and each watch its turn, even if one of them has a long queue', async () => {
-      const [busy, twin, other] = quiet as [Scene, Scene, Scene];
+      const [busy, second, other] = quiet as [Scene, Scene, Scene];
       const turns = new Turns(stage().database);
       const taken: ClaimedQuestion[] = [];
       for (let n = 0; n < 8; n += 1) taken.push((await turns.next())[0]!);
       const count = (id: string) =>
         taken.filter(({ accountId, watchId }) => [accountId, watchId].includes(id)).length;
-      expect([count(other.accountId), count(twin.watchId)]).toEqual([2, 2]);
+      expect([count(other.accountId), count(second.watchId)]).toEqual([2, 2]);
       expect(count(busy.watchId)).toBe(4);
       await giveBack(stage().database, [taken[0]!], Date.now());
     });
@@ -72,7 +72,8 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await addRows(scene, 1);
       const [asked] = await new Turns(database).next();
       await renewClaims(database, [asked!.claim]);
-      // One second more than `late` needs: both times are whole milliseconds, and the statements take less than one.
+      // One second more than `late` subtracts, so that the order of the two times does not depend on
+      // milliseconds.
       await late(", due_at = due_at - interval '4 seconds'");
       await renewClaims(database, [asked!.claim]);
       expect(await claimOverdue(database)).toMatchObject([{ eventId: asked!.eventId, wasUnderWay: true }]);

@@ -18,7 +18,7 @@ describe('burnDown', () => {
     ]);
   });
 
-  it('forecasts with the pace of the last seven days, and never below zero', () => {
+  it('forecasts with the pace of the last seven days, and never forecasts a balance below zero', () => {
     const { days, perDay, usedUpAt } = burnDown([used('14', 75)], { ...PERIOD, remaining: 20 }, NOON);
     expect(perDay).toBe(10);
     expect(usedUpAt).toBe('2026-11-22T12:00:00.000Z');

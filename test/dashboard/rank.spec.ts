@@ -17,13 +17,13 @@ describe('rankOf', () => {
 describe('ownBrandOf', () => {
   it.each([
     ['Globex', 'Globex'],
-    ['globex in answers', 'Globex'],
-    ['The best of all', 'Acme'],
-  ])('returns for the keyword %s the brand %s', (keyword, expected) => {
+    ['Globex', 'globex in answers'],
+    ['Acme', 'The best of all'],
+  ])('returns the brand %s for the keyword %s', (expected, keyword) => {
     expect(ownBrandOf(keyword, ['Acme', 'Globex'])).toBe(expected);
   });
 
-  it('is empty without brands', () => {
+  it('returns an empty text without brands', () => {
     expect(ownBrandOf('Acme', [])).toBe('');
   });
 });

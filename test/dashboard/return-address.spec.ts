@@ -3,7 +3,7 @@ import { addressToReturnTo } from '../../apps/dashboard/pages/sign-in/return-add
 const ORIGIN = 'https://earshot.example';
 
 describe('addressToReturnTo', () => {
-  it('is the requested page, with its filters', () => {
+  it('returns the requested page with its filters', () => {
     expect(addressToReturnTo('/feed?q=lamp&window=30d#top', ORIGIN)).toBe('/feed?q=lamp&window=30d#top');
   });
 
@@ -18,7 +18,7 @@ describe('addressToReturnTo', () => {
     ['/feed/..//example.net/'],
     ['//['],
     ['javascript:alert(1)'],
-  ])('is the feed for %j, which is not a page of this site', (given) => {
+  ])('returns the feed for %j, which is not a page of this site', (given) => {
     expect(addressToReturnTo(given, ORIGIN)).toBe('/feed');
   });
 });

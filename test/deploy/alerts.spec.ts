@@ -41,7 +41,7 @@ function metricsIn(text: string): string[] {
 function promtool(...args: string[]) {
   const cwd = join(ROOT, 'deploy/prometheus');
   const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
-  return { status, said: stdout + stderr };
+  return { status, output: stdout + stderr };
 }
 
 describe('the metrics', () => {
@@ -99,9 +99,9 @@ describe('the dashboards', () => {
       const directory = mkdtempSync(join(tmpdir(), 'earshot-panels-'));
       const file = join(directory, 'panels.yaml');
       writeFileSync(file, JSON.stringify({ groups }));
-      const { status, said } = promtool('check', 'rules', file);
+      const { status, output } = promtool('check', 'rules', file);
       rmSync(directory, { recursive: true });
-      expect([status, said]).toEqual([0, expect.stringContaining(`${expressions.length} rules found`)]);
+      expect([status, output]).toEqual([0, expect.stringContaining(`${expressions.length} rules found`)]);
     },
   );
 });

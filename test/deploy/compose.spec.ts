@@ -24,7 +24,7 @@ interface Service {
 
 const compose = readYaml<{ services: Record<string, Service> }>('deploy/compose.yaml');
 const services = Object.entries(compose.services);
-const ours = services.filter(([name]) => name in CONFIG_READERS);
+const earshotServices = services.filter(([name]) => name in CONFIG_READERS);
 const directory = mkdtempSync(join(tmpdir(), 'earshot-compose-'));
 let secrets: Record<string, string>;
 
@@ -73,13 +73,13 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('runs the six services and the command line from one image', () => {
-    expect(ours.map(([name]) => name)).toEqual(Object.keys(CONFIG_READERS));
-    for (const [name, { image, command }] of ours)
+    expect(earshotServices.map(([name]) => name)).toEqual(Object.keys(CONFIG_READERS));
+    for (const [name, { image, command }] of earshotServices)
       expect([image, command]).toEqual(['earshot:0.1.0', [`dist/apps/${name}/main.js`]]);
   });
 
   it('gives each service existing settings that its own reader accepts', () => {
-    for (const [name, service] of ours) {
+    for (const [name, service] of earshotServices) {
       const env = environmentOf(service);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
       expect(CONFIG_READERS[name]?.(env)).toMatchObject({ HOST: '0.0.0.0', STREAM_REPLICAS: 3 });
@@ -101,7 +101,7 @@ describe('deploy/compose.yaml', () => {
     expect(readers.map(([name]) => name)).toEqual(['gateway', 'keywords', 'polling']);
   });
 
-  it('drops all capabilities and new privileges, sets limits and restarts every container', () => {
+  it('drops all capabilities, forbids new privileges, sets limits, and restarts every container except the command line', () => {
     for (const [name, service] of services) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([
         name,
@@ -155,7 +155,7 @@ describe('deploy/compose.yaml', () => {
 
   it('gives Prometheus the token that the services require', () => {
     const token = readFileSync(join(directory, 'secrets/operations_token'), 'utf8');
-    for (const [, service] of ours) expect(environmentOf(service).OPERATIONS_TOKEN).toBe(token);
+    for (const [, service] of earshotServices) expect(environmentOf(service).OPERATIONS_TOKEN).toBe(token);
     expect(read('deploy/prometheus/prometheus.yml')).toContain(
       'credentials_file: /run/secrets/operations_token',
     );

@@ -15,7 +15,10 @@ import { readPollingConfig } from '../../apps/polling/config.js';
 /** The path of the checkout. */
 export const ROOT = fileURLToPath(checkout);
 
-/** The function with which each service reads its environment; it throws if a setting is missing or wrong. */
+/**
+ * The function with which each service reads its environment. The function throws if a setting is missing or
+ * wrong.
+ */
 export const CONFIG_READERS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   gateway: readGatewayConfig,
   keywords: readKeywordsConfig,
@@ -51,7 +54,7 @@ export function parseEnv(text: string): Record<string, string> {
   );
 }
 
-/** Those of the names that are not settings of Earshot. */
+/** Returns the names that are not settings of Earshot. */
 export function unknownSettings(names: readonly string[]): string[] {
   const ofSources = new Set(sourceSettings().map(({ name }) => name));
   const known = (name: string) =>

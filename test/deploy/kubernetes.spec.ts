@@ -49,15 +49,15 @@ const MODELS: Record<string, new (manifest: never) => { validate(): void }> = {
 };
 const OVERLAY = 'deploy/kubernetes/overlays/example';
 const FOLDERS = ['base', 'components/autoscaling', 'components/monitoring', 'overlays/example', '../nats'];
-const files = FOLDERS.flatMap((room) => {
-  const { resources } = readYaml<Kustomization>('deploy/kubernetes', room, 'kustomization.yaml');
+const files = FOLDERS.flatMap((folder) => {
+  const { resources } = readYaml<Kustomization>('deploy/kubernetes', folder, 'kustomization.yaml');
   return resources
     .filter((name) => name.endsWith('.yaml'))
-    .map((name) => join('deploy/kubernetes', room, name));
+    .map((name) => join('deploy/kubernetes', folder, name));
 });
 const SERVICES = Object.keys(CONFIG_READERS);
 
-/** The values of a Secret of the overlay, with valid values in the place of placeholders. */
+/** The values of a Secret of the overlay, with valid values instead of placeholders. */
 function secretEnv(name: string): Record<string, string> {
   const generator = readYaml<Kustomization>(OVERLAY, 'kustomization.yaml').secretGenerator ?? [];
   const made = generator.find((secret) => secret.name === name);
@@ -99,12 +99,12 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('include every manifest of their folders', () => {
-    for (const room of FOLDERS) {
-      const there = readdirSync(join(ROOT, 'deploy/kubernetes', room)).filter((name) =>
+    for (const folder of FOLDERS) {
+      const manifests = readdirSync(join(ROOT, 'deploy/kubernetes', folder)).filter((name) =>
         name.endsWith('.yaml'),
       );
-      const text = read('deploy/kubernetes', room, 'kustomization.yaml');
-      for (const name of there) if (name !== 'kustomization.yaml') expect(text).toContain(name);
+      const text = read('deploy/kubernetes', folder, 'kustomization.yaml');
+      for (const name of manifests) if (name !== 'kustomization.yaml') expect(text).toContain(name);
     }
   });
 

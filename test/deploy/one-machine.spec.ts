@@ -68,7 +68,7 @@ describe('deploy/systemd/earshot.service', () => {
     expect(values('Restart')).toEqual(['on-failure']);
   });
 
-  it('ends the main process first, which stops its stores within 10 s', () => {
+  it('sends SIGTERM to the main process only, which has more than 10 s to stop its stores', () => {
     expect(values('KillMode')).toEqual(['mixed']);
     expect(Number(values('TimeoutStopSec')[0])).toBeGreaterThan(10);
   });

@@ -22,7 +22,7 @@ const { root, compiledRoot, compiledFile } = compiled;
 
 /** Files here are in memory. */
 const MEMORY = '/dev/shm';
-/** The specs had up to 0.3 GiB there at once. The rest is for their programs, which need memory too. */
+/** The specs stored up to 0.3 GiB there at once. Their programs need the rest as memory. */
 const MIN_FREE_BYTES = 6 * 2 ** 30;
 
 /** Compiles what has changed, then starts the stores that all specs share. */

@@ -8,7 +8,7 @@ const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 
 const { AsyncLocalStorage } = asyncHooks;
-/** The storages of the present copy of jest-circus. */
+/** The storages of the current copy of jest-circus. */
 const storages = [];
 
 /**
@@ -20,7 +20,8 @@ const storages = [];
 module.exports = class NativeRuntime {
   constructor(_projectConfig, environment) {
     this.environment = environment;
-    // jest-circus keeps the tests of a file in its modules: each file needs fresh ones.
+    // jest-circus keeps the tests of a file in its own modules, so each file needs new copies of these
+    // modules.
     for (const file of Object.keys(require.cache)) if (CIRCUS.test(file)) delete require.cache[file];
     // Otherwise the handlers of all earlier files would handle and report each event again.
     delete globalThis[EVENT_HANDLERS];

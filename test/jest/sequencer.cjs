@@ -1,9 +1,10 @@
 const { relative } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-// These files take from half a minute to three minutes each, and mostly wait: for leases to expire, for
-// messages to be delivered again. In a fresh clone jest knows no durations, and one of them at the end would
-// run alone. The browser tests need much processor time, so only one of them begins with the others.
+// Each of these files takes from half a minute to three minutes, and mostly waits: for leases to expire, or
+// for messages to be delivered again. In a fresh clone jest knows no durations, so it could start one of
+// these files last, which would then run alone. The browser tests need much processor time, so only one of
+// them is at the start of the list.
 const SLOWEST = [
   'test/browser/pages.spec.ts',
   'test/crash.spec.ts',
