@@ -18,13 +18,13 @@ export interface SourceConnector {
    * list is enough; settings that belong together are joined by ` and `.
    */
   readonly requiredSettings: readonly (string | readonly string[])[];
-  /** The keys of `filters` that this source reads; it ignores all others. */
+  /** The keys of `filters` that this source reads; it ignores all other keys. */
   readonly filterKeys: readonly string[];
   /** Faults of criteria that this source does not support (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
   /**
-   * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never sends
-   * requests to these.
+   * Addresses of servers in the criteria. Criteria with private addresses are refused, because Earshot never
+   * sends requests to private addresses.
    */
   namedServers?(criteria: Criteria): NamedServer[];
   /**
@@ -89,7 +89,7 @@ export interface LaneBudget {
   concurrency: number;
   /**
    * `lane`: an outage (429, 5xx, time-outs) makes every search of the source wait. `search`: each search has its own
-   * upstream (feeds), and only the failing one waits.
+   * upstream (feeds), and only the failing search waits.
    */
   backoff: 'lane' | 'search';
   /**
@@ -199,6 +199,7 @@ export interface UpstreamHttp {
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 
+/** A request to an upstream. */
 export interface UpstreamRequest {
   /** Default GET. */
   method?: 'GET' | 'POST';
@@ -212,8 +213,8 @@ export interface UpstreamRequest {
   /** The points of a daily quota that the request spends. */
   spends?: { quota: string; points: number };
   /**
-   * True if the server is named in the search and is not the configured one. Then the lane ignores its requests to
-   * wait.
+   * True if the server is named in the search and is not the configured one. Then the lane ignores the
+   * server's requests to wait.
    */
   foreign?: true;
   /** Maximum decoded bytes of the response; default 16 MiB. */
@@ -222,6 +223,7 @@ export interface UpstreamRequest {
   deadlineMs?: number;
 }
 
+/** A response of an upstream. */
 export interface UpstreamResponse {
   status: number;
   /** Lower-case names. */

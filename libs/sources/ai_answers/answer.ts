@@ -36,7 +36,7 @@ export interface Question {
 }
 
 /** An answer, or the content to send back so that a paused engine continues. */
-export type Turn = { answer: Answer } | { goOn: readonly unknown[] };
+export type Turn = { answer: Answer } | { continueWith: readonly unknown[] };
 
 /** One engine: its address, its requests, and its answers. */
 export interface EngineApi {

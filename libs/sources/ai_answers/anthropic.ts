@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
 // Each search is billed. Answers of normal length take one to three.
 const MAX_SEARCHES = 5;
@@ -46,11 +46,11 @@ function read(body: unknown, said: readonly unknown[]): Turn {
     case 'stop_sequence':
       break;
     case 'pause_turn':
-      return { goOn: whole };
+      return { continueWith: whole };
     case 'refusal':
-      throw declined('anthropic', reason);
+      throw refusedPrompt('anthropic', reason);
     default:
-      throw brokenOff('anthropic', reason);
+      throw incompleteAnswer('anthropic', reason);
   }
   const blocks = whole.map((block) => recordOf(block) ?? {});
   const texts = blocks.filter(({ type }) => type === 'text');

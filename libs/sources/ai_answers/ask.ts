@@ -2,7 +2,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 import type { Answer, Engine, Question } from './answer.js';
 import { ENGINE_APIS } from './engines.js';
-import { brokenOff } from './reading.js';
+import { incompleteAnswer } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
 /** Some answers took 70 s, because engines may think and search repeatedly. A claim on a search lasts 180 s. */
@@ -76,7 +76,7 @@ async function takeTurns(
   let said: readonly unknown[] = [];
   for (let pauses = 0; ; pauses += 1) {
     const deadlineMs = Math.ceil(endsAt - performance.now());
-    if (pauses > MAX_PAUSES || deadlineMs < MIN_TURN_MS) throw brokenOff(engine, 'pause_turn');
+    if (pauses > MAX_PAUSES || deadlineMs < MIN_TURN_MS) throw incompleteAnswer(engine, 'pause_turn');
     const response = await http.request({
       method: 'POST',
       url: api.url(question.model),
@@ -93,7 +93,7 @@ async function takeTurns(
     if (response.status >= 300) throw refusalOf(engine, response, now);
     const turn = api.read(parseJson('ai_answers', response.text, response.status), said);
     if ('answer' in turn) return turn.answer;
-    said = turn.goOn;
+    said = turn.continueWith;
   }
 }
 

@@ -49,7 +49,7 @@ export function readBrands(
     const own = domains.get(foldTerm(brand));
     const cited = own
       ? hosts.some((host) => own.some((domain) => isWithin(host, domain)))
-      : titled.has(n) || hosts.some((host) => bearsName(host, brand));
+      : titled.has(n) || hosts.some((host) => containsName(host, brand));
     return { brand, mentioned: places.has(n), cited, position: places.get(n) ?? null };
   });
 }
@@ -80,7 +80,7 @@ function isWithin(host: string, domain: string): boolean {
 /**
  * True if the host contains the brand: `acme rocket` is in acmerocket.com, shop.acme-rocket.de and getacmerocket.io.
  */
-function bearsName(host: string, brand: string): boolean {
+function containsName(host: string, brand: string): boolean {
   const name = lettersOf(brand);
   if (name === '') return false;
   // The top-level domain does not identify the brand.

@@ -160,8 +160,8 @@ describe('answers of Anthropic', () => {
   it('that pause are continued', () => {
     const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
     const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
-    expect(turn).toEqual({ goOn: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
-    const said = 'goOn' in turn ? turn.goOn : [];
+    expect(turn).toEqual({ continueWith: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
+    const said = 'continueWith' in turn ? turn.continueWith : [];
     const question = { prompt: 'Which lamp?', model: 'm', country: undefined };
     expect(ENGINE_APIS.anthropic.body(question, said)).toMatchObject({
       messages: [

@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
 // Finish reasons that are caused by the prompt or the content. The other reasons are caused by the length.
 const DECLINED = new Set([
@@ -32,12 +32,12 @@ export const gemini: EngineApi = {
 function read(body: unknown): Turn {
   const answer = recordOf(body);
   const blocked = textOf(recordOf(answer?.['promptFeedback'])?.['blockReason']);
-  if (blocked !== undefined) throw declined('gemini', blocked);
+  if (blocked !== undefined) throw refusedPrompt('gemini', blocked);
   const candidate = recordOf(listOf(answer?.['candidates'])?.[0]);
   if (!answer || !candidate) throw unknownAnswer('gemini', 'an object with a list "candidates"');
   const reason = textOf(candidate['finishReason']) ?? '';
-  if (DECLINED.has(reason)) throw declined('gemini', reason);
-  if (reason !== '' && reason !== 'STOP') throw brokenOff('gemini', reason);
+  if (DECLINED.has(reason)) throw refusedPrompt('gemini', reason);
+  if (reason !== '' && reason !== 'STOP') throw incompleteAnswer('gemini', reason);
   const text = (listOf(recordOf(candidate['content'])?.['parts']) ?? [])
     .map((part) => recordOf(part) ?? {})
     .filter(({ thought }) => thought !== true)

@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
-import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
 /** OpenAI with its Responses API and web search. */
 export const openai: EngineApi = {
@@ -64,5 +64,5 @@ function refuseUnfinished(answer: JsonRecord): void {
     textOf(recordOf(answer['error'])?.['code']) ??
     textOf(status) ??
     '';
-  throw reason === 'content_filter' ? declined('openai', reason) : brokenOff('openai', reason);
+  throw reason === 'content_filter' ? refusedPrompt('openai', reason) : incompleteAnswer('openai', reason);
 }

@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { Citation, EngineApi, Turn } from './answer.js';
-import { brokenOff, citationsOf, unknownAnswer } from './reading.js';
+import { incompleteAnswer, citationsOf, unknownAnswer } from './reading.js';
 
 /** Perplexity with its chat API, which always searches the web. */
 export const perplexity: EngineApi = {
@@ -27,7 +27,7 @@ function read(body: unknown): Turn {
     throw unknownAnswer('perplexity', 'a choice with a text, and "citations" or "search_results"');
   }
   const reason = textOf(choice?.['finish_reason']) ?? 'stop';
-  if (reason !== 'stop') throw brokenOff('perplexity', reason);
+  if (reason !== 'stop') throw incompleteAnswer('perplexity', reason);
   const sources = citationsOf(results ?? []);
   return {
     answer: {

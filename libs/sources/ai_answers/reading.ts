@@ -11,13 +11,13 @@ export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
  * The fault of an incomplete answer. Earshot does not compare it with the previous answer, because the missing part may
  * mention brands.
  */
-export function brokenOff(engine: Engine, reason: string): UpstreamError {
+export function incompleteAnswer(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} stopped before the end of its answer (${named(reason)}); the answer is not counted`;
   return new UpstreamError('truncated', text, 200);
 }
 
 /** The fault of a prompt that the engine refuses to answer. */
-export function declined(engine: Engine, reason: string): UpstreamError {
+export function refusedPrompt(engine: Engine, reason: string): UpstreamError {
   const text = `ai_answers: ${engine} refused to answer this prompt (${named(reason)}); change the prompt`;
   return new UpstreamError('forbidden', text, 200);
 }

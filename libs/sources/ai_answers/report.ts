@@ -8,7 +8,7 @@ import type { BrandReading } from './brands.js';
 import { ENGINE_APIS } from './engines.js';
 import { changed, type History, type Run } from './runs.js';
 
-/** The question of a search. All its answers have the same one. */
+/** The question of a search. All answers of the search have the same question. */
 export interface Asked {
   prompt: string;
   /** The market as written in the search; null if it has none. */

@@ -41,7 +41,7 @@ const KEPT_MS = 31 * 86_400_000;
 /** The limit for each engine. It is low because each run contains a whole answer. */
 const MAX_NEWS = 10;
 
-/** The run of an answer, compared with the engine's last one. */
+/** The run of an answer, compared with the engine's last run. */
 export function runOf(
   history: History,
   engine: Engine,
@@ -109,7 +109,10 @@ export function writeHistory({ missedUntil, engines }: History): JsonRecord {
   };
 }
 
-/** Reads the history from a stored state. Returns an empty one if it is missing or unreadable. */
+/**
+ * Reads the history from a stored state. Returns an empty history if the stored history is missing or
+ * unreadable.
+ */
 export function readHistory(value: unknown): History {
   const kept = recordOf(value);
   const engines = recordOf(kept?.['engines']);

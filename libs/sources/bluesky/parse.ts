@@ -19,7 +19,8 @@ export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
   /**
-   * Cursor of the next page; absent on the last page. A page with fewer posts than the limit need not be the last one.
+   * Cursor of the next page; absent on the last page. A page with fewer posts than the limit can be followed
+   * by other pages.
    */
   cursor: string | undefined;
 }
@@ -108,8 +109,8 @@ function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): Sourc
   });
 }
 
-// The client sets createdAt, which may be in the future or in the last century. Bluesky sorts posts by the earlier of
-// the two times, so Earshot uses it.
+// The client sets createdAt, which may be in the future or in the last century. Bluesky sorts posts by the
+// earlier of the two times, so Earshot uses the earlier time.
 function publishedAtOf(post: JsonRecord, record: JsonRecord): string | undefined {
   const indexedAt = isoOfText(post['indexedAt']);
   const createdAt = isoOfText(record['createdAt']);

@@ -1,4 +1,4 @@
-import { standsFor } from '../shared/html-text.js';
+import { isShortenedFormOf } from '../shared/html-text.js';
 import { listOf, numberOf, recordOf, textOf } from '../shared/shape.js';
 
 interface Link {
@@ -22,7 +22,7 @@ export function textWithLinks(text: string, facets: unknown): string {
     const shown = bytes.subarray(start, end).toString('utf8');
     parts.push(
       bytes.subarray(done, start).toString('utf8'),
-      standsFor(shown, uri) ? uri : `${shown} (${uri})`,
+      isShortenedFormOf(shown, uri) ? uri : `${shown} (${uri})`,
     );
     done = end;
   }

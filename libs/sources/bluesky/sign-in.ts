@@ -20,7 +20,7 @@ const SESSION_KEY = 'bluesky.session';
 // For an expired token, Bluesky's servers answer 400 with ExpiredToken, and not 401.
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken']);
 
-/** Calls an XRPC method with our account. An expired session is renewed once. */
+/** Calls an XRPC method with the account of the settings. An expired session is renewed once. */
 export async function askSignedIn(
   context: FetchContext,
   settings: BlueskySettings,

@@ -21,7 +21,7 @@ const LAST_PAGE = 10;
 // GitHub adds new entries to its search index with a delay.
 const INDEX_LAG_MS = 600_000;
 // GitHub cannot sort repositories by creation, so a first poll reads the repositories that were created in this period.
-const FIRST_LOOK_MS = 30 * 86_400_000;
+const FIRST_POLL_MS = 30 * 86_400_000;
 
 /** GitHub: issues, pull requests and repositories. With a token also discussions. */
 export function createGithubConnector(settings: GithubSettings): SourceConnector {
@@ -53,16 +53,18 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
   switch (kind) {
     case 'issue':
     case 'pull_request':
-      return readByPage(context, (page) => askSearch(context, token, 'issues', madeSince(q, context), page));
+      return readByPage(context, (page) =>
+        askSearch(context, token, 'issues', createdSince(q, context), page),
+      );
     case 'repository': {
-      const since = context.since ?? new Date(context.now.getTime() - FIRST_LOOK_MS);
-      const named = madeSince(q, { since });
-      // Repositories are sorted by their last update. So those after a known repository may be new.
+      const since = context.since ?? new Date(context.now.getTime() - FIRST_POLL_MS);
+      const named = createdSince(q, { since });
+      // Repositories are sorted by their last update. So repositories after a known repository may be new.
       const unordered = { ...context, known: () => false };
       return readByPage(unordered, (page) => askSearch(context, token, 'repositories', named, page));
     }
     case 'discussion':
-      return readDiscussions(context, token, madeSince(q, context));
+      return readDiscussions(context, token, createdSince(q, context));
   }
 }
 
@@ -70,7 +72,7 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
  * Adds `created:` with the start of the wanted period. At a first poll of issues, pull requests and discussions adds
  * nothing.
  */
-function madeSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
+function createdSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
   if (!since) return q;
   const from = new Date(since.getTime() - INDEX_LAG_MS).toISOString().replace(/\.\d+Z$/, 'Z');
   return `${q} created:>=${from}`.trim();

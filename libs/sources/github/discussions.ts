@@ -14,7 +14,7 @@ import { githubItem, namesOf, plainText, type SearchPage } from './parse.js';
 
 /** One page of a search for discussions. */
 export interface DiscussionPage extends SearchPage {
-  /** Cursor of the next page; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   cursor: string | undefined;
 }
 

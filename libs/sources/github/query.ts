@@ -146,7 +146,8 @@ function placesOf(criteria: Criteria): string[] {
   return ['repo', 'org', 'user'].flatMap((key) => filterTexts(criteria, key).map((text) => `${key}:${text}`));
 }
 
-// Several places are alternatives: the issue search needs OR between them; the others treat a space as OR.
+// Several places are alternatives: the search for issues needs OR between them; the other searches treat a
+// space as OR.
 function placeQualifier(criteria: Criteria, kind: Kind): string {
   const places = placesOf(criteria);
   if (!isIssue(kind) || places.length < 2) return places.join(' ');

@@ -4,7 +4,7 @@ import { UpstreamError, type FetchContext, type UpstreamResponse } from '../sour
 import { statusError } from '../shared/status-error.js';
 import { askWithTokenAdvice } from '../shared/token-advice.js';
 
-/** One instance, and our account's token there. Only the configured instance gets a token. */
+/** One instance, and the token of the configured account. Only the configured instance gets the token. */
 export interface Instance {
   host: string;
   token: string | undefined;

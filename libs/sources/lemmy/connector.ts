@@ -31,7 +31,8 @@ const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
 // Servers limit searches more strictly than lists, so each search counts as two requests compared with the feed.
 const SEARCH_WEIGHT = 2;
-// A feed with more pages than one read may take would have a gap. Searches read instead, without a gap.
+// If the feed needs more pages than this, Earshot searches instead, because a shorter read of the feed would
+// have a gap.
 const FEED_PAGES = 10;
 
 /** Lemmy: posts and comments, by search or from the newest ones of all communities. */

@@ -38,13 +38,13 @@ export interface Part {
 export interface LemmyPage {
   items: SourceItem[];
   warnings: string[];
-  /** Posts and comments separately, because paging must reach far enough in each. */
+  /** Posts and comments separately, because paging must reach far enough in each of the two lists. */
   parts: Part[];
   /** Cursor of v4, and of the post list of 0.19. */
   cursor: string | undefined;
 }
 
-// A post must not have a time in the future because of a server with a wrong clock.
+// The clock of a server can be fast by this much. A post with a later time gets no time.
 const CLOCK_SKEW_MS = 300_000;
 
 /**

@@ -5,7 +5,7 @@ import { instanceFaults } from '../shared/instances.js';
 import { alternativesOf } from '../shared/terms.js';
 import type { Site } from './site.js';
 
-/** Posts or comments on one page. This is Lemmy's maximum; it refuses more. */
+/** Posts or comments on one page. This is Lemmy's maximum; it refuses larger pages. */
 export const PAGE_SIZE = 50;
 
 /** The page: a number in v3, or the cursor from the previous page. */
@@ -69,7 +69,7 @@ export function newestPath(
   return pathOf(api, `${what}/list`, mark, { type_: all, sort, ...within(community) });
 }
 
-// The parameter names of v3 and of late v4; a server ignores those that it does not know.
+// The parameter names of v3 and of late v4; a server ignores the name that it does not know.
 function within(community: string | undefined): Record<string, string> {
   return community === undefined ? {} : { community_name: community, community_name_or_id: community };
 }

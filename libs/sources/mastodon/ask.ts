@@ -2,7 +2,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
 import { askWithTokenAdvice } from '../shared/token-advice.js';
 
-/** One instance, and our account's token there. Only the configured instance gets a token. */
+/** One instance, and the token of the configured account. Only the configured instance gets the token. */
 export interface Instance {
   host: string;
   token: string | undefined;

@@ -28,8 +28,9 @@ const DEFAULT_INSTANCE = 'mastodon.social';
 // Statuses enter the full-text index minutes after they were written.
 const INDEX_LAG_MS = 600_000;
 // If the hashtag has this many posts and the word has none, the server probably has no full-text search.
-const ENOUGH_TO_DOUBT = 10;
-// A feed with more pages than one read may take would have a gap. Searches read instead, without a gap.
+const MIN_POSTS_FOR_WARNING = 10;
+// If the feed needs more pages than this, Earshot searches instead, because a shorter read of the feed would
+// have a gap.
 const FEED_PAGES = 10;
 
 /** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
@@ -131,7 +132,7 @@ async function readInstance(
   const tagged = await readTags(tagQueriesOf(criteria, match), instance, context, until);
   if (!found) return { ...tagged, warnings: [...tagged.warnings, tagsOnly(instance)] };
   const all = merged([found, tagged]);
-  return { ...all, warnings: [...all.warnings, ...doubtsOf(criteria, found, tagged, instance)] };
+  return { ...all, warnings: [...all.warnings, ...fullTextWarningsOf(criteria, found, tagged, instance)] };
 }
 
 function tagsOnly({ host, own }: Instance): string {
@@ -141,8 +142,13 @@ function tagsOnly({ host, own }: Instance): string {
 }
 
 // An instance returns an empty result if it has no full-text index, or if the index is down.
-function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }: Instance): string[] {
-  if (found.items.length > 0 || tagged.items.length < ENOUGH_TO_DOUBT) return [];
+function fullTextWarningsOf(
+  criteria: Criteria,
+  found: Fetched,
+  tagged: Fetched,
+  { host }: Instance,
+): string[] {
+  if (found.items.length > 0 || tagged.items.length < MIN_POSTS_FOR_WARNING) return [];
   const singleWords = alternativesOf(criteria).every(
     ([word = '', ...more]) => more.length === 0 && !/\s/.test(word),
   );

@@ -96,7 +96,7 @@ function readStatus(entry: unknown, { host, now }: Asked): Reading {
   if (typeof status['content'] !== 'string') return { malformed: 'no content' };
   const createdAt = isoOfText(status['created_at']);
   if (createdAt === undefined) return { malformed: 'no created_at' };
-  // A signed-in search also finds private messages to and from our account.
+  // A signed-in search also finds private messages to and from the configured account.
   const visibility = textOf(status['visibility']) ?? 'public';
   if (!SHOWN_TO_ALL.has(visibility)) return { leftOut: 'not public' };
   const arrivedMs = Math.min(arrivalOf(status) ?? Infinity, now.getTime());

@@ -47,7 +47,7 @@ export class PublicTimelines {
     if (pace && pace.until > nowMs && tooMuch()) return undefined;
     const first = await this.readPage(instance, context, until);
     if (!first || tooMuch()) return undefined;
-    return this.readOn(first, context);
+    return this.readRemainingPages(first, context);
   }
 
   /**
@@ -56,12 +56,12 @@ export class PublicTimelines {
    */
   async read(instance: Instance, context: FetchContext, until: number): Promise<Fetched> {
     const first = await this.readPage(instance, context, until);
-    if (first) return this.readOn(first, context);
+    if (first) return this.readRemainingPages(first, context);
     const reason = `mastodon: ${instance.host} does not show its public timeline`;
     throw new UpstreamError('forbidden', reason, 403);
   }
 
-  private readOn(first: Page, context: FetchContext): Promise<Fetched> {
+  private readRemainingPages(first: Page, context: FetchContext): Promise<Fetched> {
     const { since, pageCap } = context;
     return readPages(first, { known: (itemId) => context.known(itemId), since, pageCap });
   }

@@ -17,7 +17,7 @@ import type { SourceItem } from '../source.js';
 export interface PostPage {
   items: SourceItem[];
   warnings: string[];
-  /** Cursor of the next page; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   cursor: string | undefined;
 }
 
@@ -103,7 +103,7 @@ function itemOf({ post, id, name, slug, url, publishedAt }: PostParts): SourceIt
   });
 }
 
-// Since 2023 the API shows all accounts except our own as "[REDACTED]", with the id 0.
+// Since 2023 the API shows all accounts except the account of the token as "[REDACTED]", with the id 0.
 function authorOf(user: JsonRecord | undefined) {
   const shown = (key: string) => {
     const text = textOf(user?.[key]);
@@ -134,7 +134,7 @@ function topicsOf(value: unknown): { name: string; slug: string | undefined }[] 
   });
 }
 
-/** The address without tracking parameters (`utm_…`, with the id of our application). */
+/** The address without tracking parameters (`utm_…`, with the id of the application that asks). */
 function addressOf(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -58,9 +58,11 @@ export interface PostVariables extends Record<string, unknown> {
   topic: string | null;
 }
 
-/** The variables for the newest posts. With `madeAfter`, only for posts that were created after it. */
-export function variablesOf(topic: string | undefined, madeAfter: Date | undefined): PostVariables {
-  const ms = madeAfter && Math.floor(madeAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;
+/**
+ * The variables for the newest posts. With `createdAfter`, only for posts that were created after this time.
+ */
+export function variablesOf(topic: string | undefined, createdAfter: Date | undefined): PostVariables {
+  const ms = createdAfter && Math.floor(createdAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;
   return {
     first: PAGE_SIZE,
     after: null,

@@ -11,8 +11,8 @@ export type { RedditSettings } from './sign-in.js';
 
 // Posts enter the search index with a delay of some minutes.
 const INDEX_LAG_MS = 600_000;
-// On all of reddit, a page of comments is written every one or two seconds. So a gap is unavoidable, and more pages
-// would hardly shorten it.
+// On all of reddit, enough comments for one page are written every one or two seconds. So a gap is
+// unavoidable, and more pages would hardly shorten it.
 const PAGES_OF_ALL_COMMENTS = 3;
 
 /** Reddit with its OAuth API: posts by search, comments from the listing of newest comments. */

@@ -26,7 +26,7 @@ const SESSION_KEY = 'reddit.token';
 // If a token expired during a request, the request would have to be repeated.
 const RENEW_BEFORE_MS = 60_000;
 
-/** Sends a request with our application's token (app-only OAuth). A refused token is renewed once. */
+/** Sends a request with the application's token (app-only OAuth). A refused token is renewed once. */
 export async function askSignedIn(
   context: SignedInContext,
   settings: RedditSettings,

@@ -11,7 +11,7 @@ export interface FeedDocument {
   /** Number of entries in the document, including those that could not be read. */
   entryCount: number;
   /** True if the end of the document is missing. `content` has the entries before it. */
-  brokenOff: boolean;
+  isTruncated: boolean;
 }
 
 /**
@@ -28,8 +28,9 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
  * Reads the text of a feed of any format, leniently.
- * @throws UpstreamError `too_large` if the feed has too many parts, `not_parsable` if the text is not a feed, `truncated` if the feed ends before its first entry
- *   is complete, `unknown_shape` if the XML or JSON has another structure
+ * @throws UpstreamError `too_large` if the feed has too many parts, `not_parsable` if the text is not a feed,
+ * `truncated` if the feed ends before its first entry is complete, `unknown_shape` if the XML or JSON has
+ * another structure
  */
 export function readDocument(text: string): FeedDocument {
   // Blanks, byte order marks and NULs before the first character are common, and readers ignore them.
@@ -41,7 +42,7 @@ export function readDocument(text: string): FeedDocument {
   return isJson ? readJson(source) : readXml(source);
 }
 
-/** Counts characters, and so also those in texts: counting only real parts would need a parser. */
+/** Counts characters, also characters in texts, because counting only real parts would need a parser. */
 function refuseTooManyParts(text: string, begins: RegExp): void {
   for (let count = 0; begins.test(text); count += 1)
     if (count >= MAX_PARTS)
@@ -56,7 +57,7 @@ function readJson(text: string): FeedDocument {
   const body = parseJson('rss', text);
   const content = attempt(() => contentOf(parseFeed(body)));
   if (!content) throw unknownShape('rss', FORMATS);
-  return { content, entryCount: listOf(recordOf(body)?.['items'])?.length ?? 0, brokenOff: false };
+  return { content, entryCount: listOf(recordOf(body)?.['items'])?.length ?? 0, isTruncated: false };
 }
 
 function readXml(text: string): FeedDocument {
@@ -74,9 +75,9 @@ function readXml(text: string): FeedDocument {
   if (root === undefined) throw notAFeed(start === '' ? 'an empty document' : 'neither XML nor JSON');
   if (!ROOTS.has(root)) throw unknownShape('rss', `${FORMATS}, not <${root}>`);
 
-  const brokenOff = !new RegExp(`</(?:[\\w.-]+:)?${root}\\s*>`, 'i').test(text.slice(-2_000));
-  const content = attempt(() => contentOf(parseFeed(text))) ?? readWhole(text);
-  if (brokenOff && (content?.entries.length ?? 0) === 0) {
+  const isTruncated = !new RegExp(`</(?:[\\w.-]+:)?${root}\\s*>`, 'i').test(text.slice(-2_000));
+  const content = attempt(() => contentOf(parseFeed(text))) ?? readCompleteEntries(text);
+  if (isTruncated && (content?.entries.length ?? 0) === 0) {
     throw new UpstreamError(
       'truncated',
       'rss answered a feed that ends before its first entry is complete',
@@ -84,11 +85,11 @@ function readXml(text: string): FeedDocument {
     );
   }
   if (!content) throw unknownShape('rss', FORMATS);
-  return { content, entryCount: countEntries(text), brokenOff };
+  return { content, entryCount: countEntries(text), isTruncated };
 }
 
 // The parser fails at an incomplete entry, so the feed is cut after its last complete entry.
-function readWhole(text: string): FeedContent | undefined {
+function readCompleteEntries(text: string): FeedContent | undefined {
   const end = [...text.matchAll(/<\/(?:[\w.-]+:)?(?:item|entry)\s*>/gi)].at(-1);
   return end && attempt(() => contentOf(parseFeed(text.slice(0, end.index + end[0].length))));
 }

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { displayUrl } from '#http-out';
-import { NamedServerClient } from '../shared/foreign-server.js';
+import { NamedServerClient } from '../shared/named-server-client.js';
 import { sessionCache } from '../shared/session-cache.js';
 import { recordOf, textOf } from '../shared/shape.js';
 import {
@@ -13,7 +13,7 @@ import {
 import { FeedCache, type CachedFeed, type FeedFailure, type Validators } from './feed-cache.js';
 import { parseOffThread } from './parse-off-thread.js';
 import { answerOf, type FeedAnswer } from './parse.js';
-import { politeMsOf } from './politeness.js';
+import { publisherWaitMsOf } from './publisher-wait.js';
 
 /** Data of one feed that is kept from check to check. */
 interface FeedMemory extends Validators {
@@ -106,11 +106,11 @@ function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context
 function withIntervalWarning(
   feedUrl: string,
   answer: FeedAnswer,
-  politeMs: number,
+  publisherWaitMs: number,
   { intervalSeconds = Infinity }: FetchContext,
 ): FeedAnswer {
-  if (politeMs <= intervalSeconds * 1000) return answer;
-  const note = `${displayUrl(feedUrl)}: read every ${intervalSeconds} s, as set in the search, although the feed asks to be read only every ${politeMs / 1000} s`;
+  if (publisherWaitMs <= intervalSeconds * 1000) return answer;
+  const note = `${displayUrl(feedUrl)}: read every ${intervalSeconds} s, as set in the search, although the feed asks to be read only every ${publisherWaitMs / 1000} s`;
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 
@@ -181,8 +181,8 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
     contentLocation: headers['content-location'],
   });
   const validators = validatorsOf(headers['etag'], headers['last-modified']);
-  const politeMs = politeMsOf(headers, feed.ttl);
-  cache.keep(feedUrl, { ...validators, address, feed, readAt: now, publisherWaitMs: politeMs });
+  const publisherWaitMs = publisherWaitMsOf(headers, feed.ttl);
+  cache.keep(feedUrl, { ...validators, address, feed, readAt: now, publisherWaitMs });
   return { answer: answerOf(feed), remembered: { ...validators, ...moved } };
 }
 

@@ -39,7 +39,7 @@ export interface StoredFeed {
  * @throws UpstreamError
  */
 export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
-  const { content, entryCount, brokenOff } = readDocument(decodeFeed(bytes, origin.contentType));
+  const { content, entryCount, isTruncated } = readDocument(decodeFeed(bytes, origin.contentType));
   const place = {
     feedUrl: origin.feedUrl,
     base: resolveBase(content.base, resolveBase(origin.contentLocation, origin.url)),
@@ -53,7 +53,7 @@ export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
     const item = entry && articleOf(entry, place);
     return item ? { item } : { malformed: 'no guid, link, title, date or text' };
   });
-  if (brokenOff) warnings.push('rss: the end of the feed is missing; the entries before it were read');
+  if (isTruncated) warnings.push('rss: the end of the feed is missing; the entries before it were read');
   return { items: items.map((item) => toBinary(ItemSchema, item)), warnings, ttl: content.ttl };
 }
 

@@ -4,7 +4,10 @@ const MAX_WAIT_MS = 24 * 3_600_000;
  * The time in ms for which a publisher asks not to be requested again; 0 if it does not ask.
  * @param ttl from RSS, in minutes
  */
-export function politeMsOf(headers: Readonly<Record<string, string>>, ttl: number | undefined): number {
+export function publisherWaitMsOf(
+  headers: Readonly<Record<string, string>>,
+  ttl: number | undefined,
+): number {
   const control = headers['cache-control'] ?? '';
   const maxAge = /\b(?:no-cache|no-store)\b/i.test(control)
     ? undefined

@@ -59,6 +59,6 @@ export function sortOf(criteria: Criteria): string | undefined {
 export function countryOf(criteria: Criteria): string | undefined {
   const market = criteria.market?.trim().toUpperCase() ?? '';
   if (!/^[A-Z]{2}$/.test(market)) return undefined;
-  // A common name; the code is GB.
+  // UK is a common name; the ISO code is GB.
   return market === 'UK' ? 'GB' : market;
 }

@@ -57,7 +57,7 @@ function linkFormatter(addresses: boolean): FormatCallback {
     const href: unknown = element.attribs?.['href'];
     const address = typeof href === 'string' && /^https?:/i.test(href) ? href : undefined;
     const shown = element.children?.length === 1 ? (element.children[0]?.data ?? '') : '';
-    if (address !== undefined && standsFor(shown, address)) {
+    if (address !== undefined && isShortenedFormOf(shown, address)) {
       builder.addInline(address, { noWordTransform: true });
       return;
     }
@@ -72,7 +72,7 @@ function linkFormatter(addresses: boolean): FormatCallback {
  * True if `shown` is a shortened form of the address: "example.com/lo..." or "example.com" for
  * "https://example.com/long/path".
  */
-export function standsFor(shown: string, address: string): boolean {
+export function isShortenedFormOf(shown: string, address: string): boolean {
   const start = shown.replace(/(?:\.\.\.|…)$/, '');
   const bare = address.replace(/^https?:\/\/(www\.)?/i, '');
   return start.includes('.') && (address.startsWith(start) || bare.startsWith(start));

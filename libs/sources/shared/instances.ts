@@ -1,7 +1,7 @@
 import type { Criteria, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
-import { NamedServerClient, waitOf } from './foreign-server.js';
+import { NamedServerClient, waitOf } from './named-server-client.js';
 import { merged } from './paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
 
@@ -21,14 +21,14 @@ export function hostOf(text: string): string | undefined {
 }
 
 /**
- * The host in a setting, or `otherwise` if the setting is empty.
+ * The host in a setting, or `defaultHost` if the setting is empty.
  * @throws Error that names the setting
  */
-export function hostOfSetting(setting: string, value: string, otherwise: string): string {
-  if (value.trim() === '') return otherwise;
+export function hostOfSetting(setting: string, value: string, defaultHost: string): string {
+  if (value.trim() === '') return defaultHost;
   const host = hostOf(value.trim());
   if (host === undefined)
-    throw new Error(`${setting} must be the name of a server, for example ${otherwise}`);
+    throw new Error(`${setting} must be the name of a server, for example ${defaultHost}`);
   return host;
 }
 

@@ -94,7 +94,7 @@ export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   });
 }
 
-/** Limits fields, and records whether one was too long. */
+/** Limits fields, and records whether a field was too long. */
 class FieldLimits {
   exceeded = false;
 

@@ -5,7 +5,7 @@ export interface Page {
   /** Newest first. */
   items: SourceItem[];
   warnings: string[];
-  /** Reads the next page; absent on the last one. */
+  /** Reads the next page; absent on the last page. */
   next?: (() => Promise<Page>) | undefined;
 }
 

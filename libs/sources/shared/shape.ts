@@ -120,7 +120,7 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   return { items: [...items.values()], warnings };
 }
 
-// An unexpected error in one entry must not affect the others.
+// An unexpected error in one entry must not affect the other entries.
 function attempt<Entry, Read>(read: (entry: Entry) => Reading<Read>, entry: Entry): Reading<Read> {
   try {
     return read(entry);

@@ -14,7 +14,7 @@ const API = 'https://api.stackexchange.com/2.3';
 const MAX_WAIT_SECONDS = 86_400;
 
 /** One request: its path and parameters. */
-export interface Question {
+export interface ApiRequest {
   path: string;
   query: Record<string, string>;
 }
@@ -24,9 +24,9 @@ export interface Question {
  * passed to the lane.
  * @throws UpstreamError
  */
-export async function ask(context: FetchContext, key: string, question: Question): Promise<JsonRecord> {
+export async function ask(context: FetchContext, key: string, request: ApiRequest): Promise<JsonRecord> {
   const response = await context.http.request({
-    url: addressOf(key, question),
+    url: addressOf(key, request),
     headers: { accept: 'application/json' },
     // All faults of the API have status 400, and the body names the fault.
     accept: [400],
@@ -40,7 +40,7 @@ export async function ask(context: FetchContext, key: string, question: Question
 }
 
 /** The address of a request. With an empty `key`, the address is used to share a response between reads. */
-export function addressOf(key: string, { path, query }: Question): string {
+export function addressOf(key: string, { path, query }: ApiRequest): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }
 

@@ -2,16 +2,16 @@ import type { Criteria } from '#contracts';
 import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { answerFilter } from './answer-filter.js';
-import { QUOTA, addressOf, ask, nextReset, type Question } from './ask.js';
+import { QUOTA, addressOf, ask, nextReset, type ApiRequest } from './ask.js';
 import { parseAnswers, parseQuestions, type PostPage } from './parse.js';
 import {
   DEFAULT_SITE,
   PAGE_SIZE,
   faultsOf,
   fromOf,
-  newestQuestion,
+  newestRequest,
   queriesOf,
-  searchQuestion,
+  searchRequest,
   sitesOf,
   tagsOf,
   wantsAnswers,
@@ -24,7 +24,7 @@ export interface StackoverflowSettings {
 }
 
 const POINTS_WITH_KEY = 10_000;
-const POINTS_WITHOUT = 300;
+const POINTS_WITHOUT_KEY = 300;
 // Questions enter the search with a delay.
 const INDEX_LAG_SECONDS = 300;
 // A high estimate of the number of questions and answers.
@@ -32,7 +32,10 @@ const QUESTIONS_PER_SECOND = 0.02;
 const ANSWERS_PER_SECOND = 0.03;
 const QUESTIONS_FILTER = 'withbody';
 
-/** Stack Overflow and the other sites of Stack Exchange: questions by search, answers from the newest ones. */
+/**
+ * Stack Overflow and the other sites of Stack Exchange: questions by search, answers from the list of the
+ * newest answers.
+ */
 export function createStackoverflowConnector(settings: StackoverflowSettings): SourceConnector {
   const key = settings.key.trim();
   return {
@@ -47,7 +50,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       requestsPerMinute: 60,
       concurrency: 2,
       backoff: 'lane',
-      quotas: { [QUOTA]: { points: key === '' ? POINTS_WITHOUT : POINTS_WITH_KEY, nextReset } },
+      quotas: { [QUOTA]: { points: key === '' ? POINTS_WITHOUT_KEY : POINTS_WITH_KEY, nextReset } },
     },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => {
@@ -79,7 +82,7 @@ async function search(criteria: Criteria, context: FetchContext, key: string): P
     for (const q of queries.length > 0 ? queries : [undefined]) {
       reads.push(
         await readListing(context, key, (page) => ({
-          question: searchQuestion(q, tags, { site, from, page, filter: QUESTIONS_FILTER }),
+          request: searchRequest(q, tags, { site, from, page, filter: QUESTIONS_FILTER }),
           parse: (body) => parseQuestions(body, site),
         })),
       );
@@ -93,7 +96,7 @@ async function readFeed(context: FetchContext, key: string): Promise<Fetched> {
   const from = fromOf(context.since, INDEX_LAG_SECONDS);
   const site = DEFAULT_SITE;
   const questions = await readListing(context, key, (page) => ({
-    question: newestQuestion('questions', { site, from, page, filter: QUESTIONS_FILTER }),
+    request: newestRequest('questions', { site, from, page, filter: QUESTIONS_FILTER }),
     parse: (body) => parseQuestions(body, site),
   }));
   return merged([questions, await readAnswers(context, key, site, [])]);
@@ -108,13 +111,13 @@ async function readAnswers(
   const filter = await answerFilter(context, key);
   const from = fromOf(context.since, INDEX_LAG_SECONDS);
   return readListing(context, key, (page) => ({
-    question: newestQuestion('answers', { site, from, page, filter }),
+    request: newestRequest('answers', { site, from, page, filter }),
     parse: (body) => parseAnswers(body, site, tags),
   }));
 }
 
 interface Listing {
-  question: Question;
+  request: ApiRequest;
   parse(body: unknown): PostPage;
 }
 
@@ -124,8 +127,8 @@ async function readListing(
   listingOf: (page: number) => Listing,
 ): Promise<Fetched> {
   const read = async (number: number): Promise<Page> => {
-    const { question, parse } = listingOf(number);
-    const body = await context.shared(addressOf('', question), () => ask(context, key, question));
+    const { request, parse } = listingOf(number);
+    const body = await context.shared(addressOf('', request), () => ask(context, key, request));
     const { items, warnings, hasMore } = parse(body);
     return { items, warnings, next: hasMore ? () => read(number + 1) : undefined };
   };

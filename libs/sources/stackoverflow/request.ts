@@ -2,7 +2,7 @@ import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
-import type { Question } from './ask.js';
+import type { ApiRequest } from './ask.js';
 
 /** Questions or answers on one page: the API's maximum. */
 export const PAGE_SIZE = 100;
@@ -80,7 +80,7 @@ export interface Slice {
 }
 
 /** The newest questions that match `q` and have one of the tags. */
-export function searchQuestion(q: string | undefined, tags: readonly string[], slice: Slice): Question {
+export function searchRequest(q: string | undefined, tags: readonly string[], slice: Slice): ApiRequest {
   const query = {
     ...(q !== undefined && { q }),
     ...(tags.length > 0 && { tagged: tags.join(';') }),
@@ -90,7 +90,7 @@ export function searchQuestion(q: string | undefined, tags: readonly string[], s
 }
 
 /** The newest questions or answers of a site. */
-export function newestQuestion(path: 'questions' | 'answers', slice: Slice): Question {
+export function newestRequest(path: 'questions' | 'answers', slice: Slice): ApiRequest {
   return { path, query: queryOf(slice) };
 }
 

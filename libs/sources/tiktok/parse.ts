@@ -16,7 +16,7 @@ import type { SourceItem } from '../source.js';
 export interface VideosAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** The position of the next page; absent on the last page. An empty page need not be the last one. */
+  /** The position of the next page; absent on the last page. An empty page can be followed by other pages. */
   next: { cursor: number; searchId: string | undefined } | undefined;
 }
 

@@ -31,7 +31,7 @@ const TOKEN_SECONDS = 7_200;
 // If a token expired during a request, the request would fail and count towards the daily limit.
 const RENEW_BEFORE_MS = 300_000;
 
-/** Sends a request with our token (client credentials). A refused token is renewed once. */
+/** Sends a request with a token (client credentials). A refused token is renewed once. */
 export async function withToken<T>(
   context: SignedInContext,
   settings: TiktokSettings,

@@ -5,7 +5,7 @@ import { readHistory, writeHistory, type History } from './history.js';
 import { marketOf, type Market } from './markets.js';
 import { parseCatalog, type Listing } from './parse.js';
 import { observationsOf } from './observations.js';
-import { CONFIRMATIONS, askOwnPages, emptyAnswer, vanished } from './own-pages.js';
+import { CONFIRMATIONS, askOwnPages, emptyAnswer, missingAfterEmptyScan } from './own-pages.js';
 import { reportOfAll, reportSince } from './report.js';
 import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './request.js';
 import { scan, type Scan } from './scan.js';
@@ -44,7 +44,7 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   const { since, now } = context;
   const kept = readHistory(context.state['history'], market);
   const scans = await scanAll(criteria, market, kept, context);
-  const before = kept ?? (since && restarted(scans, since, context));
+  const before = kept ?? (since && rebuiltHistory(scans, since, context));
   const followup = await followed(before, scans, market, context);
   const { history, present, gap } = followup;
 
@@ -52,13 +52,14 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   for (const { placed, promoted } of scans)
     for (const listing of [...promoted, ...placed]) shown.set(listing.id, listing);
   const reported = { market, history, present, shown };
-  // Some changes are reported twice, so that none is lost if the clocks of machines differ. Sightings are not, because
-  // all listings would be reported twice.
+  // Some changes are reported twice, so that none is lost if the clocks of machines differ. Sightings are
+  // reported once, because otherwise all listings would be reported twice.
   const seen = since && new Date(since.getTime() + OVERLAP_MS);
   const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
-    // After a restart, earlier changes are unknown. So watches that were read before it may miss some.
+    // After a restart, earlier changes are unknown. So watches that were read before the restart may miss
+    // some changes.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
     market,
   );
@@ -106,7 +107,7 @@ async function followed(
 ): Promise<Followup & { warnings: string[] }> {
   const { now } = context;
   const followup = follow({ before, scans, now });
-  const emptied = vanished(before, scans, now);
+  const emptied = missingAfterEmptyScan(before, scans, now);
   const doubtful = emptied.length > 0 ? emptied : followup.doubtful;
   const { gone, warnings } = await askOwnPages(doubtful, market, context);
   if (emptied.length > 0 && gone.size < CONFIRMATIONS) throw emptyAnswer(emptied.length);
@@ -114,10 +115,10 @@ async function followed(
 }
 
 /**
- * Builds a new history if the old one is lost (a new version of Earshot cannot read it). The new history contains the
- * listings that a watch has seen before. All other listings are reported as new.
+ * Builds a new history if the old history is lost (a new version of Earshot cannot read it). The new history
+ * contains the listings that a watch has seen before. All other listings are reported as new.
  */
-function restarted(scans: readonly Scan[], since: Date, context: FetchContext): History {
+function rebuiltHistory(scans: readonly Scan[], since: Date, context: FetchContext): History {
   const known = (listings: readonly Listing[]) => listings.filter(({ itemId }) => context.known(itemId));
   const at = since.getTime();
   const listings = scans.flatMap(({ placed, promoted }) => known([...placed, ...promoted]));
@@ -138,7 +139,7 @@ function restarted(scans: readonly Scan[], since: Date, context: FetchContext): 
           missing: 0,
           gone: false,
           unplaced: false,
-          happenings: [],
+          changes: [],
           sightings: [],
         },
       ]),

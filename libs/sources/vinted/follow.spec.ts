@@ -278,12 +278,12 @@ describe('a listing of several phrases', () => {
     const third = await both(['y'], ['z'], second.history);
     expect(third.doubtful).toEqual(['x']);
     const fourth = await both(['y'], ['z'], third.history);
-    expect(fourth.history.followed.get('x')?.happenings.map(({ kind }) => kind)).toEqual(['delisted']);
+    expect(fourth.history.followed.get('x')?.changes.map(({ kind }) => kind)).toEqual(['delisted']);
   });
 
   it('is not new if it matches an additional phrase', async () => {
     const first = await both(['x'], ['y']);
     const second = await both(['x', 'y'], ['y'], first.history);
-    expect([...second.history.followed.values()].flatMap(({ happenings }) => happenings)).toEqual([]);
+    expect([...second.history.followed.values()].flatMap(({ changes }) => changes)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Followed, Happening, HappeningKind, History } from './history.js';
+import type { Followed, ListingChange, ChangeKind, History } from './history.js';
 import { MAX_SIGHTINGS, dayOf, pruned } from './prune-history.js';
 import type { Listing } from './parse.js';
 import { compare, type KnownList, type Places } from './places.js';
@@ -21,7 +21,10 @@ export interface Followup {
   history: History;
   /** Ids of all current listings, newest first. */
   present: string[];
-  /** Ids of listings that one scan has missed. A second scan, or their own page, will decide. */
+  /**
+   * Ids of listings that one scan has missed. A second scan, or the listing's own page, shows whether the
+   * listing is gone.
+   */
   doubtful: string[];
   /** True if there may be new listings that no scan has read. */
   gap: boolean;
@@ -107,7 +110,7 @@ class Follower {
       firstSeenAt: this.now,
       listed: 1,
       priceChanges: 0,
-      happenings: [],
+      changes: [],
       sightings: [],
       ...known,
       listing,
@@ -135,7 +138,7 @@ class Follower {
   /** Stores a listing that has not changed, and records its first sighting of each day. */
   private recordSighting(one: Followed): void {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
-    if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.store(one);
+    if (one.sightings.some(isToday) || one.changes.some(isToday)) return this.store(one);
     const sighting = { at: this.now, price: one.listing.price };
     this.store({ ...one, sightings: [...one.sightings, sighting].slice(-MAX_SIGHTINGS) });
   }
@@ -161,7 +164,7 @@ class Follower {
     // A listing that was seen only as promoted has no place in a list, so no scan can pass it. It has not been reported
     // as new either.
     if (one.unplaced) return;
-    const lists = this.compared.filter(({ places }) => places?.held(id));
+    const lists = this.compared.filter(({ places }) => places?.contained(id));
     const passed =
       lists.length > 0
         ? lists.every(({ places }) => places?.hasPassed(id))
@@ -175,15 +178,15 @@ class Follower {
     this.recordChange({ ...one, missing, gone: true }, 'delisted');
   }
 
-  private recordChange(one: Followed, kind: HappeningKind, previous?: Money): void {
-    const happening: Happening = {
+  private recordChange(one: Followed, kind: ChangeKind, previous?: Money): void {
+    const change: ListingChange = {
       kind,
       at: this.now,
       n: kind === 'price_changed' ? one.priceChanges : one.listed,
       price: one.listing.price,
       previous,
     };
-    this.store({ ...one, happenings: [...one.happenings, happening] });
+    this.store({ ...one, changes: [...one.changes, change] });
   }
 
   private present(): string[] {

@@ -31,7 +31,7 @@ export interface Followed {
   /** True if it was only seen as promoted. Then it has no place in a list yet, and has not been reported. */
   unplaced: boolean;
   /** Oldest first. */
-  happenings: readonly Happening[];
+  changes: readonly ListingChange[];
   /**
    * The first sighting of each of the last UTC days, oldest first. A day has no sighting if a change was recorded
    * first.
@@ -46,8 +46,8 @@ export interface Sighting {
 }
 
 /** A change of a listing, and when Earshot saw it. */
-export interface Happening {
-  kind: HappeningKind;
+export interface ListingChange {
+  kind: ChangeKind;
   at: number;
   /** The number of this change among the listing's changes of the same kind, from 1. */
   n: number;
@@ -56,7 +56,7 @@ export interface Happening {
 }
 
 /** The kinds in the observations. */
-export type HappeningKind = (typeof KINDS)[number];
+export type ChangeKind = (typeof KINDS)[number];
 
 const KINDS = ['created', 'price_changed', 'delisted'] as const;
 const VERSION = 2;
@@ -131,15 +131,12 @@ function written({ listing, ...one }: Followed, scannedAt: number, address: stri
     ...(one.gone && { g: 1 }),
     ...(one.unplaced && { y: 1 }),
     ...(one.sightings.length > 0 && { d: one.sightings.map((seen) => writtenSighting(seen, listing.price)) }),
-    ...(one.happenings.length > 0 && { e: one.happenings.map(writtenHappening) }),
+    ...(one.changes.length > 0 && { e: one.changes.map(writtenChange) }),
   };
 }
 
-function isWanted(
-  { happenings, missing, lastSeenAt }: Omit<Followed, 'listing'>,
-  scannedAt: number,
-): boolean {
-  return happenings.length > 0 || missing > 0 || lastSeenAt === scannedAt;
+function isWanted({ changes, missing, lastSeenAt }: Omit<Followed, 'listing'>, scannedAt: number): boolean {
+  return changes.length > 0 || missing > 0 || lastSeenAt === scannedAt;
 }
 
 /** The address of a listing ends with its id and its title. Only the part after the id is stored. */
@@ -162,7 +159,7 @@ function readSighting(kept: unknown, priceNow: Money): Sighting | undefined {
   return instant === undefined ? undefined : { at: instant, price: readMoney(money) ?? priceNow };
 }
 
-function writtenHappening({ kind, at, n, price, previous }: Happening): unknown[] {
+function writtenChange({ kind, at, n, price, previous }: ListingChange): unknown[] {
   const money = [price, ...(previous ? [previous] : [])].flatMap(({ amount, currency }) => [
     amount,
     currency,
@@ -196,12 +193,12 @@ function readFollowed(id: string, kept: JsonRecord, scannedAt: number, market: M
     missing: numberOf(kept['m']) ?? 0,
     gone: kept['g'] === 1,
     unplaced: kept['y'] === 1,
-    happenings: (listOf(kept['e']) ?? []).flatMap((entry) => readHappening(listOf(entry) ?? []) ?? []),
+    changes: (listOf(kept['e']) ?? []).flatMap((entry) => readChange(listOf(entry) ?? []) ?? []),
     sightings: (listOf(kept['d']) ?? []).flatMap((entry) => readSighting(entry, price) ?? []),
   };
 }
 
-function readHappening([kind, at, n, ...money]: readonly unknown[]): Happening | undefined {
+function readChange([kind, at, n, ...money]: readonly unknown[]): ListingChange | undefined {
   const price = readMoney(money);
   const known = KINDS[numberOf(kind) ?? -1];
   if (!known || !price) return undefined;

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Criteria, ObservationSchema } from '#contracts';
-import type { Followed, HappeningKind } from './history.js';
+import type { Followed, ChangeKind } from './history.js';
 import { dayOf } from './prune-history.js';
 import type { Money } from './price.js';
 import type { Reported } from './report.js';
@@ -19,7 +19,7 @@ export interface Window {
 /** One fact about a listing, with its own instant. */
 interface Row {
   one: Followed;
-  event: HappeningKind | 'seen';
+  event: ChangeKind | 'seen';
   at: number;
   price: Money;
   previous?: Money | undefined;
@@ -67,7 +67,7 @@ function rowsSince({ happened, seen }: Window, { history }: Reported): Row[] {
     ...one.sightings
       .filter(({ at }) => at > seen.getTime())
       .map((sighting) => ({ one, event: 'seen' as const, ...sighting })),
-    ...one.happenings
+    ...one.changes
       .filter(({ at }) => at > happened.getTime())
       .map(({ kind, at, price, previous }) => ({ one, event: kind, at, price, previous })),
   ]);
@@ -80,7 +80,7 @@ function rowsOfNow({ history, present }: Reported): Row[] {
     const one = history.followed.get(id);
     if (!one) return [];
     const today = dayOf(history.scannedAt);
-    const known = [...one.sightings, ...one.happenings].filter(({ at }) => dayOf(at) === today);
+    const known = [...one.sightings, ...one.changes].filter(({ at }) => dayOf(at) === today);
     const { at, price } = known.reduce((a, b) => (b.at > a.at ? b : a), {
       at: -Infinity,
       price: one.listing.price,

@@ -41,7 +41,7 @@ export async function askOwnPages(
 }
 
 /** If at most this many listings have left the list, an empty list is plausible. */
-const FEW = 2;
+const MAX_PLAUSIBLE_LOSS = 2;
 /** If the last scan was this long ago, an empty list is plausible. */
 const EMPTY_PAGE_DOUBTED_MS = 2 * 86_400_000;
 
@@ -49,13 +49,17 @@ const EMPTY_PAGE_DOUBTED_MS = 2 * 86_400_000;
  * If this scan is empty but the previous one had several listings, returns their ids, because Vinted probably did not
  * answer correctly. Otherwise returns an empty list.
  */
-export function vanished(before: History | undefined, scans: readonly Scan[], now: Date): string[] {
+export function missingAfterEmptyScan(
+  before: History | undefined,
+  scans: readonly Scan[],
+  now: Date,
+): string[] {
   const isEmpty = scans.every(({ placed, promoted }) => placed.length + promoted.length === 0);
   if (!before || !isEmpty || now.getTime() - before.scannedAt >= EMPTY_PAGE_DOUBTED_MS) return [];
   const ids = [...before.followed]
     .filter(([, one]) => !one.gone && !one.unplaced && one.lastSeenAt === before.scannedAt)
     .map(([id]) => id);
-  return ids.length > FEW ? ids.sort() : [];
+  return ids.length > MAX_PLAUSIBLE_LOSS ? ids.sort() : [];
 }
 
 /** The fault of an empty response that is probably wrong. Other searches need not wait. */

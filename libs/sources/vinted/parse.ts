@@ -18,7 +18,7 @@ import { PAGE_SIZE } from './request.js';
 export interface Listing {
   /** Vinted's id, the same in every market. */
   id: string;
-  /** Our id, which contains the market, because the price depends on it. */
+  /** Earshot's id, which contains the market, because the price depends on the market. */
   itemId: string;
   title: string;
   description?: string | undefined;
@@ -119,7 +119,7 @@ function readListing(entry: unknown, market: Market): Reading<Listing> {
   return { item };
 }
 
-/** Our id of a listing. */
+/** Earshot's id of a listing. */
 export function itemIdOf({ code }: Market, id: string): string {
   return `vinted:${code}:${id}`;
 }

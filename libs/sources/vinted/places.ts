@@ -3,7 +3,7 @@ export interface Places {
   /** Unknown listings of the scan before this index are new. Unknown listings from this index on may be old. */
   newUpTo: number;
   /** True if the listing was in the previous list. */
-  held(id: string): boolean;
+  contained(id: string): boolean;
   /** For a listing of the previous list that the scan does not contain: true if it must have left the list. */
   hasPassed(id: string): boolean;
   /**
@@ -17,7 +17,7 @@ export interface Places {
  * If a scan contains this many listings of the previous list in their old order, it has reached that list. Single
  * listings prove nothing, because sellers sometimes bump listings to the top.
  */
-const MEETING = 5;
+const MIN_KEPT_ORDER = 5;
 
 /** A list according to the scans so far. */
 export interface KnownList {
@@ -28,8 +28,8 @@ export interface KnownList {
 }
 
 /** True if a scan has reached the previous list, so that there are no new listings below. */
-export function meets(known: KnownList, scanned: readonly string[]): boolean {
-  const wanted = Math.min(MEETING, known.order.length);
+export function reachesKnownList(known: KnownList, scanned: readonly string[]): boolean {
+  const wanted = Math.min(MIN_KEPT_ORDER, known.order.length);
   return wanted > 0 && inOldOrder(ranksOf(known.order), scanned).length >= wanted;
 }
 
@@ -49,7 +49,7 @@ export function compare(
   const lastRank = last === undefined ? -1 : (ranks.get(last) ?? -1);
   return {
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
-    held: (id) => ranks.has(id),
+    contained: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
     // An incomplete scan has not reached the previous list, so all listings that it does not contain may be below it.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),

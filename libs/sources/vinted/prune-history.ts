@@ -6,7 +6,7 @@ const KEPT_MS = 31 * DAY_MS;
 /** One read returns fewer listings (30 pages of 96), so current listings are never removed. */
 const MAX_FOLLOWED = 3_000;
 /** The limit for one listing. */
-const MAX_HAPPENINGS = 20;
+const MAX_CHANGES = 20;
 /** The limit for one listing. It has one sighting per day, and any period of 24 hours is part of two calendar days. */
 export const MAX_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MAX_SIGHTINGS * DAY_MS;
@@ -23,22 +23,22 @@ export function dayOf(at: number): number {
 export function pruned(history: History, now: number): History {
   const oldest = now - KEPT_MS;
   let missedUntil = history.missedUntil;
-  const forget = (one: Followed, count = one.happenings.length) => {
-    const last = one.happenings[count - 1];
+  const forget = (one: Followed, count = one.changes.length) => {
+    const last = one.changes[count - 1];
     if (last) missedUntil = Math.max(missedUntil ?? 0, last.at);
   };
 
   const followed = new Map<string, Followed>();
   for (const [id, one] of history.followed) {
-    const old = one.happenings.filter(({ at }) => at < oldest).length;
-    const count = Math.max(old, one.happenings.length - MAX_HAPPENINGS);
+    const old = one.changes.filter(({ at }) => at < oldest).length;
+    const count = Math.max(old, one.changes.length - MAX_CHANGES);
     forget(one, count);
-    const happenings = one.happenings.slice(count);
+    const changes = one.changes.slice(count);
     // If a listing was not seen for so long, its place is below the part of the list that scans read.
-    const unseenSince = one.unplaced && happenings.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
+    const unseenSince = one.unplaced && changes.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
-    const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < unseenSince;
-    if (!isOver) followed.set(id, { ...one, happenings, sightings });
+    const isOver = one.gone ? changes.length === 0 : one.lastSeenAt < unseenSince;
+    if (!isOver) followed.set(id, { ...one, changes, sightings });
     else forget(one);
   }
 
@@ -58,6 +58,6 @@ export function pruned(history: History, now: number): History {
   return { ...history, missedUntil, lists, followed };
 }
 
-function latestOf({ lastSeenAt, happenings }: Followed): number {
-  return Math.max(lastSeenAt, happenings.at(-1)?.at ?? 0);
+function latestOf({ lastSeenAt, changes }: Followed): number {
+  return Math.max(lastSeenAt, changes.at(-1)?.at ?? 0);
 }

@@ -1,6 +1,6 @@
 import { buildItem } from '../shared/item.js';
 import type { SourceItem } from '../source.js';
-import type { Followed, Happening, History } from './history.js';
+import type { Followed, ListingChange, History } from './history.js';
 import type { Market } from './markets.js';
 import type { Listing } from './parse.js';
 import { isSamePrice } from './price.js';
@@ -20,7 +20,7 @@ export function reportOfAll({ market, history, present, shown }: Reported): Sour
   return present.flatMap((id) => {
     const one = history.followed.get(id);
     if (!one) return [];
-    const created = one.happenings.findLast(({ kind }) => kind === 'created');
+    const created = one.changes.findLast(({ kind }) => kind === 'created');
     const { price } = one.listing;
     const at = created?.at ?? one.firstSeenAt;
     return [itemOf(market, one, shown.get(id), { kind: 'created', at, n: one.listed, price })];
@@ -34,30 +34,35 @@ export function reportOfAll({ market, history, present, shown }: Reported): Sour
 export function reportSince(since: Date, { market, history, present, shown }: Reported): SourceItem[] {
   const places = new Map(present.map((id, place) => [id, place]));
   const rows = [...history.followed.values()].flatMap((one) =>
-    one.happenings
+    one.changes
       .filter(({ at }) => at > since.getTime())
-      .map((happening) => ({ one, happening, place: places.get(one.listing.id) ?? Infinity })),
+      .map((change) => ({ one, change, place: places.get(one.listing.id) ?? Infinity })),
   );
   rows.sort(
     (a, b) =>
-      b.happening.at - a.happening.at ||
+      b.change.at - a.change.at ||
       (a.place === b.place ? a.one.listing.id.localeCompare(b.one.listing.id) : a.place - b.place),
   );
-  return rows.map(({ one, happening }) => itemOf(market, one, shown.get(one.listing.id), happening));
+  return rows.map(({ one, change }) => itemOf(market, one, shown.get(one.listing.id), change));
 }
 
-function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happening: Happening): SourceItem {
+function itemOf(
+  market: Market,
+  one: Followed,
+  fresh: Listing | undefined,
+  change: ListingChange,
+): SourceItem {
   const listing = fresh ?? one.listing;
   const { seller, shown } = listing;
-  const { price, previous } = happening;
+  const { price, previous } = change;
   // The market has converted only the current price.
   const converted = isSamePrice(price, listing.price) ? shown : undefined;
   const previousPrice = previous && Number(previous.amount);
   // Vinted's own search also finds these facts: the title of a listing by Nike need not contain the brand.
   const facts = [listing.brand, listing.size, listing.condition].filter((fact) => fact !== undefined);
   return buildItem('vinted', {
-    itemId: itemIdOf(listing, happening),
-    eventType: `listing.${happening.kind}`,
+    itemId: itemIdOf(listing, change),
+    eventType: `listing.${change.kind}`,
     kind: 'listing',
     url: listing.url,
     title: listing.title,
@@ -65,7 +70,7 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
     author: seller?.login,
     authorUrl:
       seller?.id === undefined ? undefined : `${market.origin}/member/${encodeURIComponent(seller.id)}`,
-    happenedAt: new Date(happening.at).toISOString(),
+    happenedAt: new Date(change.at).toISOString(),
     previousPrice,
     engagement: { likes: listing.favourites },
     media: listing.photos.map((url) => ({ url, type: 'image' })),
@@ -98,7 +103,7 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
  * The id is derived only from the change. So a read that is repeated after a crash reports the same change with the
  * same id.
  */
-function itemIdOf({ itemId }: Listing, { kind, n, price }: Happening): string {
+function itemIdOf({ itemId }: Listing, { kind, n, price }: ListingChange): string {
   switch (kind) {
     case 'created':
       return n === 1 ? itemId : `${itemId}:listed:${n}`;

@@ -1,5 +1,5 @@
 import type { CatalogPage, Listing } from './parse.js';
-import { meets, type KnownList } from './places.js';
+import { reachesKnownList, type KnownList } from './places.js';
 
 /** The newest listings of one phrase, as far as the scan has read. */
 export interface Scan {
@@ -47,7 +47,7 @@ export async function scan(
       const group = listing.isPromoted ? promoted : placed;
       if (!group.has(listing.id)) group.set(listing.id, listing);
     }
-    const met = !before || meets(before, [...placed.keys()]);
+    const met = !before || reachesKnownList(before, [...placed.keys()]);
     if (!answer.isLast && page < atMost && (page < atLeast || !met)) continue;
     return {
       phrase,

@@ -39,7 +39,7 @@ export class RefusedRequest extends UpstreamError {
 }
 
 /**
- * Sends a request as our application, and returns the response's object.
+ * Sends a request with the application's token, and returns the response's object.
  * @throws UpstreamError, `RefusedRequest` for a 400
  */
 export async function ask({ http, now }: AskContext, { token }: XSettings, url: string): Promise<JsonRecord> {

@@ -21,7 +21,7 @@ import { followersOf } from './user.js';
 export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** Token of the next page; absent on the last one. */
+  /** Token of the next page; absent on the last page. */
   nextToken: string | undefined;
   /** The newest tweet of the page. */
   newestId: string | undefined;

@@ -4,8 +4,8 @@ import { problemType } from './ask.js';
 /** Why X does not show a requested tweet or account. */
 export type Failure = 'not_found' | 'protected' | 'suspended';
 
-// Errors with other parameters concern accounts and tweets that the requested ones refer to: a mention, a quoted tweet,
-// a pinned tweet.
+// Errors with other parameters concern accounts and tweets that the requested accounts and tweets refer to: a
+// mention, a quoted tweet, a pinned tweet.
 const ASKED_FOR = new Set(['id', 'ids', 'username', 'usernames']);
 
 /**
@@ -26,7 +26,7 @@ export function failuresOf(answer: JsonRecord): Map<string, Failure> {
 
 function failureOf(error: JsonRecord): Failure {
   if (problemType(error) === 'not-authorized-for-resource') return 'protected';
-  // A suspended account has the same type as a missing one.
+  // The error for a suspended account has the same type as the error for a missing account.
   const suspended =
     error['title'] === 'Forbidden' || textOf(error['detail'])?.startsWith('User has been suspended') === true;
   return suspended ? 'suspended' : 'not_found';

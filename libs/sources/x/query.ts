@@ -73,7 +73,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
 interface QueryParts {
   front: string;
   terms: string[];
-  /** Conditions that are added with AND: accounts, languages, kinds. The last one excludes retweets. */
+  /** Conditions that are added with AND: accounts, languages, kinds. The last condition excludes retweets. */
   limits: string[];
 }
 

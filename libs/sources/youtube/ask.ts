@@ -38,7 +38,7 @@ export interface AskContext {
 }
 
 /** One request. */
-export interface Question {
+export interface ApiRequest {
   /** The path below `/youtube/v3/`. */
   method: 'search' | 'videos' | 'commentThreads';
   query: Record<string, string>;
@@ -59,13 +59,13 @@ export class RefusedByYoutube extends UpstreamError {
 }
 
 /**
- * Sends a request with our key, and returns the response's object.
+ * Sends a request with the configured key, and returns the response's object.
  * @throws UpstreamError
  */
 export async function ask(
   { http, now }: AskContext,
   { key }: YoutubeSettings,
-  { method, query }: Question,
+  { method, query }: ApiRequest,
 ): Promise<JsonRecord> {
   const response = await http.request({
     url: `${API}/${method}?${new URLSearchParams({ ...query, key })}`,
@@ -80,7 +80,7 @@ export async function ask(
   return answer;
 }
 
-function quotaOf(method: Question['method']): keyof typeof QUOTAS {
+function quotaOf(method: ApiRequest['method']): keyof typeof QUOTAS {
   return method === 'search' ? 'search' : 'units';
 }
 

@@ -88,7 +88,9 @@ export function parseComments(answer: JsonRecord, askedId: string): VideoComment
   });
 }
 
-/** The message if the error concerns this video or cursor; undefined if our request or key is the cause. */
+/**
+ * The message if the error concerns this video or cursor; undefined if Earshot's request or key is the cause.
+ */
 function refusalOf(
   { reason, statusCode }: RefusedByYoutube,
   videoId: string,

@@ -67,8 +67,8 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     const { items, warnings } = parseSearchAnswer(answer, details);
     const next = nextPageOf(answer);
     const empty = items.length === 0;
-    // An empty page need not be the last one. But two empty pages in a row are the end, even if they contain tokens of
-    // a next page.
+    // An empty page can be followed by other pages. But two empty pages in a row are the end, even if they
+    // contain tokens of a next page.
     const last = next === undefined || next === pageToken || (empty && emptyBefore);
     return { items, warnings, next: last ? undefined : () => read(next, empty) };
   };

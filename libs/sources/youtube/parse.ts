@@ -30,7 +30,7 @@ export function videoIdsOf(answer: JsonRecord): string[] {
   return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
 }
 
-/** The token of the next page; absent on the last one. */
+/** The token of the next page; absent on the last page. */
 export function nextPageOf(answer: JsonRecord): string | undefined {
   return textOf(answer['nextPageToken']);
 }
