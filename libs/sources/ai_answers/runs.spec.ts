@@ -47,7 +47,7 @@ const bodies = ({ items }: Fetched) =>
   items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });
 
 describe('several runs of a search', () => {
-  it('the first answer is reported as created, without a previous one', async () => {
+  it('the first answer is reported as created, without a previous answer', async () => {
     const { read } = search();
     const first = await read(0, undefined, answerOf('Acme.'));
     expect(types(first)).toEqual(['answer.created']);

@@ -142,7 +142,7 @@ describe('posts of Bluesky', () => {
     expect(bodyOf({ embed })).toMatchObject(body);
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const { items, warnings } = parseSearchAnswer({
       posts: [
         postView(1, SPEC_NOW),

@@ -162,7 +162,7 @@ describe('entries of GitHub', () => {
     expect(moved?.itemId).toBe('I_2999999');
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const { items, warnings, count } = parseIssues({
       items: [
         issue(1, SPEC_NOW),

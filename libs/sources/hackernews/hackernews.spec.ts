@@ -152,7 +152,7 @@ describe('items of Hacker News', () => {
     expect(item?.engagement).toMatchObject({ score: 1 });
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const answer = parseSearchAnswer({
       hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
     });

@@ -58,7 +58,7 @@ describe('faults of Lemmy', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('of a server that is not the configured one delay only requests to that server', async () => {
+  it('of a named server delay only requests to that server', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };

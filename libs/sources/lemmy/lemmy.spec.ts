@@ -131,7 +131,7 @@ describe('the request to Lemmy', () => {
       '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lighting@light.example&community_name_or_id=lighting@light.example&limit=50&page=1',
       '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lamps&community_name_or_id=lamps&limit=50&page=1',
     ]);
-    // A server that does not know a community responds with posts of all.
+    // A server that does not know a community responds with posts of all communities.
     expect(fetched.items.length).toBe(1);
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });

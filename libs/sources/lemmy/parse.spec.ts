@@ -130,7 +130,7 @@ describe('posts and comments of Lemmy', () => {
     expect(bodyOf(post({ creator: { bot_account: true } }))['bot']).toBe(true);
   });
 
-  it('that are deleted or removed, or cannot be read, are counted, and the others are kept', () => {
+  it('that are deleted or removed, or cannot be read, are counted, and the other items are kept', () => {
     const comments = [
       commentView(1, SPEC_NOW),
       commentView(2, SPEC_NOW, { comment: { deleted: true, content: '' } }),

@@ -11,7 +11,7 @@ import { quiet, read, withToken, withoutToken } from './testing/search.js';
 describe('the instances of a search on Mastodon', () => {
   const filters = { instances: ['light.example', 'mastodon.social'] };
 
-  it('are all read, and only the configured one gets the token', async () => {
+  it('are all read, and only the configured instance gets the token', async () => {
     const { fetched, requests } = await read(withToken(), { query: 'lamp', filters }, quiet);
     const seen = requests.map(({ at, headers }) => [at.host, headers?.['authorization'] !== undefined]);
     expect(seen).toContainEqual(['light.example', false]);

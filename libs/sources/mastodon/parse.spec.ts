@@ -179,7 +179,7 @@ describe('posts of Mastodon', () => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
-  it('that are not public, or cannot be read, are counted, and the others are kept', () => {
+  it('that are not public, or cannot be read, are counted, and the other items are kept', () => {
     const { items, warnings } = parseTimeline(
       [
         status(1, SPEC_NOW),

@@ -56,7 +56,7 @@ describe('posts of Product Hunt', () => {
     expect([item?.author, item?.authorName, item?.authorUrl]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('of our own account have an author', () => {
+  it('of the account of the token have an author', () => {
     const user = {
       id: '7',
       name: 'Ada B.',
@@ -105,7 +105,7 @@ describe('posts of Product Hunt', () => {
     expect(one({ tagline: null, description: null })?.text).toBe('');
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const { items, warnings } = page(
       post(1, SPEC_NOW),
       null,

@@ -87,7 +87,7 @@ describe('reading a feed', () => {
     expect(states).toEqual([seen('"2"'), seen('"2"'), seen('"2"')]);
   });
 
-  it('requests a moved feed at its new address, and at the old one if the new one fails', async () => {
+  it('requests a moved feed at its new address, and at the old address if the new address fails', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
     const { check, requests } = checks((request) => {
@@ -119,7 +119,7 @@ describe('reading a feed', () => {
     expect(requests.length).toBe(2);
   });
 
-  it('reads the other feeds if one fails, and reports the one that failed', async () => {
+  it('reads the other feeds if one fails, and reports the failed feed', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 404 } : { body: feed }),
       [FEED_URL, OTHER_URL],
@@ -157,7 +157,7 @@ describe('reading a feed', () => {
     expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
-  it('fails if all feeds fail, with the longest wait that one of them asks for', async () => {
+  it('fails if all feeds fail, with the longest wait that a feed asks for', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
       [FEED_URL, OTHER_URL],

@@ -37,7 +37,7 @@ describe('filters of a search', () => {
 });
 
 describe('the sort of a search', () => {
-  it('is refused if the source does not support it, with a list of the supported ones', () => {
+  it('is refused if the source does not support it, with a list of the supported sorts', () => {
     expect(faultsOfSort('x', criteriaOf({ sort: 'price' }), ['recency', 'relevancy'])).toEqual([
       { path: 'sort', message: 'x sorts by recency, relevancy, not by "price"' },
     ]);

@@ -43,7 +43,7 @@ describe('the servers in a search', () => {
   it.each([
     createLemmyConnector({ instance: 'own.example', token: '' }),
     createMastodonConnector({ instance: 'own.example', token: '' }),
-  ])('are reported by $id as named servers, except the configured one', ({ namedServers }) => {
+  ])('are reported by $id as named servers, except the configured server', ({ namedServers }) => {
     const criteria = criteriaOf({ filters: { instances: ['own.example', 'slow.example'] } });
     expect(namedServers?.(criteria)).toEqual(namedInstances(criteria, 'own.example'));
     expect(namedServers?.(criteria)).toEqual([{ path: 'filters.instances', url: 'https://slow.example/' }]);
@@ -85,7 +85,7 @@ describe('reading several servers', () => {
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
     ).reading;
 
-  it('a server that is not the configured one is read with lower limits', async () => {
+  it('a named server is read with lower limits than the configured server', async () => {
     const { http, requests } = fakeUpstream('lemmy', () => ({ body: {} }));
     const instances = { source: 'lemmy' as const, hosts: ['own.example', 'a.example'], own: 'own.example' };
     await readInstances({ ...instances, context: fakeContext(http) }, async (host, reading) => {
@@ -206,7 +206,7 @@ describe('a server that is named in searches and not configured', () => {
     expect((await read({})).asked).toEqual(hosts);
   });
 
-  it('is cached together with a limited number of others', () => {
+  it('is cached together with a limited number of other servers', () => {
     const context = { session: new Map<string, unknown>() };
     const cache = () => sessionCache<number>(context, 'servers', 2);
     for (const host of ['a', 'b', 'c']) cache().set(host, 1);

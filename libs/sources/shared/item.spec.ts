@@ -11,7 +11,7 @@ const PARTS = {
 };
 
 describe('an item of any source', () => {
-  it('leaves out counts that the wire format cannot represent, and keeps the others', () => {
+  it('leaves out counts that the wire format cannot represent, and keeps the other counts', () => {
     const item = buildItem('hackernews', {
       ...PARTS,
       engagement: { likes: 3, views: 3_000_000_000, score: 1.5, replies: -2 },
@@ -30,7 +30,7 @@ describe('an item of any source', () => {
   });
 
   const huge = '"é'.repeat(300_000);
-  const monster = () =>
+  const hugeItem = () =>
     buildItem('hackernews', {
       ...PARTS,
       itemId: `hn:${huge}`,
@@ -52,7 +52,7 @@ describe('an item of any source', () => {
     });
 
   it('fits into a message for any data of the upstream', () => {
-    const item = monster();
+    const item = hugeItem();
     expect(toBinary(ItemSchema, item).length).toBeLessThan(320 * 1024);
     expect(item.truncated).toBe(true);
     expect(JSON.parse(item.bodyJson)).toMatchObject({ source: 'hackernews', url: null, truncated: true });
@@ -66,13 +66,13 @@ describe('an item of any source', () => {
     ]);
   });
 
-  it('has a short derived id if the upstream sends a very long one', () => {
+  it('has a short derived id if the upstream sends a very long id', () => {
     const idOf = (itemId: string) => buildItem('hackernews', { ...PARTS, itemId }).itemId;
     const long = `hn:${'x'.repeat(600_000)}`;
     expect(idOf(long).length).toBeLessThan(512);
     expect(idOf(long)).toBe(idOf(long));
     expect(idOf(`${long}a`)).not.toBe(idOf(`${long}b`));
-    expect(monster().itemId.startsWith('hn:')).toBe(true);
+    expect(hugeItem().itemId.startsWith('hn:')).toBe(true);
   });
 
   it('does not report a cut if nothing was cut', () => {

@@ -111,7 +111,7 @@ describe('questions and answers of Stack Exchange', () => {
     expect(bodyOf(item)).toMatchObject({ license: null, author: null, authorReputation: null });
   });
 
-  it('contain the time and reason of their closing, and their bounty', () => {
+  it('contain the time and the reason for closing, and the bounty', () => {
     const more = {
       closed_date: 1772625600,
       closed_reason: 'Duplicate',
@@ -134,7 +134,7 @@ describe('questions and answers of Stack Exchange', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const { items, warnings } = parseQuestions(
       { items: [question(1, SPEC_NOW), {}, question(2, SPEC_NOW, { creation_date: 'soon' })] },
       'stackoverflow',

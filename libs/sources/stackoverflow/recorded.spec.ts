@@ -83,8 +83,8 @@ describeRecorded(
   },
 );
 
-// Reads one page as the newest questions or answers; there are none of the other kind. Some pages announce further
-// pages, which are not read.
+// Reads one page as the newest questions or answers; the other kind has no entries. Some pages announce
+// further pages, which are not read.
 async function read({ file, status, headers, bytes }: Recorded) {
   const isAnswers = file.startsWith('answers');
   const upstream = fakeUpstream('stackoverflow', (request): FakeAnswer => {

@@ -81,7 +81,7 @@ describe('the request to Stack Exchange', () => {
     expect(fetched.warnings).toEqual([]);
   });
 
-  it('creates the filter of answers once for the life of a lane', async () => {
+  it('creates the filter for answers once for each lane', async () => {
     const session = new Map<string, unknown>();
     await read({ query: 'lamp' }, { more: { session } });
     const { asked } = await read({ query: 'light' }, { more: { session } });

@@ -41,15 +41,15 @@ const LAST_WEEK = new Date(SPEC_NOW.getTime() - 7 * 86_400_000);
 export function describeConnector(name: string, source: ContractCase): void {
   const read = async (answer: (request: FakeRequest) => FakeAnswer, more: Partial<FetchContext> = {}) => {
     const connector = source.create();
-    const aside = (request: FakeRequest) => source.signIn?.(request) ?? source.detail?.(request);
-    const upstream = fakeUpstream(connector.id, (request) => aside(request) ?? answer(request));
+    const extraAnswer = (request: FakeRequest) => source.signIn?.(request) ?? source.detail?.(request);
+    const upstream = fakeUpstream(connector.id, (request) => extraAnswer(request) ?? answer(request));
     const context = fakeContext(upstream.http, {
       since: LAST_WEEK,
       match: source.match ?? 'word',
       ...more,
     });
     const fetched = await connector.search(source.criteria, context);
-    const asked = upstream.requests.filter((request) => !aside(request));
+    const asked = upstream.requests.filter((request) => !extraAnswer(request));
     return { fetched, asked };
   };
   const faultOf = (answer: FakeAnswer) => faultOfRead(read(() => answer));
@@ -114,9 +114,9 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
   it.each(['timeout', 'network', 'blocked', 'too_large'] as const)(
     'the network fault %s is reported',
     async (kind) => {
-      const fault = await faultOf(new OutboundError(kind, 'example.org did what it did'));
+      const fault = await faultOf(new OutboundError(kind, 'example.org did not answer'));
       expect(fault.kind).toBe(kind);
-      expect(fault.message).toContain('example.org did what it did');
+      expect(fault.message).toContain('example.org did not answer');
     },
   );
 }
@@ -127,7 +127,7 @@ function describeItems(source: ContractCase, read: Read): void {
     expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
   });
 
-  it('items have the fields that all sources have, the newest is first, and each occurs once', async () => {
+  it('items have the fields of all sources, are sorted newest first, and each item occurs once', async () => {
     const { fetched } = await read((request) => source.serve(postsOf(3), request));
     expect(fetched.items.map((item) => item.itemId)).toEqual([1, 2, 3].map(source.itemIdOf));
     expect(fetched.items.map((item) => item.publishedAt)).toEqual(
@@ -180,7 +180,7 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect(fetched.items.map((item) => item.itemId)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('a read that reaches the page cap before both ends and reports a gap', async () => {
+  it('a read that reaches the page cap before a known item and before `since` ends and reports a gap', async () => {
     const { fetched, asked } = await read(serve, { pageCap: 3 });
     expect([fetched.gap, asked.length]).toEqual([true, 3]);
     expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);

@@ -204,7 +204,7 @@ describe('reading TikTok', () => {
     expect([gap, warnings]).toEqual([true, ['tiktok reported a further page without its cursor']]);
   });
 
-  it('reads all pages of the days every six hours, because late videos are on pages with known ones', async () => {
+  it('reads all pages of the days every six hours, because late videos are on the same pages as known videos', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);
@@ -228,8 +228,8 @@ describe('reading TikTok', () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];
-    // One watch reads every two hours, and another every four hours. When the second one reads, everything except the
-    // history is removed.
+    // One watch reads every two hours, and another every four hours. When the second watch reads, everything
+    // except the history is removed.
     for (let hours = 0; hours <= 12; hours += 2) {
       const { history } = state;
       if (hours % 4 === 0) state = history === undefined ? {} : { history };

@@ -13,7 +13,7 @@ import {
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
-  it('contains all listings as created, but reports none as new', async () => {
+  it('records all listings as created, but reports no listing as new', async () => {
     const following = await followed('b', 'a');
     expect(following.all).toEqual(['created b', 'created a']);
     expect(following.report(0)).toEqual([]);
@@ -55,7 +55,7 @@ describe('a new listing', () => {
     expect(await following.scan()).toEqual(['created x']);
   });
 
-  it('is distinguished from an old listing that moved up because another one is gone', async () => {
+  it('is distinguished from an old listing that moved up because another listing is gone', async () => {
     const following = await followed(...ids(40));
     following.site.take('old0');
     expect(await following.scan()).toEqual([]);
@@ -63,7 +63,7 @@ describe('a new listing', () => {
     expect(following.last?.history.followed.has('old8')).toBe(true);
   });
 
-  it('is each listing of a scan without any known listing, and this is a gap', async () => {
+  it('is each listing of a scan without known listings, and the scan has a gap', async () => {
     const following = await followed(...ids(40));
     following.site.offers = [];
     following.site.put(...ids(40, 'new'));
@@ -233,7 +233,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('is distinguished from a listing below others that moved up', async () => {
+  it('is distinguished from a listing below other listings that moved up', async () => {
     const following = await followed(...ids(8), ...ids(40, 'older'));
     for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
     following.site.put(...ids(4, 'new'));

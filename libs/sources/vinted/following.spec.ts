@@ -42,10 +42,10 @@ describe('following listings of Vinted', () => {
     const { site, read, paths } = search(2, 1);
     await read(0);
     site.entries.unshift(catalogItem(3));
-    const under = new Map<string, Promise<unknown>>();
+    const sharedReads = new Map<string, Promise<unknown>>();
     const shared: FetchContext['shared'] = <T>(key: string, run: () => Promise<T>) => {
-      if (!under.has(key)) under.set(key, run());
-      return under.get(key) as Promise<T>;
+      if (!sharedReads.has(key)) sharedReads.set(key, run());
+      return sharedReads.get(key) as Promise<T>;
     };
     paths();
     const before = structuredClone(site.state);

@@ -44,7 +44,7 @@ describe('the history', () => {
     expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
   });
 
-  it('keeps at most 3,000 listings, and first removes those that are gone', async () => {
+  it('keeps at most 3,000 listings, and first removes listings that are gone', async () => {
     const following = await followed(...ids(500));
     for (let n = 0; n < 12; n += 1) {
       following.site.offers = following.site.offers.slice(0, 200);

@@ -25,12 +25,16 @@ describe('the observations of listings', () => {
     await read(20, 10);
     site.entries.splice(2, 1);
     site.page = { status: 404 };
-    const told = ['created 4 04T12:10 20.00', 'delisted 2 04T12:30 20.00', 'price_changed 3 04T12:20 15.00'];
+    const expectedRows = [
+      'created 4 04T12:10 20.00',
+      'delisted 2 04T12:30 20.00',
+      'price_changed 3 04T12:20 15.00',
+    ];
     // A window begins a little before the last read.
     expect(rows(await read(30, 26))).toEqual(['delisted 2 04T12:30 20.00']);
-    expect(rows(await read(40, 0))).toEqual(told);
+    expect(rows(await read(40, 0))).toEqual(expectedRows);
     // The check of this watch was lost. It reads again, and gets the same observations.
-    expect(rows(await read(41, 0))).toEqual(told);
+    expect(rows(await read(41, 0))).toEqual(expectedRows);
     expect(rows(await read(60, 50))).toEqual([]);
   });
 
@@ -57,7 +61,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('are returned again on another day, but only once, the same to all watches, with the price at that time', async () => {
+  it('are returned again once on another day, the same to all watches, with the price at that time', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);

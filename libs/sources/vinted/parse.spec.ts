@@ -157,7 +157,7 @@ describe('entries of the catalogue', () => {
     });
   });
 
-  it('that cannot be read are counted; the others are returned once', () => {
+  it('that cannot be read are counted; the other entries are returned once', () => {
     const items = [
       catalogItem(1),
       catalogItem(1),

@@ -217,7 +217,7 @@ describe('for any changes of listings between reads', () => {
     );
   });
 
-  it('the first observations of a watch are all current listings, each once, and the same the next time', async () => {
+  it('the first observations of a watch contain each current listing once, and are the same at the next read', async () => {
     await forAnyWorld((reads) => {
       reads.forEach(({ followup, at: time }, index) => {
         const rows = observed(followup);

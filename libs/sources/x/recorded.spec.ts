@@ -146,7 +146,7 @@ describe('recorded answers of x to lookups', () => {
     ]);
   });
 
-  it('a quote contains the quoted tweet, a link has its card, a video its files, and an author the verification', async () => {
+  it('a quote contains the quoted tweet, a link its card, a video its files, and an author the verification', async () => {
     const quote = found(await lookUp('tweets', { ids: ['1576995594388000768'] }, 'tweets-lookup-2.json'));
     if (!quote['data']) return;
     expect(quote['data']).toMatchObject([
@@ -223,7 +223,7 @@ describe('recorded answers of x to lookups', () => {
 
 it('entities of recorded tweets are at their offsets in the unescaped text', async () => {
   const files = ['search-recent-1.json', 'search-recent-2.json', 'search-recent-3.json'];
-  const slips: string[] = [];
+  const mismatches: string[] = [];
   let looked = 0;
   for (const file of files) {
     const recorded = recordedAnswer('x', file);
@@ -238,11 +238,11 @@ it('entities of recorded tweets are at their offsets in the unescaped text', asy
       for (const { start, end, username } of entities.mentions) {
         looked += 1;
         const shown = points.slice(start, end).join('').slice(1);
-        if (shown.toLowerCase() !== username.toLowerCase()) slips.push(`${shown} is not ${username}`);
+        if (shown.toLowerCase() !== username.toLowerCase()) mismatches.push(`${shown} is not ${username}`);
       }
     }
   }
-  expect(slips).toEqual([]);
+  expect(mismatches).toEqual([]);
   expect(looked).toBeGreaterThan(30);
 });
 

@@ -98,7 +98,7 @@ describe('tweets of X', () => {
     expect(bodyOf({ lang })['lang']).toBe(lang);
   });
 
-  it('are unescaped, and a mention shows the complete addresses instead of the short ones', () => {
+  it('are unescaped, and a mention shows the complete addresses instead of the short addresses', () => {
     const text =
       '💡 &lt;Lamps&gt; &amp; light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12';
     const urls = [

@@ -143,7 +143,7 @@ describe('reading further pages of X', () => {
     expect(gap).toBe(false);
   });
 
-  it('ends if a page has its own token as the next one', async () => {
+  it('ends if a page has its own token as the next token', async () => {
     const again = () => more(answerOf([tweetRecord(1, SPEC_NOW)]), 'b');
     const upstream = pages([again(), again(), again()]);
     await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { since }));

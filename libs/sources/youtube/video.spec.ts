@@ -128,7 +128,7 @@ describe('videos of YouTube', () => {
     ]);
   });
 
-  it('that cannot be read are counted, and the others are kept', () => {
+  it('that cannot be read are counted, and the other items are kept', () => {
     const channel = { id: { kind: 'youtube#channel', channelId: CHANNEL_ID }, snippet: { title: 'Lamps' } };
     const { items, warnings } = parseSearchAnswer(
       { items: [searchResult(1, SPEC_NOW), channel, searchResult(2, SPEC_NOW, { title: 7 })] },

@@ -5,15 +5,19 @@ import { discussions } from './fixtures.js';
 
 // Only for specs: the connector with and without a token, and one search with it.
 
+/** The connector with a token. */
 export const withToken = createGithubConnector({ token: 'token-1' });
+/** The connector without a token. */
 export const withoutToken = createGithubConnector({ token: '' });
 
+/** The options of a read in a spec. */
 export interface Asking {
   of?: typeof withToken;
   more?: Partial<FetchContext>;
   answer?: FakeAnswer;
 }
 
+/** Reads one search; returns the result, the requests and the waits. */
 export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
   const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = asking;
   const upstream = fakeUpstream('github', ({ method }) =>
@@ -27,4 +31,5 @@ export async function read(init: Parameters<typeof criteriaOf>[0], asking: Askin
   return { fetched, asked, requests: upstream.requests };
 }
 
+/** A filter for issues only. */
 export const issues = { kinds: ['issue'] };

@@ -5,8 +5,10 @@ import { serveSite } from './fixtures.js';
 
 // Only for specs: the connector without settings, and one search with it.
 
+/** Creates the connector for the default instance, without a token. */
 export const create = () => createLemmyConnector({ instance: '', token: '' });
 export const connector = create();
+/** A response without entries. */
 export const NOTHING = { posts: [], comments: [], items: [] };
 
 interface Asking {
@@ -16,6 +18,7 @@ interface Asking {
   answer?: (path: string, host: string) => FakeAnswer;
 }
 
+/** Reads one search; returns the result and the requests. */
 export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}, of = connector) {
   const { version = '0.19.20', more = {}, answer = () => ({ body: NOTHING }) } = asking;
   const upstream = fakeUpstream(

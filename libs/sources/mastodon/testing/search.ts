@@ -4,12 +4,16 @@ import { createMastodonConnector } from '../index.js';
 
 // Only for specs: the connector with and without a token, and one search with it.
 
+/** Creates the connector with a token. */
 export const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
+/** Creates the connector without a token. */
 export const withoutToken = () => createMastodonConnector({ instance: '', token: '' });
+/** A response of the search without results. */
 export const NOTHING = { accounts: [], statuses: [], hashtags: [] };
 
 type Criteria = Parameters<typeof criteriaOf>[0];
 
+/** Reads one search; returns the result and the requests. */
 export async function read(
   connector: ReturnType<typeof withToken>,
   init: Criteria,
@@ -22,4 +26,5 @@ export async function read(
   return { fetched, asked, requests: upstream.requests };
 }
 
+/** The response of a server that finds nothing. */
 export const quiet = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : [] });

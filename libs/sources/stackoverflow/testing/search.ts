@@ -5,15 +5,18 @@ import { serveFilter, wrapped } from './fixtures.js';
 
 // Only for specs: the connector without a key, and one search with it.
 
+/** Creates the connector without a key. */
 export const create = () => createStackoverflowConnector({ key: '' });
 export const connector = create();
 
+/** The options of a read in a spec. */
 export interface Asking {
   of?: typeof connector;
   more?: Partial<FetchContext>;
   answers?: (path: string) => FakeAnswer;
 }
 
+/** Reads one search; returns the result, the requests and the waits. */
 export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
   const { of = connector, more = {}, answers = () => wrapped([]) } = asking;
   const upstream = fakeUpstream(

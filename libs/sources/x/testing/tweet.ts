@@ -6,6 +6,7 @@ import { ADA, answerOf, tweetRecord } from './fixtures.js';
 
 const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
 
+/** The item of a tweet with these fields, and of these objects that it refers to. */
 export function one(more: Record<string, unknown> = {}, includes: Record<string, unknown> = {}) {
   const answer = answerOf([tweetRecord(1, SPEC_NOW, more)], {
     includes: { users: [ADA, GRACE], ...includes },
@@ -13,6 +14,7 @@ export function one(more: Record<string, unknown> = {}, includes: Record<string,
   return parseSearchAnswer(answer).items[0];
 }
 
+/** The body of that item. */
 export function bodyOf(...more: Parameters<typeof one>) {
   return JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
 }

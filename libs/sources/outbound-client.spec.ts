@@ -10,13 +10,13 @@ import { createUpstreamHttp } from './index.js';
 describe('a source with the real outbound client', () => {
   let server: Server;
   let origin: string;
-  const shut = createOutboundHttp({ allow: [], userAgent: 'Earshot/spec' });
-  const open = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
-  const agents: (string | undefined)[] = [];
+  const strictHttp = createOutboundHttp({ allow: [], userAgent: 'Earshot/spec' });
+  const allowingHttp = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
+  const userAgents: (string | undefined)[] = [];
 
   beforeAll(async () => {
     server = createServer((request, response) => {
-      agents.push(request.headers['user-agent']);
+      userAgents.push(request.headers['user-agent']);
       if (request.url === '/feed.xml') return void response.writeHead(301, { location: '/moved.xml' }).end();
       if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304).end();
       const feed = gzipSync(rss(rssItems([{ n: 1, at: SPEC_NOW }])));
@@ -26,7 +26,7 @@ describe('a source with the real outbound client', () => {
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(async () => {
-    await Promise.all([shut.close(), open.close()]);
+    await Promise.all([strictHttp.close(), allowingHttp.close()]);
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -37,23 +37,23 @@ describe('a source with the real outbound client', () => {
     );
 
   it('reads a compressed and moved feed that EGRESS_ALLOW permits, and then only new entries', async () => {
-    const http = createUpstreamHttp({ source: 'rss', http: open });
+    const http = createUpstreamHttp({ source: 'rss', http: allowingHttp });
     const state = {};
     expect((await read(http, `${origin}/feed.xml`, state)).items.length).toBe(1);
     expect(state).toEqual({
       feeds: { [`${origin}/feed.xml`]: { etag: '"1"', movedTo: `${origin}/moved.xml` } },
     });
     expect((await read(http, `${origin}/feed.xml`, state)).items).toEqual([]);
-    expect(new Set(agents)).toEqual(new Set(['Earshot/spec']));
+    expect(new Set(userAgents)).toEqual(new Set(['Earshot/spec']));
   });
 
   it('does not read a feed on a private address', async () => {
-    const http = createUpstreamHttp({ source: 'rss', http: shut });
+    const http = createUpstreamHttp({ source: 'rss', http: strictHttp });
     await expect(read(http, `${origin}/feed.xml`)).rejects.toMatchObject({ kind: 'blocked' });
   });
 
   it('sends requests, redirects included, to the address that the operator set, and keeps the original host names', async () => {
-    const http = createUpstreamHttp({ source: 'rss', http: shut, baseUrl: origin });
+    const http = createUpstreamHttp({ source: 'rss', http: strictHttp, baseUrl: origin });
     const state = {};
     const { items } = await read(http, FEED_URL, state);
     expect(items[0]?.url).toBe('https://news.lamps.example/1?a=1&b=2');
