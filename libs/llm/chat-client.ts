@@ -8,7 +8,7 @@ export interface ChatOptions {
   /** Base address; `/chat/completions` is appended. */
   url: string;
   model: string;
-  /** Empty for a server that needs none. */
+  /** Empty for a server that needs no token. */
   token: string;
   /** Undefined: the parameter is not sent. */
   temperature?: number | undefined;
@@ -24,7 +24,7 @@ export interface Completion {
   text: string;
   /** The model stopped before the end of its answer, because of a limit of tokens. */
   isCut: boolean;
-  /** The model, or a filter before it, does not want to answer. */
+  /** The model, or a filter before it, refuses to answer. */
   isDeclined: boolean;
   /** The name of the model, as the server returns it. */
   model: string;

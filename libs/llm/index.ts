@@ -1,5 +1,5 @@
 export { createLlm, Llm, retryWaitMs, type LlmOptions } from './llm.js';
-export { LlmLane, type LaneBudget, type Learned, type SharedTurns, type TurnLimits } from './lane.js';
+export { LlmLane, type LaneBudget, type ServerState, type SharedTurns, type TurnLimits } from './lane.js';
 export { LlmError, type LlmErrorKind } from './llm-error.js';
 export { LLM_SETTINGS, llmOptions } from './settings.js';
 export type { Checked, LlmAnswers, LlmItem, LlmReading } from './reading.js';

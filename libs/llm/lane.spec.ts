@@ -59,7 +59,7 @@ it('waits as long as the server asks', async () => {
   expect(await answer()).toBe('answer');
 });
 
-it('is down after five failures in a row, waits twice as long after each further one, and tests the server with one request', async () => {
+it('is down after five failures in a row, waits twice as long after each further failure, and tests the server with one request', async () => {
   for (let n = 0; n < 4; n += 1) await fail('server_error');
   expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
   await fail('network');

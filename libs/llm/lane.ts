@@ -11,8 +11,8 @@ export interface LaneBudget {
   requestsPerMinute: number;
 }
 
-/** What the result of a request says about the server. */
-export interface Learned {
+/** The state of the server after a request. */
+export interface ServerState {
   /** Failures in a row. */
   failures: number;
   /** How long no request is sent, in ms. */
@@ -44,8 +44,14 @@ export interface SharedTurns {
   ): Promise<{ failures: number } & ({ hasBegun: true } | { waitMs: number; isBlocked: boolean })>;
   /** The present number of failures in a row. */
   failures(): Promise<number>;
-  /** @param learn gets the previous number of failures in a row; undefined: the request says nothing about the server */
-  end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined>;
+  /**
+   * @param nextState returns the state after the request, from the previous number of failures in a row;
+   * undefined if the request does not show whether the server works
+   */
+  end(
+    turn: string,
+    nextState: ((failures: number) => ServerState) | undefined,
+  ): Promise<ServerState | undefined>;
 }
 
 /** After this number of failures in a row, the server counts as down. */
@@ -125,7 +131,7 @@ export class LlmLane {
   }
 
   /**
-   * Sends a request when it is its turn, and learns from its result.
+   * Sends a request when it is its turn, and updates the state of the server from the result.
    * @param endsAt epoch ms
    * @throws LlmError of `send`, or `no_turn` if the turn would come too late or after `endsAt`
    */
@@ -139,7 +145,7 @@ export class LlmLane {
         return { answer };
       } catch (error) {
         // Requests that the stop ends say nothing about the server either.
-        await this.end(turn, error instanceof LlmError && !this.isClosed ? lessonOf(error) : undefined);
+        await this.end(turn, error instanceof LlmError && !this.isClosed ? stateAfter(error) : undefined);
         throw error;
       }
     });
@@ -197,13 +203,13 @@ export class LlmLane {
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 
-  private async end(turn: string | undefined, lesson: ((failures: number) => Learned) | undefined) {
+  private async end(turn: string | undefined, nextState: ((failures: number) => ServerState) | undefined) {
     // A shared turn that could not be ended ends by itself.
-    const shared = turn && (await this.shared?.end(turn, lesson).catch(() => undefined));
-    const learned = shared || lesson?.(this.failures);
-    if (!learned) return;
-    this.failures = learned.failures;
-    this.block(learned.blockedForMs);
+    const shared = turn && (await this.shared?.end(turn, nextState).catch(() => undefined));
+    const state = shared || nextState?.(this.failures);
+    if (!state) return;
+    this.failures = state.failures;
+    this.block(state.blockedForMs);
   }
 
   private block(forMs: number): void {
@@ -227,14 +233,14 @@ export class LlmLane {
   }
 }
 
-const WORKS = (): Learned => ({ failures: 0, blockedForMs: 0 });
+const WORKS = (): ServerState => ({ failures: 0, blockedForMs: 0 });
 
-/** What a failure says about the server; undefined: nothing. */
-function lessonOf({
+/** How a failure changes the state of the server; undefined if it does not show whether the server works. */
+function stateAfter({
   kind,
   isTemporary,
   retryAfterMs,
-}: LlmError): ((failures: number) => Learned) | undefined {
+}: LlmError): ((failures: number) => ServerState) | undefined {
   if (kind === 'deadline') return undefined;
   // A server that refuses a request works.
   if (!isTemporary) return WORKS;
@@ -242,7 +248,8 @@ function lessonOf({
     const failures = before + 1;
     if (failures < DOWN_AFTER) return { failures, blockedForMs: retryAfterMs ?? 0 };
     const doubled = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - DOWN_AFTER, 10));
-    // A server that is down and asks for no wait would be tested as often as the budget allows.
+    // Without this minimum, a server that is down and asks for a wait of 0 would be tested as often as the
+    // budget allows.
     return { failures, blockedForMs: Math.max(FIRST_WAIT_MS, retryAfterMs ?? doubled) };
   };
 }

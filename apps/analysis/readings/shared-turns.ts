@@ -1,4 +1,4 @@
-import type { Learned, SharedTurns, TurnLimits } from '#llm';
+import type { ServerState, SharedTurns, TurnLimits } from '#llm';
 import type { Database, Tx } from '#postgres';
 
 /** Time until the next attempt while other replicas use all slots of the lane. */
@@ -34,21 +34,24 @@ export class SharedLlmTurns implements SharedTurns {
     return row!.failures;
   }
 
-  async end(turn: string, learn: ((failures: number) => Learned) | undefined): Promise<Learned | undefined> {
+  async end(
+    turn: string,
+    nextState: ((failures: number) => ServerState) | undefined,
+  ): Promise<ServerState | undefined> {
     this.forget(turn);
     return this.database.transaction(async (tx) => {
       // Always locks the lane first, so that transactions cannot deadlock.
       const rows: { failures: number }[] = await tx.query('SELECT failures FROM llm_lane FOR UPDATE');
       await tx.query('DELETE FROM llm_turns WHERE turn = $1', [turn]);
       const before = rows[0]!.failures;
-      const learned = learn?.(before);
-      if (learned && (learned.failures !== before || learned.blockedForMs > 0))
+      const state = nextState?.(before);
+      if (state && (state.failures !== before || state.blockedForMs > 0))
         await tx.query(
           `UPDATE llm_lane SET failures = $1,
              blocked_until = greatest(blocked_until, clock_timestamp() + make_interval(secs => $2))`,
-          [learned.failures, learned.blockedForMs / 1000],
+          [state.failures, state.blockedForMs / 1000],
         );
-      return learned;
+      return state;
     });
   }
 
