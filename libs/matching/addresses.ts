@@ -20,7 +20,7 @@ const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];
   // Every address contains "://" or a dot that is directly followed by a character. Most texts contain neither.
-  for (let at = nextClue(text, 0); at < text.length; at = nextClue(text, at)) {
+  for (let at = nextCandidate(text, 0); at < text.length; at = nextCandidate(text, at)) {
     const reached = spans.length > 0 ? spans[spans.length - 1]!.end : 0;
     let [from, to] = [at, at];
     while (from > reached && !endsAddress(text, from - 1)) from -= 1;
@@ -32,7 +32,7 @@ export function addressesIn(text: string): AddressSpan[] {
 }
 
 /** The next position that could be inside an address. */
-function nextClue(text: string, from: number): number {
+function nextCandidate(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === DOT && at + 1 < text.length && isHostUnit(text.charCodeAt(at + 1))) return at;
@@ -121,7 +121,7 @@ function schemeStart(text: string, start: number, end: number): number {
   return at;
 }
 
-/** A URL ends with the chunk, or at a closing bracket without an opening one. */
+/** A URL ends with the chunk, or at a closing bracket without an opening bracket. */
 function urlEnd(text: string, start: number, to: number): number {
   let open = 0;
   for (let at = start; at < to; at++) {

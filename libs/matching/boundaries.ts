@@ -24,6 +24,7 @@ export function tokenEnd(text: FoldedText, from: number): number {
   return at;
 }
 
+/** The initial value of a hash, and the factor of each step (FNV-1a). */
 export const HASH_SEED = 0x811c9dc5 | 0;
 export const HASH_STEP = 0x01000193;
 

@@ -59,12 +59,15 @@ export function kindOf(codePoint: number): number {
   return kind;
 }
 
-/** True for a general diacritic (acute, dot below, keycap, …): it changes the preceding character into another one. */
+/**
+ * True for a general diacritic (acute, dot below, keycap, …): it changes the preceding character into another
+ * character.
+ */
 export function isDiacritic(codePoint: number): boolean {
   return kindOf(codePoint) === Kind.mark && DIACRITIC.test(String.fromCodePoint(codePoint));
 }
 
-/** True for an emoji that a zero-width joiner can join with another. */
+/** True for an emoji that a zero-width joiner can join with another emoji. */
 export function isPictograph(codePoint: number): boolean {
   return codePoint > 0xa8 && PICTOGRAPH.test(String.fromCodePoint(codePoint));
 }

@@ -1,5 +1,5 @@
 // Replaces half of a surrogate pair, as encoders do.
-export const BROKEN = '\ufffd';
+export const REPLACEMENT_CHARACTER = '\ufffd';
 
 const REPLACED = new Map<number, string>([
   [0x2018, "'"],

@@ -6,7 +6,7 @@ import {
   isVariationSelector,
   kindOf,
 } from './characters.js';
-import { BROKEN, foldCluster } from './fold-character.js';
+import { REPLACEMENT_CHARACTER, foldCluster } from './fold-character.js';
 import { resolveKinds } from './resolve-kinds.js';
 
 /**
@@ -25,7 +25,8 @@ export interface FoldedText {
 // UAX #15 (stream-safe text): more marks than this on one letter are noise, and the time to sort them is quadratic.
 const MAX_CLUSTER_POINTS = 32;
 
-// Folds of single code points. Folds of one code unit are in the tables (kind 0: unknown), the others in the map.
+// Folds of single code points. Folds of one code unit are in the tables (kind 0: unknown), longer folds are
+// in the map.
 const simpleFolds = new Uint16Array(0x10000);
 const simpleKinds = new Uint8Array(0x10000);
 for (let unit = 0; unit < 0x80; unit++) {
@@ -50,7 +51,8 @@ export class Folder implements FoldedText {
    */
   fold(text: string): FoldedText {
     this.length = 0;
-    // Most original units become at most a few folded ones; `append` makes room for the rare others.
+    // Most texts become at most a few units longer; `append` makes room for the rare texts that become much
+    // longer.
     this.reserve(text.length + 8);
     for (let at = this.takeSimple(text, 0); at < text.length; at = this.takeSimple(text, at)) {
       at = this.takeCluster(text, at);
@@ -110,7 +112,8 @@ export class Folder implements FoldedText {
     let cluster = '';
     let last = base;
     while (points < MAX_CLUSTER_POINTS && this.continues(text, end, last)) {
-      if (cluster === '') cluster = kind === Kind.surrogate ? BROKEN : String.fromCodePoint(base);
+      if (cluster === '')
+        cluster = kind === Kind.surrogate ? REPLACEMENT_CHARACTER : String.fromCodePoint(base);
       const point = text.codePointAt(end)!;
       const pointKind = kindOf(point);
       if (pointKind !== Kind.ignored && pointKind !== Kind.emojiJoiner) {
@@ -131,8 +134,8 @@ export class Folder implements FoldedText {
    */
   private takeJoiner(text: string, at: number): number {
     const next = text.codePointAt(at + 1);
-    const ties = next !== undefined && isPictograph(next) && this.endsInEmoji();
-    if (!ties) return at + 1;
+    const joins = next !== undefined && isPictograph(next) && this.endsInEmoji();
+    if (!joins) return at + 1;
     this.put(0x200d, Kind.extend, at, at + 1);
     const from = this.length;
     const end = this.takeCluster(text, at + 1);
@@ -177,7 +180,7 @@ export class Folder implements FoldedText {
     }
     let folded = longer.get(point);
     if (folded === undefined) {
-      folded = kind === Kind.surrogate ? BROKEN : foldCluster(String.fromCodePoint(point));
+      folded = kind === Kind.surrogate ? REPLACEMENT_CHARACTER : foldCluster(String.fromCodePoint(point));
       longer.set(point, folded);
       if (point <= 0xffff && folded.length === 1 && !composes(point)) {
         simpleKinds[point] = kindOf(folded.charCodeAt(0));
@@ -203,7 +206,7 @@ export class Folder implements FoldedText {
     const [lead, trail] = [0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff)];
     this.put(lead, kind, start, end);
     const written = this.kinds[this.length - 1]!;
-    // A pair is never split: its second half has the kind of the first.
+    // A pair is never split: its second half has the kind of the first half.
     const joins = written >= Kind.word && written !== Kind.regional;
     this.append(trail, joins ? written : Kind.extend, start, end);
   }

@@ -37,7 +37,8 @@ describe('matching all searches at once', () => {
             expect(found.get(`${i}`) ?? []).toEqual(places);
           });
         }),
-        // One character of the text can be two in folded text, of which the second includes a mark that is ignored.
+        // One character of the text can become two characters of folded text; the second one includes a mark
+        // that is ignored.
         { ...runs, examples: [[['s'], 'ß\ufe0f']] },
       );
     },
@@ -155,7 +156,7 @@ describe('matching all searches at once', () => {
     ]);
   });
 
-  it('accepts every post in mode platform or without a query, and still reports what it found [keywords.match-platform]', () => {
+  it('accepts every post in mode platform or without a query and terms, and reports the terms that it found [keywords.match-platform]', () => {
     const matcher = compile([
       { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
       { key: 'all', mode: 'word', terms: [] },

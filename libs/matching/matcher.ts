@@ -24,7 +24,9 @@ export interface SearchTerms {
 export interface MatchableText {
   title: string;
   text: string;
-  /** True if the title is that of the parent post: only searches in mode `platform` search it for terms. */
+  /**
+   * True if the title is the title of the parent post: only searches in mode `platform` search it for terms.
+   */
   titleOfParent?: boolean;
 }
 
@@ -67,7 +69,7 @@ export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
 }
 
-/** The terms of a search with these criteria, in their mode or the default one. */
+/** The terms of a search with these criteria, in their mode or in the default mode. */
 export function searchTermsOf(
   key: string,
   criteria: Pick<Criteria, 'match' | 'query' | 'terms'>,
@@ -79,9 +81,9 @@ export function searchTermsOf(
 /** One distinct folded term in one index, and the searches that use it. */
 interface Entry {
   folded: string;
-  /** True if it contains a dot or a slash, so it may be found inside an address. */
+  /** True if the term contains a dot or a slash: only such a term is found inside an address. */
   inAddresses: boolean;
-  askers: { search: number; term: string; isQuery: boolean }[];
+  uses: { search: number; term: string; isQuery: boolean }[];
 }
 
 /** The state of one search while one post is read. */
@@ -108,7 +110,7 @@ class IndexedMatcher implements Matcher {
     const words = new Map<string, Entry>();
     const substrings = new Map<string, Entry>();
     searches.forEach((search, number) => {
-      this.enter(search, number, search.mode === 'word' ? words : substrings);
+      this.addSearch(search, number, search.mode === 'word' ? words : substrings);
     });
     const foldedOf = (entries: Entry[]) => entries.map(({ folded }) => folded);
     if (words.size > 0) {
@@ -124,8 +126,8 @@ class IndexedMatcher implements Matcher {
   match(post: MatchableText): SearchMatch[] {
     const progress = new Map<number, Progress>();
     for (const search of this.always) progress.set(search, { query: false, term: false, matches: [] });
-    this.look('title', post.title, progress, post.titleOfParent ? this.platformSearches : undefined);
-    this.look('text', post.text, progress);
+    this.searchField('title', post.title, progress, post.titleOfParent ? this.platformSearches : undefined);
+    this.searchField('text', post.text, progress);
     const matched: SearchMatch[] = [];
     for (const search of [...progress.keys()].sort((a, b) => a - b)) {
       const { query, term, matches } = progress.get(search)!;
@@ -136,35 +138,35 @@ class IndexedMatcher implements Matcher {
     return matched;
   }
 
-  private enter(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
+  private addSearch(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
     if (hasOnlyInvisibleTerms(search)) return;
-    const asked = new Set<string>();
-    const ask = (term: string, isQuery: boolean): boolean => {
+    const added = new Set<string>();
+    const addTerm = (term: string, isQuery: boolean): boolean => {
       // People put phrases in quotes, as in search boxes. `word` searches for the phrase anyway, so the quotes are
       // removed.
       const folded = search.mode === 'word' ? withoutQuotes(foldTerm(term)) : foldTerm(term);
       if (folded === '') return false;
       let entry = entries.get(folded);
-      if (!entry) entries.set(folded, (entry = { folded, inAddresses: /[./]/.test(folded), askers: [] }));
+      if (!entry) entries.set(folded, (entry = { folded, inAddresses: /[./]/.test(folded), uses: [] }));
       // The same word as query and as term is two requirements, but is reported once.
-      entry.askers.push({ search: number, term: asked.has(folded) ? '' : term, isQuery });
-      asked.add(folded);
+      entry.uses.push({ search: number, term: added.has(folded) ? '' : term, isQuery });
+      added.add(folded);
       return true;
     };
-    const query = search.query !== undefined && ask(search.query, true);
+    const query = search.query !== undefined && addTerm(search.query, true);
     let term = false;
-    for (const each of search.terms) if (ask(each, false)) term = true;
-    const free = search.mode === 'platform' || !(query || term);
+    for (const each of search.terms) if (addTerm(each, false)) term = true;
+    const matchesEvery = search.mode === 'platform' || !(query || term);
     if (search.mode === 'platform') this.platformSearches.add(number);
-    this.needs[number] = free ? { query: false, term: false } : { query, term };
-    if (free) this.always.push(number);
+    this.needs[number] = matchesEvery ? { query: false, term: false } : { query, term };
+    if (matchesEvery) this.always.push(number);
   }
 
   /**
    * Records the positions of terms in a field.
-   * @param only the searches for which they count; default: all
+   * @param only the searches for which the positions count; default: all
    */
-  private look(
+  private searchField(
     field: FoundTerm['field'],
     original: string,
     progress: Map<number, Progress>,
@@ -172,14 +174,14 @@ class IndexedMatcher implements Matcher {
   ): void {
     if (original === '' || this.indexes.length === 0 || only?.size === 0) return;
     const text = this.folder.fold(original);
-    // Most posts contain no term, so addresses are only searched when one is found.
+    // Most posts contain no term, so addresses are only searched when a term is found.
     let addresses: AddressSpan[] | undefined;
     for (const { index, entries } of this.indexes) {
-      let places: Map<number, { count: number; reach: number }> | undefined;
+      let places: Map<number, { count: number; lastEnd: number }> | undefined;
       index.search(text, (number, from, to) => {
         let place = places?.get(number);
-        // Of overlapping positions the first counts; after the maximum the others are ignored.
-        if (place && (from < place.reach || place.count === MAX_PLACES_PER_TERM)) return;
+        // Of overlapping positions, only the first counts. Positions after the maximum are ignored.
+        if (place && (from < place.lastEnd || place.count === MAX_PLACES_PER_TERM)) return;
         const entry = entries[number]!;
         const start = text.starts[from]!;
         const end = text.ends[to - 1]!;
@@ -187,9 +189,9 @@ class IndexedMatcher implements Matcher {
           addresses ??= addressesIn(original);
           if (touchesAddress(addresses, start, end)) return;
         }
-        if (!place) (places ??= new Map()).set(number, (place = { count: 0, reach: 0 }));
+        if (!place) (places ??= new Map()).set(number, (place = { count: 0, lastEnd: 0 }));
         place.count += 1;
-        place.reach = to;
+        place.lastEnd = to;
         report(entry, { field, start, end, isFirst: place.count === 1 }, progress, only);
       });
     }
@@ -215,7 +217,7 @@ function report(
   progress: Map<number, Progress>,
   only?: ReadonlySet<number>,
 ): void {
-  for (const { search, term, isQuery } of entry.askers) {
+  for (const { search, term, isQuery } of entry.uses) {
     if (only && !only.has(search)) continue;
     let known = progress.get(search);
     if (!known) progress.set(search, (known = { query: false, term: false, matches: [] }));

@@ -22,8 +22,10 @@ export interface MuteRule {
   match?: string | undefined;
 }
 
+/** The parts of an item that a mute can be compared with. */
 export const MUTE_TARGETS = ['text', 'title', 'body', 'author', 'community'] as const;
 export type MuteTarget = (typeof MUTE_TARGETS)[number];
+/** The ways in which a mute can match. */
 export const MUTE_MATCHES = ['word', 'contains', 'exact'] as const;
 export type MuteMatch = (typeof MUTE_MATCHES)[number];
 
@@ -45,8 +47,8 @@ export interface MuteVerdict extends EffectiveMute {
 export function effectiveMute(mute: MuteRule | string): EffectiveMute {
   const rule = typeof mute === 'string' ? { value: mute } : mute;
   const target = MUTE_TARGETS.find((known) => known === rule.target) ?? 'text';
-  const ofNames = target === 'author' || target === 'community';
-  const match = MUTE_MATCHES.find((known) => known === rule.match) ?? (ofNames ? 'exact' : 'word');
+  const comparesNames = target === 'author' || target === 'community';
+  const match = MUTE_MATCHES.find((known) => known === rule.match) ?? (comparesNames ? 'exact' : 'word');
   return { value: rule.value, target, source: rule.source || null, match };
 }
 
@@ -77,18 +79,18 @@ function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {
 }
 
 function compileMute(rule: EffectiveMute): CompiledMute {
-  const ofNames = rule.target === 'author' || rule.target === 'community';
-  const value = ofNames ? foldHandle(rule.value) : foldTerm(rule.value);
+  const comparesNames = rule.target === 'author' || rule.target === 'community';
+  const value = comparesNames ? foldHandle(rule.value) : foldTerm(rule.value);
   // A value without visible characters would be found everywhere.
   if (value === '') return { rule, hits: () => false };
   if (rule.match === 'exact') {
-    const fold = ofNames ? foldHandle : foldTerm;
+    const fold = comparesNames ? foldHandle : foldTerm;
     return {
       rule,
       hits: (candidate) => fieldsOf(rule.target, candidate).some((field) => fold(field) === value),
     };
   }
-  if (rule.match === 'contains' && ofNames) {
+  if (rule.match === 'contains' && comparesNames) {
     return {
       rule,
       hits: (candidate) =>
@@ -97,7 +99,7 @@ function compileMute(rule: EffectiveMute): CompiledMute {
   }
   const matcher = compile([{ key: '', mode: rule.match, terms: [value] }]);
   // With the @, `acme.example` is read as a name and not as an address.
-  const read = ofNames ? (name: string) => `@${foldHandle(name)}` : (text: string) => text;
+  const read = comparesNames ? (name: string) => `@${foldHandle(name)}` : (text: string) => text;
   return {
     rule,
     hits: (candidate) =>

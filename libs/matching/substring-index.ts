@@ -7,8 +7,9 @@ const NONE = -1;
 
 /**
  * Finds substrings with the automaton of Aho and Corasick over folded code units, in flat arrays. Nodes are numbered by
- * level, so that the children of one node are adjacent and ordered by label. Most nodes have one child; the few with
- * many are searched by bisection. Terms are numbered in the given order, and must be folded and distinct.
+ * level, so that the children of one node are adjacent and ordered by label. Most nodes have one child; a
+ * node with many children is searched by bisection. Terms are numbered in the given order, and must be folded
+ * and distinct.
  */
 export class SubstringIndex {
   /** Children of node i: from `firstChild[i]` to `firstChild[i + 1]` (exclusive). */

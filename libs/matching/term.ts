@@ -27,7 +27,10 @@ export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();
 }
 
-/** A run of a term's code units under which it is indexed: a whole word, two adjacent characters, or one. */
+/**
+ * A run of a term's code units under which it is indexed: a whole word, two adjacent characters, or one
+ * character.
+ */
 export interface Anchor {
   /** The segment of the term, and the position in it. */
   segment: number;

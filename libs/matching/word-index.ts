@@ -108,7 +108,7 @@ export class WordIndex {
       start = to - (this.segmentBounds[segment + 1]! - this.segmentBounds[segment]!);
       if (this.equalTo(segment, text, start) < 0) return;
     }
-    if (!isBoundary(text, start) || !isBoundary(text, end) || isGluedBehind(text, start)) return;
+    if (!isBoundary(text, start) || !isBoundary(text, end) || isAttachedToWord(text, start)) return;
     found(term, start, end);
   }
 
@@ -158,9 +158,9 @@ export class WordIndex {
     this.segmentBounds = new Int32Array(segments + 1);
     let [segment, unit] = [0, 0];
     terms.forEach((term, index) => {
-      for (const its of term) {
-        this.segmentUnits.set(its, unit);
-        unit += its.length;
+      for (const codes of term) {
+        this.segmentUnits.set(codes, unit);
+        unit += codes.length;
         this.segmentBounds[++segment] = unit;
       }
       this.termSegments[index + 1] = segment;
@@ -202,6 +202,6 @@ function rarest(anchors: readonly Anchor[], holders: ReadonlyMap<number, number>
   return best;
 }
 
-function isGluedBehind(text: FoldedText, start: number): boolean {
+function isAttachedToWord(text: FoldedText, start: number): boolean {
   return start > 0 && NEEDS_FREE_START.has(text.units[start]!) && text.kinds[start - 1]! >= Kind.word;
 }

@@ -46,13 +46,15 @@ export function languageOf(text: string, declared?: string): string | undefined 
     .replace(NO_LANGUAGE, ' ')
     .slice(0, READ_CHARACTERS);
   const letters = words.match(LETTER)?.length ?? 0;
-  const said = shortCode(declared);
-  const few = scriptOf(words, letters);
-  if (said !== undefined && few !== undefined && !few.has(said)) return detected(words, letters) ?? only(few);
-  if (said !== undefined) return contradicted(words, letters, said) ?? said;
-  if (few?.size === 1 && letters > 1) return only(few);
+  const declaredCode = shortCode(declared);
+  const scriptLanguages = scriptOf(words, letters);
+  if (declaredCode !== undefined && scriptLanguages !== undefined && !scriptLanguages.has(declaredCode))
+    return detected(words, letters) ?? only(scriptLanguages);
+  if (declaredCode !== undefined) return contradicted(words, letters, declaredCode) ?? declaredCode;
+  if (scriptLanguages?.size === 1 && letters > 1) return only(scriptLanguages);
   // Texts in Chinese need fewer characters, because one character is about a word.
-  if (few?.has('zh') === true && letters >= MIN_LETTERS / 3) return detected(words, MIN_LETTERS) ?? 'zh';
+  if (scriptLanguages?.has('zh') === true && letters >= MIN_LETTERS / 3)
+    return detected(words, MIN_LETTERS) ?? 'zh';
   return detected(words, letters);
 }
 
@@ -98,14 +100,19 @@ function detected(words: string, letters: number): string | undefined {
 }
 
 /** The detected language, if the text is long and clearly not in the declared language. */
-function contradicted(words: string, letters: number, said: string): string | undefined {
+function contradicted(words: string, letters: number, declaredCode: string): string | undefined {
   if (letters < SURE_LETTERS) return undefined;
   const result = eld.detect(words);
-  if (result.language === '' || result.language === said || !result.isReliable()) return undefined;
+  if (result.language === '' || result.language === declaredCode || !result.isReliable()) return undefined;
   const scores = result.getScores();
   const best = scores[result.language] ?? 0;
-  // The detected language is never replaced by a declared one that the detector does not know.
-  const other = Object.hasOwn(scores, said) ? (scores[said] ?? 0) : KNOWN.has(said) ? 0 : best;
+  // A declared language that the detector does not know is never replaced, because the detector cannot
+  // compare it.
+  const other = Object.hasOwn(scores, declaredCode)
+    ? (scores[declaredCode] ?? 0)
+    : KNOWN.has(declaredCode)
+      ? 0
+      : best;
   return best - other > 0.1 ? result.language : undefined;
 }
 

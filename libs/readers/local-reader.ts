@@ -64,7 +64,7 @@ export function readerInThreads(
     },
     async close() {
       queue.clear();
-      // If a thread ends while the native code of the embedding runs, this code aborts the process.
+      // If a thread ends while the native code of the embedding runs, the native code aborts the process.
       await within(LAST_TASK_MS, queue.onIdle());
       await pool.destroy();
     },

@@ -10,9 +10,12 @@ export interface Weights extends MoodModels {
   card: ModelCard;
   /** Classifies the intent of English posts in which no phrase matches. */
   gist: Network;
-  /** Weights of the signals of relevance, in their order. */
+  /** Weights of the signals of relevance, in the order of `SIGNAL_NAMES`. */
   relevance: Float32Array;
-  /** English words that are often written in lower case. A name that is one of them shows little. */
+  /**
+   * English words that are often written in lower case. Such a word alone does not show that a text names the
+   * subject.
+   */
   ordinaryWords: ReadonlySet<string>;
 }
 
@@ -28,10 +31,10 @@ export const WEIGHTS_FILE = new URL('../../../libs/readers/weights/local.bin', i
 /** @throws Error if the file is absent or not in the format of this version */
 export function loadWeights(file: URL = WEIGHTS_FILE): Weights {
   const { card, numbers } = readArtefact(readFileSync(file));
-  const setting = (name: string) => wanted(card.settings[name], name);
-  const floats = (name: string) => wanted(numbers.get(name), name) as Float32Array;
+  const setting = (name: string) => required(card.settings[name], name);
+  const floats = (name: string) => required(numbers.get(name), name) as Float32Array;
   const linear = (name: string): LinearModel => ({
-    rows: wanted(numbers.get(`${name}.rows`), name) as Int8Array,
+    rows: required(numbers.get(`${name}.rows`), name) as Int8Array,
     scale: setting(`${name}.scale`),
     dense: floats(`${name}.dense`),
   });
@@ -89,7 +92,7 @@ export function lexiconOf(lines: readonly string[]): Lexicon {
   );
 }
 
-function wanted<T>(value: T | undefined, name: string): T {
+function required<T>(value: T | undefined, name: string): T {
   if (value === undefined)
     throw new Error(`the weights of the local reader lack ${name}: run npm run readings:train`);
   return value;

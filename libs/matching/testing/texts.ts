@@ -93,12 +93,16 @@ export const PIECES = [
   ],
   ...['ＡＢ', '\ud83d', '\udc4d', '𐐀', '𐐨', '𝟏', '・', '²', 'र', 'ा', '्'],
 ];
+/** An arbitrary text of these pieces. */
 export const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => pieces.join(''));
+/** An arbitrary term of one to four of these pieces. */
 export const term = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join(''));
+/** The parameters of each property test. */
 export const runs = { numRuns: 1000 };
 
+/** The folded text, with the position of each unit in the original. */
 export function unitsOf(value: string): { folded: string; starts: number[]; ends: number[] } {
   const { units, length, starts, ends } = new Folder().fold(value);
   return {

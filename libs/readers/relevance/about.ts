@@ -8,7 +8,10 @@ export interface About {
 }
 
 const MAX_ABOUT_CHARACTERS = 2_000;
-/** Words that begin an excluding part of a description. It ends with the sentence or with one of `INCLUDES`. */
+/**
+ * Words that begin an excluding part of a description. Such a part ends with the sentence or at one of
+ * `INCLUDES`.
+ */
 const EXCLUDES =
   /\b(?:not|no|never|don't|do not|ignore|ignores?|ignoring|exclude|excluding|excludes?|except|without|skip|skipping|drop|avoid|omit|irrelevant|unrelated|unlike|rather than|instead of|other than|leave out|filter out|discard|reject|nothing)\b/u;
 const INCLUDES =
@@ -55,7 +58,7 @@ function addWords(text: string, to: Set<string>): void {
   for (const [word] of text.matchAll(WORD)) {
     if (word.length < 2 || EMPTY_WORDS.has(word)) continue;
     to.add(word);
-    // Adds the singular of a plural, because texts are compared with both.
+    // Adds the singular of a plural, because texts are compared with both forms.
     if (word.length > 4 && word.endsWith('s')) to.add(word.slice(0, -1));
   }
 }

@@ -1,4 +1,4 @@
-import { logistic, SIGNAL_NAMES, type SignalName } from './layer.js';
+import { logistic, SIGNAL_NAMES, type SignalName } from './signal-weights.js';
 import { observe, type Observation, type RelevanceText } from './signals.js';
 import type { RelevanceSubject } from './subject.js';
 

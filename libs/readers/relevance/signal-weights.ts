@@ -26,7 +26,9 @@ export const SIGNALS = {
   other: -3.2,
   field: -1.4,
 } as const;
+/** The name of a signal. */
 export type SignalName = keyof typeof SIGNALS;
+/** The names of the signals, in the order of the stored weights. */
 export const SIGNAL_NAMES = Object.keys(SIGNALS) as SignalName[];
 
 /** Converts the sum of the signals to a number from 0 to 1. */

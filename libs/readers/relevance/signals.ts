@@ -1,4 +1,4 @@
-import { SIGNALS, type SignalName } from './layer.js';
+import { SIGNALS, type SignalName } from './signal-weights.js';
 import type { RelevanceSubject } from './subject.js';
 import {
   AFTER_COMPANY,
@@ -34,6 +34,7 @@ export interface Observation {
   size: number;
   evidence: string;
 }
+/** The observed signals of a text. */
 export type Observations = ReadonlyMap<SignalName, Observation>;
 
 interface Word {

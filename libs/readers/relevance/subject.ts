@@ -11,7 +11,10 @@ export interface RelevanceSubject {
   about: About | undefined;
   /** The entry of the first of the names that is a known homonym. */
   homonym: Homonym | undefined;
-  /** True if the name is also an ordinary word or a first name. Then the name alone shows little. */
+  /**
+   * True if the name is also an ordinary word or a first name. Then the name alone does not show that a text
+   * names the subject.
+   */
   ordinary(name: string): boolean;
 }
 

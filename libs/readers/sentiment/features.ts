@@ -4,7 +4,9 @@ import { foldedToken, negated, tokensOf } from '../text/tokens.js';
 export const WORD_BUCKETS = 2 ** 18;
 export const CHARACTER_BUCKETS = 2 ** 18;
 
-/** The hashed n-grams of a text: the buckets of its words, and those of its characters. Both begin at 0. */
+/**
+ * The hashed n-grams of a text: the buckets of its words, and the buckets of its characters. Both begin at 0.
+ */
 export interface Grams {
   words: Uint32Array;
   characters: Uint32Array;
@@ -21,6 +23,7 @@ const FNV_PRIME = 0x01000193;
 const NEGATED_MARK = 0x9e3779b9;
 const CHARACTER_GRAM = { min: 3, max: 5 };
 
+/** Splits a text into tokens. */
 export function tokenise(text: string): Tokens {
   const written = tokensOf(text);
   return { written, folded: written.map(foldedToken) };

@@ -15,7 +15,7 @@ describe('the lexicon', () => {
     expect([...read.subarray(0, 13)].every((figure) => figure === 0)).toBe(true);
   });
 
-  it('counts a negated good word as a bad one', () => {
+  it('counts a negated good word as a bad word', () => {
     expect(figures('not good')[1]).toBeGreaterThan(0);
     expect(figures('not good')[0]).toBe(0);
   });

@@ -38,6 +38,7 @@ export function linearMood({ rows, scale, dense }: LinearModel, groups: Groups, 
   return logSoftmax([negative, neutral, positive]);
 }
 
+/** Log-probabilities from sums of weights. */
 export function logSoftmax([a, b, c]: Mood): Mood {
   const max = Math.max(a, b, c);
   const log = max + Math.log(Math.exp(a - max) + Math.exp(b - max) + Math.exp(c - max));

@@ -8,7 +8,7 @@ describe('the names of a subject', () => {
     expect(marked('acme #acme @acme acme’s acmeist macme', 'Acme')).toBe('§ #§ @§ §’s acmeist macme');
   });
 
-  it('are searched for in the order longest first', () => {
+  it('are searched for with the longest name first', () => {
     expect(marked('acme cloud and acme', 'Acme', 'Acme Cloud')).toBe('§ and §');
   });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { GIST_INTENTS } from '../intent/gist.js';
 import { rowsOf } from './data.js';
 
+/** Posts with their stance toward a brand. */
 export const STANCE_FILE = 'stance/topics.train.tsv';
 /** Our own labels, by the beginning of the SHA-256 of the text, because the texts must not be redistributed. */
 const LABELS = new URL('../../../../libs/readers/training/intent-labels.tsv', import.meta.url);

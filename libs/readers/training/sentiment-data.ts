@@ -32,7 +32,9 @@ const PARTLY_USED: ReadonlySet<string> = new Set([
   'sentiment/jira.train.tsv',
 ]);
 const LEFT_OUT = 5;
+/** Labelled posts in other languages. */
 export const MULTILINGUAL_FILE = 'sentiment/multilingual.train.tsv';
+/** The posts of the measurements, which are never used for training. */
 export const GOLD_FILE = 'gold/gold.tsv';
 
 /** Rare classes get more weight: the weight of a class is its inverse share to this power. */

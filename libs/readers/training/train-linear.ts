@@ -10,6 +10,7 @@ export interface Example {
   weight: number;
 }
 
+/** The settings of a training. */
 export interface LinearSettings {
   rows: number;
   epochs: number;
@@ -37,19 +38,19 @@ export function trainLinear(examples: readonly Example[], settings: LinearSettin
     shuffle(order, random);
     for (const at of order) {
       const example = examples[at] as Example;
-      const pace = rate * (1 - step / steps);
+      const stepSize = rate * (1 - step / steps);
       step += 1;
       const errors = errorsOf(example, weights, shrink, dense);
-      shrink *= 1 - pace * l2;
+      shrink *= 1 - stepSize * l2;
       for (const { buckets, from } of example.groups) {
-        const change = (pace * example.weight) / (Math.sqrt(buckets.length || 1) * shrink);
+        const change = (stepSize * example.weight) / (Math.sqrt(buckets.length || 1) * shrink);
         for (const bucket of buckets)
           for (let kind = 0; kind < 3; kind++) {
             const row = (from + bucket) * 3 + kind;
             weights[row] = (weights[row] as number) - change * (errors[kind] as number);
           }
       }
-      learnDense(dense, example, errors, pace * 0.2);
+      updateDense(dense, example, errors, stepSize * 0.2);
     }
   }
   return quantised(
@@ -59,14 +60,14 @@ export function trainLinear(examples: readonly Example[], settings: LinearSettin
   );
 }
 
-function learnDense(
+function updateDense(
   dense: Float32Array,
   { figures, weight }: Example,
   errors: Float32Array,
-  pace: number,
+  stepSize: number,
 ): void {
   for (let kind = 0; kind < 3; kind++) {
-    const change = pace * weight * (errors[kind] as number);
+    const change = stepSize * weight * (errors[kind] as number);
     for (let n = 0; n < figures.length; n++)
       dense[n * 3 + kind] = (dense[n * 3 + kind] as number) - change * (figures[n] as number);
     const bias = figures.length * 3 + kind;
@@ -74,7 +75,7 @@ function learnDense(
   }
 }
 
-/** For each class, the probability minus 1 for the correct class, and minus 0 for the others. */
+/** For each class, the probability minus 1 for the correct class, and minus 0 for the other classes. */
 function errorsOf(
   example: Example,
   weights: Float32Array,
@@ -100,7 +101,10 @@ function errorsOf(
   return sums;
 }
 
-/** Converts weights to integers from -127 to 127. The scale covers nearly all weights; the few larger ones are cut. */
+/**
+ * Converts weights to integers from -127 to 127. The scale covers nearly all weights; the few larger weights
+ * are cut.
+ */
 function quantised(weights: Float32Array, dense: Float32Array, prune: number): LinearModel {
   const sizes = weights.map(Math.abs).sort();
   const largest = sizes[Math.floor(sizes.length * 0.9999)] || sizes.at(-1) || 1;

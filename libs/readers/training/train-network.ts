@@ -1,12 +1,14 @@
 import type { Network } from '../sentiment/network.js';
 import { seeded, shuffle } from './random.js';
 
+/** A training example: the input of the network, and the index of the correct output. */
 export interface NetworkExample {
   input: Float32Array;
   label: number;
   weight: number;
 }
 
+/** The settings of a training. */
 export interface NetworkSettings {
   outputs: number;
   seed?: number;
@@ -24,8 +26,8 @@ export function trainNetwork(examples: readonly NetworkExample[], settings: Netw
   const inputs = examples[0]?.input.length ?? 0;
   const { hidden, outputs, epochs, batch } = settings;
   const random = seeded(settings.seed ?? 2);
-  const first = started(hidden, inputs, random);
-  const second = started(outputs, hidden, random);
+  const first = initialWeights(hidden, inputs, random);
+  const second = initialWeights(outputs, hidden, random);
   const model: Network = { inputs, hidden, outputs, first, second };
   const adamFirst = adam(first, settings.decay);
   const adamSecond = adam(second, settings.decay);
@@ -35,13 +37,13 @@ export function trainNetwork(examples: readonly NetworkExample[], settings: Netw
   for (let epoch = 0; epoch < epochs; epoch++) {
     shuffle(order, random);
     for (let from = 0; from < order.length; from += batch) {
-      const slopes = new Gradients(model, settings.dropout, random);
+      const gradients = new Gradients(model, settings.dropout, random);
       const chosen = order.subarray(from, from + batch);
-      for (const at of chosen) slopes.learn(examples[at] as NetworkExample);
-      const pace = settings.rate * (1 - step / steps);
+      for (const at of chosen) gradients.add(examples[at] as NetworkExample);
+      const stepSize = settings.rate * (1 - step / steps);
       step += 1;
-      adamFirst(slopes.first, pace, chosen.length, step);
-      adamSecond(slopes.second, pace, chosen.length, step);
+      adamFirst(gradients.first, stepSize, chosen.length, step);
+      adamSecond(gradients.second, stepSize, chosen.length, step);
     }
   }
   return model;
@@ -65,7 +67,7 @@ class Gradients {
     this.active = new Float32Array(model.hidden);
   }
 
-  learn({ input, label, weight }: NetworkExample): void {
+  add({ input, label, weight }: NetworkExample): void {
     const { inputs, hidden, outputs, first, second } = this.model;
     const keep = 1 / (1 - this.dropout);
     for (let unit = 0; unit < hidden; unit++) {
@@ -119,7 +121,7 @@ class Gradients {
 }
 
 /** The initial weights of a layer: uniformly random (Glorot), with biases of 0. */
-function started(units: number, inputs: number, random: () => number): Float32Array {
+function initialWeights(units: number, inputs: number, random: () => number): Float32Array {
   const bound = Math.sqrt(6 / (units + inputs));
   const weights = new Float32Array(units * (inputs + 1));
   for (let unit = 0; unit < units; unit++)
@@ -127,18 +129,18 @@ function started(units: number, inputs: number, random: () => number): Float32Ar
   return weights;
 }
 
-/** Adam with decoupled weight decay. `slopes` contains the sums of the gradients of `size` examples. */
+/** Adam with decoupled weight decay. `gradients` contains the sums of the gradients of `size` examples. */
 function adam(weights: Float32Array, decay: number) {
   const mean = new Float32Array(weights.length);
-  const spread = new Float32Array(weights.length);
-  return (slopes: Float32Array, pace: number, size: number, step: number) => {
-    const [forMean, forSpread] = [1 - 0.9 ** step, 1 - 0.999 ** step];
+  const variance = new Float32Array(weights.length);
+  return (gradients: Float32Array, stepSize: number, size: number, step: number) => {
+    const [forMean, forVariance] = [1 - 0.9 ** step, 1 - 0.999 ** step];
     for (let n = 0; n < weights.length; n++) {
-      const slope = (slopes[n] as number) / size;
-      mean[n] = 0.9 * (mean[n] as number) + 0.1 * slope;
-      spread[n] = 0.999 * (spread[n] as number) + 0.001 * slope * slope;
-      const move = (mean[n] as number) / forMean / (Math.sqrt((spread[n] as number) / forSpread) + 1e-8);
-      weights[n] = (weights[n] as number) - pace * (move + decay * (weights[n] as number));
+      const gradient = (gradients[n] as number) / size;
+      mean[n] = 0.9 * (mean[n] as number) + 0.1 * gradient;
+      variance[n] = 0.999 * (variance[n] as number) + 0.001 * gradient * gradient;
+      const move = (mean[n] as number) / forMean / (Math.sqrt((variance[n] as number) / forVariance) + 1e-8);
+      weights[n] = (weights[n] as number) - stepSize * (move + decay * (weights[n] as number));
     }
   };
 }

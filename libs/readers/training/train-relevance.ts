@@ -1,4 +1,4 @@
-import { logistic, SIGNAL_NAMES, SIGNALS } from '../relevance/layer.js';
+import { logistic, SIGNAL_NAMES, SIGNALS } from '../relevance/signal-weights.js';
 import type { Observations } from '../relevance/signals.js';
 
 /** A post with its signals. */
@@ -23,14 +23,14 @@ export function trainRelevance(examples: readonly RelevanceExample[]): Float32Ar
   );
   const weights = Float64Array.from(start);
   for (let step = 0; step < STEPS; step++) {
-    const slopes = SIGNAL_NAMES.map((_, n) => PULL * ((weights[n] as number) - (start[n] as number)));
+    const gradients = SIGNAL_NAMES.map((_, n) => PULL * ((weights[n] as number) - (start[n] as number)));
     for (const [at, input] of inputs.entries()) {
       const sum = input.reduce((total, size, n) => total + size * (weights[n] as number), 0);
       const error = logistic(sum) - (examples[at]?.relevant === true ? 1 : 0);
-      input.forEach((size, n) => (slopes[n] = (slopes[n] as number) + (error * size) / inputs.length));
+      input.forEach((size, n) => (gradients[n] = (gradients[n] as number) + (error * size) / inputs.length));
     }
-    slopes.forEach((slope, n) => {
-      const moved = (weights[n] as number) - RATE * slope;
+    gradients.forEach((gradient, n) => {
+      const moved = (weights[n] as number) - RATE * gradient;
       weights[n] = n > 0 && moved * (start[n] as number) < 0 ? 0 : moved;
     });
   }
