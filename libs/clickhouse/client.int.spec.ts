@@ -41,7 +41,7 @@ describe('opening ClickHouse', () => {
     expect(await existsAfterOpening('activity', 'gap', 'TRUNCATE TABLE table_versions')).toBe(true);
   });
 
-  it('creates a table again that somebody has dropped', async () => {
+  it('creates a dropped table again', async () => {
     expect(await existsAfterOpening('answers', 'text', 'DROP TABLE answers')).toBe(true);
   });
 });

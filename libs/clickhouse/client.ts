@@ -30,8 +30,9 @@ const HASH = createHash('sha256').update(TABLES.join('\n')).digest('hex');
 const NAMES = TABLES.flatMap((query) => /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(query)?.[1] ?? []);
 
 /**
- * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and every table
- * still exists: they would change nothing, and delay each start by a quarter of a second.
+ * Runs the statements of `TABLES`. Skips them if the same statements have run on this database before and
+ * every table still exists: running them again would change nothing, and would delay each start by a quarter
+ * of a second.
  */
 async function createTables(client: ClickHouseClient): Promise<void> {
   const existing = await selectRows<{ name: string }>(
@@ -50,8 +51,8 @@ async function haveRun(client: ClickHouseClient): Promise<boolean> {
 }
 
 /**
- * Makes the client throw an `Outage` for errors of the connection. The client has no type for them: they are all errors
- * that neither the server reported nor our own data caused.
+ * Makes the client throw an `Outage` for errors of the connection. The client has no type for such errors. An
+ * error that neither the server reported nor our own data caused is an error of the connection.
  */
 function throwOutages(client: ClickHouseClient): void {
   const withOutages =
@@ -59,7 +60,7 @@ function throwOutages(client: ClickHouseClient): void {
     (...args: A) =>
       inSpan(verb, SpanKind.CLIENT, { 'db.system.name': 'clickhouse' }, () => ask(...args)).catch(
         (error: unknown) => {
-          throw isFromServer(error) || isMistake(error) ? error : new Outage('ClickHouse', error);
+          throw isFromServer(error) || isDataError(error) ? error : new Outage('ClickHouse', error);
         },
       );
   client.query = withOutages('query', client.query.bind(client)) as ClickHouseClient['query'];
@@ -72,7 +73,7 @@ function isFromServer(error: unknown): boolean {
 }
 
 /** An error in our own data, for example a value that cannot be written as JSON. */
-function isMistake(error: unknown): boolean {
+function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 

@@ -46,7 +46,7 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty if no reader read it. The same applies to `intent` and `bucket`. */
+  /** Empty if no reader read the mention. The same applies to `intent` and `bucket`. */
   sentiment: string;
   intent: string;
   bucket: string;
@@ -54,7 +54,7 @@ export interface MentionRow {
   rules: string[];
   /** JSON: `RuleView[]`; empty if no rule was checked. */
   rule_outcomes: string;
-  /** Null if the source does not give it. */
+  /** Null if the source does not return this number. */
   author_followers: number | null;
   /** True if `title` is the title of the parent post. */
   title_of_parent: boolean;

@@ -96,8 +96,9 @@ export const TABLES: readonly string[] = [
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
 
   // A mention is a versioned row. Version 0 is written from the event; each later version is the sequence in LABELS of
-  // a person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The engine of
-  // a table of an earlier release has no version: there the row that was written last remains.)
+  // a person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The
+  // engine of a table of an earlier release has no version: in such a table, the row that was written last
+  // remains.)
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
     ADD COLUMN IF NOT EXISTS corrected_sentiment LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),

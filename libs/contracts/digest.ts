@@ -2,7 +2,7 @@
 export const DIGEST_MODES = ['hourly', 'daily', 'daily_brief', 'weekly_report'] as const;
 export type DigestMode = (typeof DIGEST_MODES)[number];
 
-/** Maximum number of items of one digest; `Digest.more` counts the others. */
+/** Maximum number of items of one digest; `Digest.more` counts the further items. */
 export const MAX_DIGEST_ITEMS = 50;
 
 /**
@@ -48,7 +48,7 @@ export interface DigestItem {
   labels: string[];
   publishedAt: string | null;
   occurredAt: string;
-  /** Null if no reader read it. The same applies to `intent`. */
+  /** Null if no reader read the item. The same applies to `intent`. */
   sentiment: string | null;
   intent: string | null;
 }

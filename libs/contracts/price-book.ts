@@ -51,7 +51,7 @@ export function creditsPerReading(reading: PricedReading): number {
   return book.creditsPerReading[reading];
 }
 
-/** The price of an analysis for each mention, in credits. */
+/** The price of one mention in an analysis that a user requests, in credits. */
 export function creditsPerAnalysedItem(): number {
   return book.creditsPerAnalysedItem;
 }

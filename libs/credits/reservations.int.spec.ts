@@ -146,7 +146,7 @@ describe('reserving credits', () => {
     expect(await held()).toBe(3);
   });
 
-  it('keeps the reservation of finished work until its charge, and ends it only then [credits.never-negative]', async () => {
+  it('keeps the reservation of finished work until its charge [credits.never-negative]', async () => {
     const [done, open] = [hold(4), hold(3)];
     await reserve(database, [done, open]);
     await holdUntilCharged(database, [done.holdId]);

@@ -41,8 +41,9 @@ export interface Reservation {
 }
 
 /**
- * Reserves credits before the work. The sum of the reservations of an account never exceeds its balance, also when
- * others reserve or charge at the same time. A charge for the same fact settles the reservation; `release` releases it.
+ * Reserves credits before the work. The sum of the reservations of an account never exceeds its balance, even
+ * if other work is reserved or charged at the same time. A charge for the same fact settles the reservation;
+ * `release` releases it.
  */
 export async function reserve(database: Database, holds: readonly Hold[]): Promise<Reservation> {
   const asked = holds.filter(({ credits }) => credits > 0);
@@ -191,7 +192,7 @@ export async function release(database: Database | Tx, holds: readonly OwnHold[]
 
 /**
  * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
- * because others may have reserved its credits.
+ * because its credits may be reserved for other work.
  */
 export async function extendReservations(
   database: Database | Tx,

@@ -28,7 +28,7 @@ const BASE: Init = {
 
 describe('the identity of a search', () => {
   it('is SHA-256 in hex, and does not change between versions [keywords.hash]', () => {
-    // Stored hashes depend on the algorithm. A change of it restarts every search.
+    // Stored hashes depend on the algorithm. A change of the algorithm restarts every search.
     expect(hash({ market: 'global', query: 'acme' })).toBe(
       '69ccaa2581ab6633321eee3376e8b0351d389980547cd5f56b284582b086f016',
     );

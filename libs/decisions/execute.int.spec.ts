@@ -45,7 +45,7 @@ describe('executing a command', () => {
     expect([await stored(), await row()]).toEqual([[], undefined]);
   });
 
-  it('decides each of many concurrent commands on the state after the previous one', async () => {
+  it('decides each of many concurrent commands on the state after the previous command', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => add(10)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
     expect((await stored()).length).toBe(10);

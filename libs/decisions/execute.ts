@@ -40,7 +40,7 @@ export interface Execution<S, E, D extends Decision<E>> {
 
 const ATTEMPTS = 5;
 const APPLIED_WITHIN_MS = 10_000;
-const APPLIED_AGAIN_MS = 20;
+const APPLIED_POLL_MS = 20;
 
 /**
  * Executes one command. Under the account's lock it loads the subject from its stream, decides, appends if nobody else
@@ -80,15 +80,15 @@ export async function readState<S, E, D extends Decision<E>>(
 }
 
 /**
- * @param guess true: assumes that a subject without rows in the projection is new, and does not read its stream. The append
- *   fails if that is wrong.
- * @throws AppendConflict when somebody else appended first, or the guess was wrong
+ * @param assumeNew true: assumes that a subject without rows in the projection is new, and does not read its
+ * stream. The append fails if the assumption is wrong.
+ * @throws AppendConflict when somebody else appended first, or the assumption was wrong
  */
 async function decideAndAppend<S, E, D extends Decision<E>>(
   tx: Tx,
   store: EventStore,
   { aggregate, projection, accountId, subjectTokens, commandId, decide, decisionOf }: Execution<S, E, D>,
-  guess: boolean,
+  assumeNew: boolean,
 ): Promise<S> {
   const subject = subjectOf(aggregate.stream, accountId, ...subjectTokens);
   let state = aggregate.initial;
@@ -100,9 +100,9 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   const position = positions?.get(subject) ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
     positions ? applyNext(tx, projection, [message]) : appliedByOthers(tx, projection, message);
-  const isGuessed = guess && position === 0;
+  const isAssumedNew = assumeNew && position === 0;
   // After a crash, the tables may lack the last messages of the stream.
-  for (const stored of isGuessed ? [] : await store.read(aggregate.stream, subject)) {
+  for (const stored of isAssumedNew ? [] : await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
     repeated ||= decision.commandId === commandId;
@@ -111,19 +111,19 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
     seq = stored.seq;
   }
   if (repeated) return state;
-  const confirmGuess = async () => {
-    if (isGuessed && (await store.lastSeq(aggregate.stream, subject)) > 0)
+  const confirmNew = async () => {
+    if (isAssumedNew && (await store.lastSeq(aggregate.stream, subject)) > 0)
       throw new AppendConflict(`${subject}: not at 0`);
   };
   let events: E[];
   try {
     events = await decide(state, tx);
   } catch (refusal) {
-    await confirmGuess();
+    await confirmNew();
     throw refusal;
   }
   if (events.length === 0) {
-    await confirmGuess();
+    await confirmNew();
     return state;
   }
   const data = aggregate.encode(decisionOf(events));
@@ -147,6 +147,6 @@ async function appliedByOthers(tx: Tx, projection: Projection, message: Projecte
         'Postgres',
         `the tables of ${projection.name} belong to another release, which is not running`,
       );
-    await wait(APPLIED_AGAIN_MS);
+    await wait(APPLIED_POLL_MS);
   }
 }

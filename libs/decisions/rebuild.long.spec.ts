@@ -74,9 +74,9 @@ const rowOf = async (id: string) =>
     )
   )[0];
 const ids = (count: number) => Array.from({ length: count }, () => newId());
-const versionInPlace = async () =>
+const storedVersion = async () =>
   (await database.query<{ version: number }[]>('SELECT version FROM projection_versions'))[0]?.version ?? 1;
-const schemasBeside = () => database.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rebuild_%'`);
+const rebuildSchemas = () => database.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rebuild_%'`);
 
 /** The complete definition of the tables in the catalogue, without object ids. */
 const shape = () =>
@@ -132,7 +132,7 @@ describe('a projection whose version changes', () => {
     const load = Promise.all([...subjects.slice(0, 4).map(command), read(), read()]);
 
     await follow(fresh);
-    expect(await versionInPlace()).toBe(2);
+    expect(await storedVersion()).toBe(2);
     const atSwitch = Math.min(...subjects.slice(0, 4).map((id) => confirmed.get(id) ?? 0));
     await until('old replicas have carried out commands on the new tables', () =>
       Promise.resolve(subjects.slice(0, 4).every((id) => (confirmed.get(id) ?? 0) > atSwitch + 3)),
@@ -155,7 +155,7 @@ describe('a projection whose version changes', () => {
       expect(amounts).toEqual(Array.from({ length: amounts.length }, (_, n) => n + 1));
       expect((await rowOf(id))?.notes).toBe(amounts.join('+'));
     }
-    expect(await schemasBeside()).toEqual([]);
+    expect(await rebuildSchemas()).toEqual([]);
   }, 60_000);
 
   it('is rebuilt once when two replicas start at the same time', async () => {
@@ -163,7 +163,7 @@ describe('a projection whose version changes', () => {
     for (let n = 1; n <= 5; n += 1) await add(id, n, tallies(1));
     await Promise.all([follow(tallies(2)), follow(tallies(2))]);
     expect((await rowOf(id))?.notes).toBe('1+2+3+4+5');
-    expect(await versionInPlace()).toBe(2);
+    expect(await storedVersion()).toBe(2);
   });
 
   it('refuses an older release once the tables are newer', async () => {
@@ -176,7 +176,7 @@ describe('a projection whose version changes', () => {
     await follow(tallies(3));
     const id = newId();
     await add(id, 1, tallies(3));
-    expect([await versionInPlace(), (await rowOf(id))?.total]).toEqual([3, 1]);
+    expect([await storedVersion(), (await rowOf(id))?.total]).toEqual([3, 1]);
   });
 });
 
@@ -188,7 +188,7 @@ describe('a rebuild', () => {
     expect(await shape()).toEqual(before);
   });
 
-  it('keeps columns that the stream does not contain, and repairs those that it contains', async () => {
+  it('keeps columns that the stream does not contain, and repairs columns that the stream contains', async () => {
     const [id = ''] = ids(1);
     await add(id, 2, tallies(1));
     await database.query(`UPDATE tallies SET seen = 7, total = 99, notes = 'wrong'`);
@@ -263,7 +263,7 @@ describe('a rebuild', () => {
       `Message 2 of KEYWORDS (${subjectOfId(id)}) cannot be applied to tallies-v1: cannot be read. The old tables are unchanged.`,
     );
     expect(await rowOf(id)).toMatchObject({ total: 14, notes: '1 13' });
-    expect([await schemasBeside(), await versionInPlace()]).toEqual([[], 1]);
+    expect([await rebuildSchemas(), await storedVersion()]).toEqual([[], 1]);
     await add(id, 2, tallies(1));
     expect(await rowOf(id)).toMatchObject({ total: 16 });
   });

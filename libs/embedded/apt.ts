@@ -22,11 +22,13 @@ function apt(args: string[]): Promise<void> {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
     });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
+    let errorOutput = '';
+    child.stderr.on('data', (chunk: Buffer) => (errorOutput = (errorOutput + chunk.toString()).slice(-500)));
     child.once('error', reject);
     child.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`apt-get failed: ${said.trim() || `exit code ${code}`}`)),
+      code === 0
+        ? resolve()
+        : reject(new Error(`apt-get failed: ${errorOutput.trim() || `exit code ${code}`}`)),
     );
   });
 }

@@ -1,4 +1,6 @@
-/** Variables that the stores' programs need. All others (sources' tokens, MASTER_KEY) are not passed on. */
+/**
+ * Variables that the stores' programs need. Other variables (sources' tokens, MASTER_KEY) are not passed on.
+ */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'] as const;
 
 /** The environment of a store's process, or of a program that prepares a store. */

@@ -7,7 +7,9 @@ import { readOrMakeCredentials, type Credentials } from './credentials.js';
 import { unprivileged } from './unprivileged.js';
 import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
-/** Each running statement uses one of these threads; the others are for KILL QUERY and for files. */
+/**
+ * Each running statement uses one of these threads; the remaining threads are for KILL QUERY and for files.
+ */
 const ENGINE_THREADS = '24';
 
 /** Starts chDB behind its HTTP bridge, in a separate process. Its data is in `<dataDir>/clickhouse`. */

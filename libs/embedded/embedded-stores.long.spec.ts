@@ -29,15 +29,15 @@ const compiled = new URL('dist/libs/embedded/index.js', checkout);
 
 let base: string;
 let dataDir: string;
-let said: string[];
+let logLines: string[];
 const log = {
-  info: (message: string) => void said.push(message),
-  warn: (message: string) => void said.push(message),
+  info: (message: string) => void logLines.push(message),
+  warn: (message: string) => void logLines.push(message),
 };
 const cleanUp: (() => Promise<unknown>)[] = [];
 
 beforeEach(() => {
-  said = [];
+  logLines = [];
   base = mkdtempSync(join(tmpdir(), 'embedded-'));
   chmodSync(base, 0o755);
   dataDir = join(base, 'data');
@@ -55,7 +55,7 @@ async function start(): Promise<EmbeddedStores> {
 }
 
 /** Starts the stores in another process, which then waits. */
-async function startElsewhere(): Promise<ChildProcess> {
+async function startInOtherProcess(): Promise<ChildProcess> {
   if (!existsSync(fileURLToPath(compiled)))
     throw new Error('this spec runs the built library: npm run build');
   const script = `
@@ -189,7 +189,7 @@ describe('the embedded stores', () => {
     const stores = await start();
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
-    const back = () => said.filter((line) => line.endsWith('is back')).sort();
+    const back = () => logLines.filter((line) => line.endsWith('is back')).sort();
     await until('all are back', () => back().length === 3);
     expect(back()).toEqual(['clickhouse is back', 'nats is back', 'postgres is back']);
     expect(await read(stores)).toEqual(['kept', 'kept', 'kept']);
@@ -208,7 +208,7 @@ describe('one data directory', () => {
   });
 
   it('can be started again after kill -9 left its stores running', async () => {
-    const parent = await startElsewhere();
+    const parent = await startInOtherProcess();
     const runtime = readRuntime(dataDir);
     if (!runtime) throw new Error('no runtime file');
     await write(runtime, 'before the kill');
@@ -219,20 +219,20 @@ describe('one data directory', () => {
     expect(orphans.slice(0, 2).filter(isRunning)).toHaveLength(2);
     const stores = await start();
     expect(orphans.filter(isRunning)).toEqual([]);
-    expect(said).toContain('stopped the stores that an earlier run left behind');
+    expect(logLines).toContain('stopped the stores that an earlier run left behind');
     expect(await read(stores)).toEqual(['before the kill', 'before the kill', 'before the kill']);
   });
 
   it('can be started again without ending an unrelated process that has the pid of an earlier store', async () => {
     const stores = await start();
     await stores.stop();
-    const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
-    cleanUp.push(async () => bystander.kill('SIGKILL'));
-    const identity = identify(bystander.pid as number);
-    if (!identity) throw new Error('the bystander does not run');
+    const unrelatedProcess = spawn('sleep', ['60'], { stdio: 'ignore' });
+    cleanUp.push(async () => unrelatedProcess.kill('SIGKILL'));
+    const identity = identify(unrelatedProcess.pid as number);
+    if (!identity) throw new Error('the unrelated process does not run');
     for (const name of STORES)
       writeFileSync(join(dataDir, `${name}.pid`), JSON.stringify({ ...identity, startedAt: 'earlier' }));
-    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), `${bystander.pid}\n/elsewhere\n`);
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), `${unrelatedProcess.pid}\n/elsewhere\n`);
     await start();
     expect(isRunning(identity)).toBe(true);
   });

@@ -22,13 +22,15 @@ export interface EmbeddedStores {
   natsUrl: string;
   databaseUrl: string;
   clickhouseUrl: string;
-  /** Names of the stores that were started (`nats`, `postgres`, `clickhouse`). The others have a URL. */
+  /**
+   * Names of the stores that were started (`nats`, `postgres`, `clickhouse`). The other stores have a URL.
+   */
   started: string[];
   /**
    * Resolves with the store and the reason when a store keeps exiting and is not restarted. Otherwise it never settles.
    */
   givenUp: Promise<Error>;
-  /** Stops all started stores within 4 seconds. A second call waits for the first. */
+  /** Stops all started stores within 4 seconds. A second call waits for the first call. */
   stop(): Promise<void>;
 }
 

@@ -13,13 +13,13 @@ export async function endProcess(
   graceMs: number,
 ): Promise<void> {
   sendSignal(identity, signal);
-  if (await goneWithin(identity, graceMs)) return;
+  if (await exitedWithin(identity, graceMs)) return;
   sendSignal(identity, 'SIGKILL');
-  await goneWithin(identity, graceMs);
+  await exitedWithin(identity, graceMs);
 }
 
 /** Waits until the process has exited. Returns false if it has not within `ms`. */
-export async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
+export async function exitedWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isRunning(identity)) {
     if (Date.now() >= deadline) return false;

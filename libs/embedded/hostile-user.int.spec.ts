@@ -133,7 +133,7 @@ describe('another user of the machine', () => {
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'sees no secret in the command line of a store, and the environment of a store contains none',
+    'sees no secret in the command line of a store, and the environment of a store contains no secret',
     () => {
       const pids = storeProcesses();
       expect(pids.length).toBeGreaterThan(3);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { installWithApt } from './apt.js';
 import { childEnvironment } from './child-environment.js';
 import { readOrMakeCredentials, type Credentials } from './credentials.js';
-import { giveTo } from './system-user.js';
+import { changeOwner } from './system-user.js';
 import { unprivileged } from './unprivileged.js';
 import { startOnFreePort, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
@@ -39,7 +39,7 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   const credentials = readOrMakeCredentials(join(dataDir, 'nats.json'));
   const { store, port } = await startOnFreePort(host, (candidate) => {
     writeFileSync(configFile, natsConfig(candidate, storeDir, syncAlways, credentials), { mode: 0o600 });
-    if (owner) giveTo(owner, configFile);
+    if (owner) changeOwner(owner, configFile);
     return {
       name: 'nats',
       ...owner,

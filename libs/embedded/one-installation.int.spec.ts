@@ -19,8 +19,9 @@ import { identify, isRunning, type ProcessIdentity } from './process-identity.js
 
 const library = new URL('dist/libs/embedded/index.js', checkout).href;
 /** Prefix that runs a program with separate process ids, as in another container. */
-const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
-const canGoElsewhere = spawnSync(ELSEWHERE[0], [...ELSEWHERE.slice(1), 'true']).status === 0;
+const OTHER_CONTAINER = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
+const canSeparateProcessIds =
+  spawnSync(OTHER_CONTAINER[0], [...OTHER_CONTAINER.slice(1), 'true']).status === 0;
 
 const log = { info: () => undefined, warn: () => undefined };
 let base: string;
@@ -66,14 +67,14 @@ function startAsProcess(prefix: readonly string[]): ChildProcess {
 }
 
 async function outputOf(child: ChildProcess): Promise<string> {
-  let said = '';
-  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await once(child, 'exit');
-  return said;
+  return output;
 }
 
 /** Name, inode and change time of everything in the data directory that a start may write. */
-function traces(): string[] {
+function fileStates(): string[] {
   return readdirSync(dataDir)
     .filter((name) => name !== 'lock')
     .map((name) => `${name} ${statSync(join(dataDir, name)).ino} ${statSync(join(dataDir, name)).ctimeMs}`);
@@ -90,20 +91,20 @@ async function writtenAndRead(stores: EmbeddedStores): Promise<number> {
 }
 
 describe('one data directory', () => {
-  (canGoElsewhere ? it : it.skip)(
+  (canSeparateProcessIds ? it : it.skip)(
     'refuses a second start from another container, and that start changes no file',
     async () => {
       const stores = await start();
       expect(await writtenAndRead(stores)).toBe(1);
-      const before = traces();
-      const said = await outputOf(startAsProcess(ELSEWHERE));
-      expect(said).toContain(`${dataDir} is in use by a running process (pid ${process.pid} on `);
-      expect(traces()).toEqual(before);
+      const before = fileStates();
+      const output = await outputOf(startAsProcess(OTHER_CONTAINER));
+      expect(output).toContain(`${dataDir} is in use by a running process (pid ${process.pid} on `);
+      expect(fileStates()).toEqual(before);
       expect(await writtenAndRead(stores)).toBe(2);
     },
   );
 
-  (canGoElsewhere ? it : it.skip)(
+  (canSeparateProcessIds ? it : it.skip)(
     'refuses a start from another container while Postgres of a killed Earshot still runs, and can be started again on the same host',
     async () => {
       const first = startAsProcess([]);
@@ -112,8 +113,8 @@ describe('one data directory', () => {
       const postmaster = identify(pid);
       first.kill('SIGKILL');
       await once(first, 'exit');
-      const said = await outputOf(startAsProcess(ELSEWHERE));
-      expect(said).toContain('an earlier Earshot left running in another container or on another host');
+      const output = await outputOf(startAsProcess(OTHER_CONTAINER));
+      expect(output).toContain('an earlier Earshot left running in another container or on another host');
       expect(postmaster && isRunning(postmaster)).toBe(true);
       expect(await writtenAndRead(await start())).toBe(1);
       expect(postmaster && isRunning(postmaster)).toBe(false);

@@ -23,7 +23,7 @@ export function postgresAccount(directory: string, program: string): PostgresAcc
   if (process.getuid?.() !== 0) return { wrap: [] };
   const ids = systemUser('postgres', 'DATABASE_URL');
   if (canReach(ids, directory, program)) return { owner: ids, wrap: [] };
-  const capability = (['dac_read_search', 'dac_override'] as const).find(weHave);
+  const capability = (['dac_read_search', 'dac_override'] as const).find(hasCapability);
   const wrap = capability && setpriv(ids, capability);
   if (wrap && spawnSync(wrap[0] as string, [...wrap.slice(1), program, '--version']).status === 0)
     return { owner: ids, wrap };
@@ -33,7 +33,7 @@ export function postgresAccount(directory: string, program: string): PostgresAcc
   );
 }
 
-function weHave(capability: keyof typeof CAPABILITY_BITS): boolean {
+function hasCapability(capability: keyof typeof CAPABILITY_BITS): boolean {
   try {
     const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
     return effective !== undefined && ((BigInt(`0x${effective}`) >> CAPABILITY_BITS[capability]) & 1n) === 1n;

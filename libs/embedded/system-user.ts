@@ -16,7 +16,7 @@ export function systemUser(name: string, setting: string): Owner {
   if (known) return known;
   const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name];
   const made = spawnSync('/usr/sbin/useradd', args, { env: childEnvironment() });
-  // Another start may have created it at the same moment.
+  // Another start may have created the user at the same moment.
   const found = lookUp(name);
   if (!found)
     throw new Error(
@@ -33,7 +33,7 @@ export function canReach(ids: Owner, directory: string, ...files: readonly strin
 }
 
 /** Changes the owner of files and of directories with their contents. */
-export function giveTo({ uid, gid }: Owner, ...paths: readonly string[]): void {
+export function changeOwner({ uid, gid }: Owner, ...paths: readonly string[]): void {
   execFileSync('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...paths], { env: childEnvironment() });
 }
 

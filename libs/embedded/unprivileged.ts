@@ -1,5 +1,5 @@
 import type { StoreCommand, StoreHost } from './store-process.js';
-import { canReach, giveTo, systemUser, type Owner } from './system-user.js';
+import { canReach, changeOwner, systemUser, type Owner } from './system-user.js';
 
 const USER = 'earshot';
 
@@ -23,7 +23,7 @@ export function unprivileged(
       const owner = systemUser(USER, 'the address of an external store');
       if (!canReach(owner, dataDir, ...programs))
         return `the user ${USER} cannot reach ${dataDir} or its program`;
-      giveTo(owner, ...own);
+      changeOwner(owner, ...own);
       return owner;
     } catch (error) {
       return (error as Error).message;

@@ -88,8 +88,8 @@ export class RemoteEmbedder implements Embedder {
     const vectors = new Map(data.map(({ index, embedding }) => [index, embedding]));
     const length = vectors.get(0)?.length ?? 0;
     const all = Array.from({ length: count }, (_, n) => vectors.get(n));
-    const isWhole = all.every((one) => one?.length === length && one.every(Number.isFinite));
-    if (!isWhole || length < 1 || length > MAX_DIMENSIONS)
+    const isComplete = all.every((one) => one?.length === length && one.every(Number.isFinite));
+    if (!isComplete || length < 1 || length > MAX_DIMENSIONS)
       throw this.unavailable(`did not answer with ${count} vectors of at most ${MAX_DIMENSIONS} numbers`);
     return all.map((one) => toBfloat16(toUnitLength(Float32Array.from(one!))));
   }

@@ -91,7 +91,7 @@ describe('the sentence encoder', () => {
 });
 
 describe('a stored embedding', () => {
-  it('has 128 bfloat16 numbers, and nearly the angles of the original', async () => {
+  it('has 128 bfloat16 numbers, and nearly the same angles as the original', async () => {
     const embeddings = await encoder.encode(SENTENCES);
     const stored = embeddings.map((one) => fromBfloat16(compress(one)));
     expect(stored.map((one) => one.length)).toEqual(SENTENCES.map(() => STORED_DIMENSIONS));

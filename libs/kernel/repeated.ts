@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** Repeated work, its pause, and the reporting of its errors. */
 export interface Repetition {
-  /** Pause between the end of a run and the start of the next, in ms. */
+  /** Pause between the end of a run and the start of the next run, in ms. */
   pauseMs: number;
   /** @returns true when there is more to do: the next run begins without a pause */
   run(signal: AbortSignal): Promise<boolean | void>;

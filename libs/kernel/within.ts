@@ -1,6 +1,6 @@
 /**
  * Waits for work, but not longer than `ms`.
- * @returns whether it finished in time; an error that it throws later is ignored
+ * @returns whether the work finished in time; a later error is ignored
  * @throws what the work throws in time
  */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {

@@ -40,7 +40,7 @@ it('--help of a single service prints how to start it, and needs no settings', (
   expect(stdout).toContain('npm run -s config');
 });
 
-it('a signal during the start waits for the start and then stops it, and further signals change nothing', async () => {
+it('a signal during the start stops the program after the start, and further signals change nothing', async () => {
   const { child, lines, ended } = await run(400, 300);
   for (let n = 0; n < 3; n += 1) {
     child.kill('SIGINT');
@@ -50,7 +50,7 @@ it('a signal during the start waits for the start and then stops it, and further
   expect(lines).toEqual(['starting', 'stopped']);
 });
 
-it('a start that fails after a signal exits with the code of a cancelled start, not of a failed one', async () => {
+it('a start that fails after a signal exits with code 0, like a cancelled start', async () => {
   const { child, lines, ended } = await run(300, 0, { fails: true });
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

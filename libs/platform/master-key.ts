@@ -23,12 +23,12 @@ export async function checkMasterKey(
   if (!check) {
     const first = await bus.jsm.direct.getMessage('ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
     const secret = first && (await signingSecretOf(store, first.subject));
-    if (secret?.length && !opens(box, secret)) throw foreignKey();
+    if (secret?.length && !opens(box, secret)) throw wrongKey();
     const sealed = box.seal(SEALED);
     await database.query('INSERT INTO installation (key_check) VALUES ($1) ON CONFLICT DO NOTHING', [sealed]);
     check = await keyCheckOf(database);
   }
-  if (check && !opens(box, check, SEALED)) throw foreignKey();
+  if (check && !opens(box, check, SEALED)) throw wrongKey();
 }
 
 /**
@@ -87,7 +87,7 @@ function opens(box: SecretBox, sealed: Uint8Array, expected?: string): boolean {
   }
 }
 
-function foreignKey(): SettingsError {
+function wrongKey(): SettingsError {
   return new SettingsError(
     "Settings are wrong:\n  MASTER_KEY: is not the key that this installation's secrets were sealed with. " +
       'Put the right key back (MASTER_KEY, or master.key in DATA_DIR) from your backup',

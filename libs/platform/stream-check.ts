@@ -2,7 +2,7 @@ import { SettingsError } from '#config';
 import type { Bus, StreamName } from '#messaging';
 import type { Database } from '#postgres';
 
-/** A stream whose last message is older than the last one that Postgres has applied. */
+/** A stream whose last message is older than the last message that Postgres has applied. */
 export interface StreamBehind {
   stream: string;
   followedUpTo: number;

@@ -67,7 +67,7 @@ describe('a month of checks', () => {
     expect(checksPerMonth(7)).toBe(370_286);
   });
 
-  it('has the fewest checks that cover it', () => {
+  it('has the smallest number of checks that covers 30 days', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 31_536_000 }), (interval) => {
         const checks = checksPerMonth(interval);
@@ -171,7 +171,7 @@ describe('the quote of a day', () => {
     );
   });
 
-  it('adds no check for changes and pauses within an interval, and one for a longer pause', () => {
+  it('adds no check for changes and pauses within an interval, and one check for a longer pause', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
  * while it ran, at the price of the period. A pause counts like running time up to one check, because the check that
  * became due during the pause is made when the watch resumes. Ordered by day, then by source.
  * @param since start of the requested window, ms
- * @param until its end, ms; time after it is not quoted
+ * @param until end of the window, ms; later time is not quoted
  */
 export function quotedByDay(periods: readonly QuotedPeriod[], since: number, until: number): QuotedDay[] {
   const days = new Map<string, QuotedDay>();
@@ -72,10 +72,10 @@ export function wholeByDay(periods: readonly QuotedPeriod[], since: number, unti
     groups.set(key, [...(groups.get(key) ?? []), period]);
   }
   const days = new Map<string, QuotedDay>();
-  for (const alike of groups.values()) {
-    const price = alike[0]?.creditsPerCheck ?? 0;
+  for (const group of groups.values()) {
+    const price = group[0]?.creditsPerCheck ?? 0;
     let soFar = 0;
-    for (const { source, date, checks, credits } of quotedByDay(alike, since, until)) {
+    for (const { source, date, checks, credits } of quotedByDay(group, since, until)) {
       const begun = whole(soFar + checks) - whole(soFar);
       soFar += checks;
       const key = `${date} ${source}`;

@@ -174,11 +174,11 @@ type Value = string | number | boolean;
 const MAX_FOLDED = 2_000;
 /** Longer texts are not names. They would fill the memory: a feed can have addresses of 64 KiB. */
 const MAX_NAME_LENGTH = 200;
-const foldTermOnce = remembering(foldTerm);
-const foldHandleOnce = remembering(foldHandle);
+const cachedFoldTerm = cached(foldTerm);
+const cachedFoldHandle = cached(foldHandle);
 
-/** Remembers folded names, because the same names occur in many clauses and items. */
-function remembering(fold: (name: string) => string): (name: string) => string {
+/** Caches folded names, because the same names occur in many clauses and items. */
+function cached(fold: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
     if (name.length > MAX_NAME_LENGTH) return fold(name);
@@ -216,7 +216,7 @@ function testOf(
   value: unknown,
   kind: FieldKind | undefined,
 ): (values: readonly Value[]) => boolean {
-  const fold = kind === 'handle' ? foldHandleOnce : kind === 'text' ? foldTerm : foldTermOnce;
+  const fold = kind === 'handle' ? cachedFoldHandle : kind === 'text' ? foldTerm : cachedFoldTerm;
   const any = (test: (one: Value) => boolean) => (values: readonly Value[]) => values.some(test);
   const not = (test: (values: readonly Value[]) => boolean) => (values: readonly Value[]) => !test(values);
   switch (op) {

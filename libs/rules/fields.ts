@@ -63,7 +63,7 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   boolean: ['eq', 'neq', 'exists'],
 };
 
-/** The threshold of a `similar_to` that sets none. */
+/** The default threshold of `similar_to`. */
 export const DEFAULT_THRESHOLD = 0.6;
 
 /** The name of the agent step's field that `ai.<field>` reads; undefined for another field. */

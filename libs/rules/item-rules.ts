@@ -34,11 +34,11 @@ export interface RuleResult {
 
 /** The result of a keyword's item rules for one item. */
 export interface RulesOutcome {
-  /** Every rule that was checked, in order, up to the rule that stopped the others. */
+  /** Every rule that was checked, in order, up to the fired rule with the action `stop`. */
   rules: RuleResult[];
   /** Labels that the fired rules set, sorted. */
   labels: string[];
-  /** The name of the rule that stopped the others; undefined if no rule did. */
+  /** The name of the fired rule with the action `stop`; undefined if there is none. */
   stoppedBy: string | undefined;
   webhook: boolean;
   /** The channels that fired rules name. */
@@ -83,10 +83,10 @@ function isItemRule({ enabled, when }: Rule): boolean {
 function compileRules(rules: readonly Rule[]): ItemRules {
   const clauses: CompiledClause[] = [];
   const all = rules.filter(isItemRule).map((rule): CompiledRule => {
-    const own = (rule.when?.['all'] ?? []) as unknown as StoredClause[];
-    const mine = own.map((clause, n) => compileClause(clause, clauses.length + n));
-    clauses.push(...mine);
-    return { rule, clauses: mine, actions: [...new Set(rule.then.map(({ type }) => type))] };
+    const storedClauses = (rule.when?.['all'] ?? []) as unknown as StoredClause[];
+    const ruleClauses = storedClauses.map((clause, n) => compileClause(clause, clauses.length + n));
+    clauses.push(...ruleClauses);
+    return { rule, clauses: ruleClauses, actions: [...new Set(rule.then.map(({ type }) => type))] };
   });
   const matcher = matcherOf(clauses);
   return {

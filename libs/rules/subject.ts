@@ -16,7 +16,7 @@ export interface RuleSubject {
   intent: string | undefined;
   /** 0 to 100 */
   relevance: number | undefined;
-  /** Key and label; empty if the item is in none. */
+  /** Key and label; empty if the item is in no bucket. */
   bucket: readonly string[];
   vip: boolean;
   /** The price of a listing, in the listing's currency. */
@@ -74,7 +74,10 @@ export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'pre
   };
 }
 
-/** The followers of the author, where the source gives them. @param bodyJson the envelope's source object */
+/**
+ * The number of followers of the author, if the source returns it. @param bodyJson the envelope's source
+ * object
+ */
 export function followersOf(bodyJson: string): number | undefined {
   // Most bodies have no such key, and are not parsed.
   if (!bodyJson.includes('"authorFollowers"')) return undefined;

@@ -4,9 +4,10 @@ import type { RuleSubject } from './subject.js';
 /** The fields of prose: `text` is title and body. */
 export type TextField = 'text' | 'title' | 'body';
 
-/** The texts of a field in the form in which they are compared, without empty ones. */
+/** The texts of a field in the form in which they are compared, without empty texts. */
 export type TextsOf = (field: TextField) => readonly string[];
 
+/** True for a field of prose. */
 export function isText(field: string): field is TextField {
   return field === 'text' || field === 'title' || field === 'body';
 }

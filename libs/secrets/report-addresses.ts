@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import { masterKeys } from './secrets.js';
 import { SignedText } from './signed-text.js';
 
-/** Reports are kept for the same time. */
+/** An address is valid as long as its report is kept. */
 const VALID_MS = 90 * 24 * 3_600_000;
 const SCOPE = 'report-page';
 
 /**
- * The keys that sign the addresses of reports, in the form of MASTER_KEY. They are derived from it, so that analysis can
- * sign without the key that decrypts secrets.
+ * The keys that sign the addresses of reports, in the form of MASTER_KEY. They are derived from MASTER_KEY,
+ * so that analysis can sign without the key that decrypts secrets.
  */
 export function reportKeys(masterKey: string): string {
   return masterKeys(masterKey)

@@ -3,7 +3,7 @@ import { SecretBox } from './secrets.js';
 const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
 
 describe('a secret box', () => {
-  it('decrypts with any of its keys, and encrypts with the first', () => {
+  it('decrypts with any of its keys, and encrypts with the first key', () => {
     const old = new SecretBox(first).seal('whsec_x');
     const rotating = new SecretBox(`${second},${first}`);
     expect(rotating.open(old)).toBe('whsec_x');
@@ -18,7 +18,7 @@ describe('a secret box', () => {
     expect(rotating.reseal(resealed as Buffer)).toBeUndefined();
   });
 
-  it('decrypts nothing that a foreign key encrypted or that was changed', () => {
+  it('does not decrypt text that another key encrypted or that was changed', () => {
     const box = new SecretBox(`${second},${first}`);
     expect(() => box.open(new SecretBox(third).seal('x'))).toThrow();
     expect(() => box.reseal(new SecretBox(third).seal('x'))).toThrow();

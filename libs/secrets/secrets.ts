@@ -34,7 +34,7 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** The keys of MASTER_KEY, the current one first; others only during a rotation. */
+/** The keys of MASTER_KEY, the current key first; further keys only during a rotation. */
 export function masterKeys(masterKey: string): [string, ...string[]] {
   return masterKey.split(',') as [string, ...string[]];
 }

@@ -10,9 +10,9 @@ export class SignedText {
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   /**
-   * @param masterKey MASTER_KEY; all gateways share it, so each accepts the texts of the others. During a rotation, texts
-   * of an earlier key stay valid
-   * @param purpose a text that was signed for one purpose is not valid for another
+   * @param masterKey MASTER_KEY; all gateways share it, so each gateway accepts the texts of other gateways.
+   * During a rotation, texts of an earlier key stay valid
+   * @param purpose a text that was signed for one purpose is not valid for another purpose
    */
   constructor(masterKey: string, purpose: string) {
     const keyOf = (key: string) => createHmac('sha256', Buffer.from(key, 'hex')).update(purpose).digest();

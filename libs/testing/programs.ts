@@ -12,7 +12,7 @@ const SERVICES = ['gateway', 'keywords', 'polling', 'analysis', 'billing', 'deli
 /** The name of a service. */
 export type ServiceName = (typeof SERVICES)[number];
 
-/** A service, or all of them, as a separate process. */
+/** A service, or all services, as a separate process. */
 export interface Program {
   name: string;
   /** The address of its HTTP server. */
@@ -20,7 +20,7 @@ export interface Program {
   child: ChildProcess;
   /** The program's complete output until now. */
   output(): string;
-  /** Ends it with SIGTERM or another signal, and waits for its exit. */
+  /** Ends the program with SIGTERM or another signal, and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Settles when the process has exited. */
   ended: Promise<void>;
@@ -53,7 +53,7 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
       if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
       return isReady(program.url);
     },
-    // Twelve programs that start at the same time on two cores take long.
+    // Twelve programs that start at the same time on two cores need a long time.
     60_000,
   );
   return program;

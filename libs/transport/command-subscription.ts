@@ -10,7 +10,7 @@ export type CommandHandler<I extends DescMessage = DescMessage, O extends DescMe
   input: MessageShape<I>,
 ) => Promise<MessageShape<O>>;
 
-/** Answers the commands on one subject. Replicas share them by a queue group. */
+/** Answers the commands on one subject. Replicas share the commands through a queue group. */
 export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
   private readonly underWay = new Set<Promise<void>>();
   private readonly subscription: Subscription;
@@ -31,7 +31,7 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
     });
   }
 
-  /** Accepts no more commands, and waits for accepted ones. */
+  /** Accepts no more commands, and waits for accepted commands. */
   async stop(): Promise<void> {
     if (!this.subscription.isClosed()) await this.subscription.drain();
     await Promise.allSettled(this.underWay);

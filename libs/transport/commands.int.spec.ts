@@ -157,13 +157,13 @@ describe('a command', () => {
   });
 
   it('returns `unavailable` when the service does not answer in time', async () => {
-    const { goOn, controller } = gatedHandler();
+    const { release, controller } = gatedHandler();
     await served(controller, async () => {
       expect(await refusalOf(client.request(retireKeyword, command, 50))).toMatchObject({
         kind: 'unavailable',
         message: 'the keywords service did not answer',
       });
-      goOn();
+      release();
     });
   });
 

@@ -104,7 +104,7 @@ describe('a consumer of a controller', () => {
     await settled();
     await replica.stop();
     expect(good.sort()).toEqual(['a', 'b']);
-    // Nest's own filter would have turned it into "Internal server error".
+    // Nest's own filter would have turned the error into "Internal server error".
     expect(await parkedReasons()).toEqual(['cannot be read']);
   });
 
@@ -161,9 +161,9 @@ describe('a consumer of a controller', () => {
     finish();
     await stopped;
     expect(begun).toEqual(['a']);
-    const heir = await startReplica(bus, controller);
+    const nextReplica = await startReplica(bus, controller);
     await settled();
-    await heir.stop();
+    await nextReplica.stop();
     expect(begun.toSorted()).toEqual(['a', 'b', 'c']);
   });
 

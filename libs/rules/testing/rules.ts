@@ -5,6 +5,7 @@ import { type RuleSubject } from '../subject.js';
 
 // Only for specs: an item, and rules that are applied to it.
 
+/** The item of the specs. */
 export const subject: RuleSubject = {
   source: 'reddit',
   kind: 'post',
@@ -33,18 +34,23 @@ export const subject: RuleSubject = {
   ai: { product: 'Cloud', urgent: true, seats: 3, nothing: null },
 };
 
+/** The number of rules that `ruleOf` has made. */
 export let ids = 0;
+/** An enabled rule with a new id and the action `webhook`. */
 export const ruleOf = (more: object): Rule =>
   fromJson(RuleSchema, {
     ...{ id: `rule-${(ids += 1)}`, name: 'Rule', enabled: true, then: [{ type: 'webhook' }] },
     ...more,
   } as JsonValue);
+/** The condition of an item rule. */
 export const item = (...all: object[]) => ({ kind: 'item', all });
+/** Applies rules to an item. */
 export const run = (
   rules: Rule[],
   of: RuleSubject = subject,
   similarity: number | undefined = undefined,
 ): RulesOutcome => itemRulesOf(rules).outcomeOf(of, () => similarity);
+/** The result of one clause for an item. */
 export const clause = (field: string, op: string, value?: unknown, of = subject, similarity?: number) => {
   const rule = ruleOf({ when: item({ field, op, ...(value !== undefined && { value }) }) });
   return run([rule], of, similarity).rules[0]!.clauses[0]!;

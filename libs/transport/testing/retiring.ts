@@ -6,12 +6,14 @@ import { CommandPattern } from '../patterns.js';
 
 // Only for specs: a command, its answer, and controllers that answer it.
 
+/** The command of the specs. */
 export const command = create(RetireKeywordSchema, {
   commandId: 'c',
   accountId: 'a',
   keywordId: 'k',
   purge: true,
 });
+/** Its answer. */
 export const done = create(DoneSchema);
 
 /** A controller that executes the command to retire a keyword with the function. */
@@ -30,12 +32,12 @@ export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type 
 export function gatedHandler() {
   let begin = () => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));
-  let goOn = () => {};
-  const gate = new Promise<void>((resolve) => (goOn = resolve));
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
   const controller = retiring(async () => {
     begin();
     await gate;
     return done;
   });
-  return { begun, goOn, controller };
+  return { begun, release, controller };
 }

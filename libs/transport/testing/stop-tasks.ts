@@ -9,7 +9,7 @@ export function stopTasks(bus: () => Bus): void {
 
   describe('a stop', () => {
     it('first answers the command that is under way', async () => {
-      const { begun, goOn, controller } = gatedHandler();
+      const { begun, release, controller } = gatedHandler();
       const replica = await startReplica(bus(), controller);
       const asked = ask();
       await begun;
@@ -19,12 +19,12 @@ export function stopTasks(bus: () => Bus): void {
       await bus().nc.flush();
       await bus().nc.flush();
       expect(stopped).toBe(false);
-      goOn();
+      release();
       expect(await asked).toEqual(done);
       await stop;
     });
 
-    it('answers every command that the server has handed out, and leaves the others to the next replica', async () => {
+    it('answers every command that the server has delivered, and leaves other commands to another replica', async () => {
       const controller = retiring(async () => done);
       const [leaving, staying] = [
         await startReplica(bus(), controller),
@@ -37,12 +37,12 @@ export function stopTasks(bus: () => Bus): void {
     });
 
     it('waits for a hanging command only until its time limit', async () => {
-      const { begun, goOn, controller } = gatedHandler();
+      const { begun, release, controller } = gatedHandler();
       const { strategy, stop } = await startReplica(bus(), controller);
       const asked = ask();
       await begun;
       expect(await strategy.stop(20)).toEqual(['commands']);
-      goOn();
+      release();
       await asked;
       await stop();
     });

@@ -14,6 +14,7 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
+/** Starts a replica with these controllers. */
 export async function startReplica(bus: Bus, ...controllers: Type[]): Promise<Replica> {
   const strategy = new NatsStrategy(bus, createLogger('spec', 'silent'));
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(
