@@ -21,14 +21,14 @@ beforeEach(async () => {
 afterEach(() => client.stop());
 afterAll(() => http.close());
 
-interface Wish {
+interface SearchInput {
   query?: string;
   terms?: string[];
   filters?: JsonObject;
   match?: MatchMode;
 }
 
-function search(source: SourceId, { match = 'word', ...criteria }: Wish): Promise<Fetched> {
+function search(source: SourceId, { match = 'word', ...criteria }: SearchInput): Promise<Fetched> {
   const now = client.clock.now();
   return sources.get(source)!.connector.search(create(CriteriaSchema, { market: 'global', ...criteria }), {
     http: createUpstreamHttp({ source, http, baseUrl: client.simulator.url, clock: client.clock }),

@@ -14,6 +14,7 @@ import { POST_KINDS } from './world/post.js';
 import type { PostChange, PostInput, World } from './world/world.js';
 import type { SimPost } from './world/post.js';
 
+/** The parts of the simulator that the routes under `/_sim` read and change. */
 export interface Controlled {
   world: World;
   faults: Faults;

@@ -3,9 +3,9 @@ import type { SourceId } from '#contracts';
 import { CHAT_SERVICES } from './channels/index.js';
 import { answer, type SimulatedService } from './context.js';
 import { answerFaults, LLM_FAULT_KINDS, type LlmFaultKind } from './llm/answer-faults.js';
-import { llmVoice } from './llm/routes.js';
+import { llmServer } from './llm/routes.js';
 import { SIMULATED } from './sources/index.js';
-import type { SourceVoice as SimulatedSource } from './sources/voice.js';
+import type { SimulatedSource } from './sources/simulated-source.js';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
@@ -27,8 +27,10 @@ export const FAULT_KINDS = [
   'empty',
   'hang',
 ] as const;
+/** A kind of fault that every simulated service can have. */
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
+/** A fault that requests of a service get. */
 export interface Fault {
   source: SimulatedService;
   kind: FaultKind | LlmFaultKind;
@@ -69,18 +71,18 @@ export class Faults {
   }
 }
 
-/** Makes requests to the sources fail. Calls `fell` for each failed request. */
+/** Makes requests to the sources fail. Calls `onFault` for each failed request. */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,
-  fell: (request: FastifyRequest, kind: Fault['kind']) => void,
+  onFault: (request: FastifyRequest, kind: Fault['kind']) => void,
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { source, signIn } = request.routeOptions.config;
     if (!source || signIn) return undefined;
     const fault = faults.take(source, request.url);
     if (!fault) return undefined;
-    fell(request, fault.kind);
+    onFault(request, fault.kind);
     if (fault.kind === 'slow') {
       await new Promise((resolve) => setTimeout(resolve, fault.delayMs ?? 1000));
       return undefined;
@@ -114,8 +116,8 @@ function isOfLlm(kind: Fault['kind']): kind is LlmFaultKind {
   return (LLM_FAULT_KINDS as readonly string[]).includes(kind);
 }
 
-function voiceOf(source: SimulatedService): Pick<SimulatedSource, 'refuse' | 'changeShape'> {
-  if (source === 'llm') return llmVoice;
+function simulationOf(source: SimulatedService): Pick<SimulatedSource, 'refuse' | 'changeShape'> {
+  if (source === 'llm') return llmServer;
   return source in CHAT_SERVICES
     ? CHAT_SERVICES[source as keyof typeof CHAT_SERVICES]
     : SIMULATED[source as SourceId];
@@ -140,7 +142,8 @@ function applyFault(
         .send('<!doctype html><html><body><h1>Just a moment...</h1></body></html>');
     case 'shape':
       return (
-        voiceOf(source).changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
+        simulationOf(source).changeShape?.(reply) ??
+        answer(reply, 200, { status: 'ok', results: { items: [] } })
       );
     case 'slow':
     case 'truncated':
@@ -162,5 +165,5 @@ const NAMES: Record<number, string> = {
 
 function refuse(source: SimulatedService, status: number, reply: FastifyReply): FastifyReply {
   const message = NAMES[status] ?? 'Error';
-  return voiceOf(source).refuse(reply, status, message);
+  return simulationOf(source).refuse(reply, status, message);
 }

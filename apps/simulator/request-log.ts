@@ -56,9 +56,9 @@ export class RequestLog {
     const byPath: Record<string, number> = {};
     let total = 0;
     for (const [key, count] of this.counts) {
-      const [its = '', path = ''] = key.split(' ');
-      if (source && its !== source) continue;
-      bySource[its] = (bySource[its] ?? 0) + count;
+      const [requestSource = '', path = ''] = key.split(' ');
+      if (source && requestSource !== source) continue;
+      bySource[requestSource] = (bySource[requestSource] ?? 0) + count;
       byPath[path] = (byPath[path] ?? 0) + count;
       total += count;
     }

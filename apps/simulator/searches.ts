@@ -1,7 +1,7 @@
 import type { SourceId } from '#contracts';
 
 /** The settings that a search needs, in addition to its query, to find posts of the simulator. */
-export interface SearchHere {
+export interface SimulatedSearch {
   market?: string;
   filters?: Record<string, unknown>;
   /** The community in which a post must be published, so that the search reads it. */
@@ -9,7 +9,7 @@ export interface SearchHere {
 }
 
 /** The search of tests and of the demo for each source. `url`: the simulator's address. */
-export function searchOf(source: SourceId, url: string): SearchHere {
+export function searchOf(source: SourceId, url: string): SimulatedSearch {
   switch (source) {
     case 'rss':
       return { filters: { feed_urls: [`${url}/feeds/mine.atom`] }, community: 'mine' };

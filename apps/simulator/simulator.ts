@@ -10,7 +10,7 @@ import { startMail } from './channels/smtp.js';
 import { routeByContentType } from './content-types.js';
 import type { RequestLimits, SimContext } from './context.js';
 import { controlRoutes } from './control.js';
-import { llmVoice } from './llm/routes.js';
+import { llmServer } from './llm/routes.js';
 import { faultHooks, Faults } from './faults.js';
 import { Receiver, receiverRoutes } from './receiver/receiver.js';
 import type { Delivery } from './receiver/receiver.js';
@@ -20,6 +20,7 @@ import { SIMULATED } from './sources/index.js';
 import { World } from './world/world.js';
 import type { WorldOptions } from './world/world.js';
 
+/** The options of a simulator. */
 export interface SimulatorOptions {
   /** Default: 0, which chooses a free port. */
   port?: number;
@@ -102,7 +103,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   readForms(app);
   routeByContentType(app);
   keepLog(app, requests, faults);
-  for (const voice of [...Object.values(SIMULATED), llmVoice]) voice.routes(app, context);
+  for (const simulated of [...Object.values(SIMULATED), llmServer]) simulated.routes(app, context);
   const inbox = new Inbox(clock, log && ((message) => log(messageLine(message))));
   for (const chat of Object.values(CHAT_SERVICES)) chatRoutes(app, chat, inbox);
   controlRoutes(app, { world, faults, log: requests, receiver, inbox });

@@ -16,7 +16,7 @@ const OPEN_URL = element('Action.OpenUrl', ['url'], {
   url: { type: 'string', pattern: '^https?://' },
 });
 
-const LOOK = {
+const TEXT_STYLE = {
   color: oneOf('default', 'dark', 'light', 'accent', 'good', 'warning', 'attention'),
   fontType: oneOf('default', 'monospace'),
   isSubtle: flag,
@@ -32,7 +32,7 @@ const COMMON = {
 };
 
 const TEXT_RUN = element('TextRun', ['text'], {
-  ...{ text: { type: 'string', minLength: 1 }, ...LOOK, selectAction: OPEN_URL },
+  ...{ text: { type: 'string', minLength: 1 }, ...TEXT_STYLE, selectAction: OPEN_URL },
   ...{ highlight: flag, italic: flag, strikethrough: flag, underline: flag },
 });
 
@@ -45,7 +45,7 @@ const CARD = element('AdaptiveCard', ['version', 'body'], {
     items: {
       anyOf: [
         element('TextBlock', ['text'], {
-          ...{ text: { type: 'string', minLength: 1 }, ...LOOK, ...COMMON },
+          ...{ text: { type: 'string', minLength: 1 }, ...TEXT_STYLE, ...COMMON },
           ...{ wrap: flag, maxLines: { type: 'integer', minimum: 0 }, style: oneOf('default', 'heading') },
         }),
         element('RichTextBlock', ['inlines'], {

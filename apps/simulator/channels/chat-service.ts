@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ChannelService, Inbox } from './inbox.js';
 
-/** The result of the check of a message by a chat service. */
-export interface Reading {
+/** The result of a chat service's check of a message. */
+export interface CheckedMessage {
   /** The name of the error with which the service would refuse the message. */
   fault?: string | undefined;
   pings: string[];
@@ -15,7 +15,7 @@ export interface ChatService {
   path: string;
   /** Names the destination of a request. */
   toOf(params: Record<string, string>, body: Record<string, unknown>): string;
-  read(body: Record<string, unknown>): Reading;
+  read(body: Record<string, unknown>): CheckedMessage;
   accept(reply: FastifyReply, body: Record<string, unknown>): FastifyReply;
   /** Refuses a request in the format of the service. */
   refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
@@ -42,6 +42,7 @@ export function objectsIn(value: unknown): Record<string, unknown>[] {
     : [];
 }
 
+/** The value, if it is a string; otherwise an empty string. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 import { answer } from '../context.js';
-import { objectsIn, textIn, type ChatService, type Reading } from './chat-service.js';
+import { objectsIn, textIn, type ChatService, type CheckedMessage } from './chat-service.js';
 
 /** Discord's webhooks (discord.com/developers/docs: Execute Webhook, embed limits, allowed mentions). */
 export const discord: ChatService = {
@@ -28,7 +28,7 @@ const LIMITS: readonly [key: string, max: number][] = [
   ['description', 4096],
 ];
 
-function read(body: Record<string, unknown>): Reading {
+function read(body: Record<string, unknown>): CheckedMessage {
   const content = textIn(body['content']);
   const embeds = objectsIn(body['embeds']);
   const texts = embeds.map(textsOf);

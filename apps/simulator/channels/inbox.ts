@@ -2,6 +2,7 @@ import type { Clock } from '#kernel';
 
 /** The services that receive messages of channels. */
 export const CHANNEL_SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'] as const;
+/** A service that receives messages of channels. */
 export type ChannelService = (typeof CHANNEL_SERVICES)[number];
 
 /** One message that arrived, accepted or not. */

@@ -1,4 +1,4 @@
-import { objectsIn, textIn, type ChatService, type Reading } from './chat-service.js';
+import { objectsIn, textIn, type ChatService, type CheckedMessage } from './chat-service.js';
 
 const ELEMENTS = new Set(['text', 'link', 'emoji', 'user', 'usergroup', 'channel', 'broadcast', 'date']);
 
@@ -16,7 +16,7 @@ export const slack: ChatService = {
       .send(status === 404 ? 'no_service' : message),
 };
 
-function read(body: Record<string, unknown>): Reading {
+function read(body: Record<string, unknown>): CheckedMessage {
   const text = textIn(body['text']);
   const blocks = objectsIn(body['blocks']);
   if (text === '' && blocks.length === 0) return { fault: 'no_text', pings: [], text: '' };

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { answer } from '../context.js';
 import { TEAMS_MESSAGE } from './adaptive-card.js';
-import { objectsIn, textIn, type ChatService, type Reading } from './chat-service.js';
+import { objectsIn, textIn, type ChatService, type CheckedMessage } from './chat-service.js';
 
 const MAX_BYTES = 28 * 1024;
 const isMessage = new Ajv({ strict: true, allowUnionTypes: true }).compile(TEAMS_MESSAGE);
@@ -19,7 +19,7 @@ export const teams: ChatService = {
     }),
 };
 
-function read(body: Record<string, unknown>): Reading {
+function read(body: Record<string, unknown>): CheckedMessage {
   const cards = objectsIn(body['attachments']).map(
     ({ content }) => (content ?? {}) as Record<string, unknown>,
   );

@@ -1,5 +1,5 @@
 import { answer } from '../context.js';
-import { textIn, type ChatService, type Reading } from './chat-service.js';
+import { textIn, type ChatService, type CheckedMessage } from './chat-service.js';
 
 const TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 's', 'code', 'pre', 'a', 'blockquote']);
 const ENTITIES = /&(?:lt|gt|amp|quot|#\d+|#x[0-9a-f]+);/gi;
@@ -36,7 +36,7 @@ const NAMES: Record<number, string> = {
   404: 'Not Found',
 };
 
-function read(body: Record<string, unknown>): Reading {
+function read(body: Record<string, unknown>): CheckedMessage {
   const markup = textIn(body['text']);
   if (/404/.test(String(body['chat_id'] ?? ''))) return { fault: 'chat not found', pings: [], text: '' };
   const text = markup.replace(/<[^>]*>/g, '').replace(ENTITIES, ' ');

@@ -73,29 +73,29 @@ function valueOf(name: string, schema: Schema, text: string): unknown {
       Object.entries(schema.properties).map(([key, field]) => [key, valueOf(key, field, text)]),
     );
   if (schema.type === 'array') return [];
-  const said = saidOf(name, text);
-  const fromText = said === undefined ? undefined : fitting(schema, said);
-  return fromText ?? ruled(schema, text);
+  const stated = statedValueOf(name, text);
+  const fromText = stated === undefined ? undefined : fitting(schema, stated);
+  return fromText ?? defaultValue(schema, text);
 }
 
-function saidOf(name: string, text: string): string | undefined {
+function statedValueOf(name: string, text: string): string | undefined {
   const at = text.indexOf(`${name}=`);
   return at < 0 ? undefined : /^[^;\n]*/.exec(text.slice(at + name.length + 1))?.[0].trim();
 }
 
 /** The value that the text states, if it fits the schema. */
-function fitting(schema: Schema, said: string): unknown {
-  if (said === 'null') return isNullable(schema) ? null : undefined;
-  if (schema.enum) return schema.enum.find((value) => value === said);
+function fitting(schema: Schema, stated: string): unknown {
+  if (stated === 'null') return isNullable(schema) ? null : undefined;
+  if (schema.enum) return schema.enum.find((value) => value === stated);
   if (has(schema, 'number') || has(schema, 'integer')) {
-    const value = Number(said);
-    return said !== '' && Number.isFinite(value) ? value : undefined;
+    const value = Number(stated);
+    return stated !== '' && Number.isFinite(value) ? value : undefined;
   }
-  if (has(schema, 'boolean')) return said === 'true' || (said === 'false' ? false : undefined);
-  return said;
+  if (has(schema, 'boolean')) return stated === 'true' || (stated === 'false' ? false : undefined);
+  return stated;
 }
 
-function ruled(schema: Schema, text: string): unknown {
+function defaultValue(schema: Schema, text: string): unknown {
   if (schema.enum) {
     const folded = text.toLowerCase();
     const values = schema.enum.filter((value) => typeof value === 'string');

@@ -69,12 +69,12 @@ describe('the simulated language model', () => {
   });
 
   it('refuses another token and another model; no error of the client contains a token', async () => {
-    const stranger = connect({ token: 'sk-stranger' });
-    await expect(stranger.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
+    const withWrongToken = connect({ token: 'sk-stranger' });
+    await expect(withWrongToken.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
       message: expect.stringMatching(/answered 401: .*Incorrect API key provided: …/),
     });
-    await stranger.close();
+    await withWrongToken.close();
     const other = connect({ model: 'gpt-9' });
     await expect(other.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
@@ -177,11 +177,11 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
 
   it('hang: the request ends at its time limit, or at the deadline of the caller', async () => {
     fails('hang', 2);
-    const impatient = connect({ timeoutMs: 100 });
-    await expect(impatient.askOnce<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
+    const withShortLimit = connect({ timeoutMs: 100 });
+    await expect(withShortLimit.askOnce<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
       kind: 'timeout',
     });
-    await impatient.close();
+    await withShortLimit.close();
     await expect(ask(100)).rejects.toMatchObject({ kind: 'deadline' });
   });
 });

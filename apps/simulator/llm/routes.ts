@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, type SimContext } from '../context.js';
-import type { SourceVoice } from '../sources/voice.js';
+import type { SimulatedSource } from '../sources/simulated-source.js';
 import { answerFaults } from './answer-faults.js';
 import { answerTo, itemsIn, notStrict, violation } from './answers.js';
 import { embeddingOf } from './embeddings.js';
@@ -15,7 +15,7 @@ const EMBEDDING_MODEL = 'sim-embedding';
 const SERVED = { config: { source: 'llm' as const } };
 
 /** An OpenAI-compatible server: chat with a JSON schema, embeddings, and the list of models. */
-export const llmVoice: Pick<SourceVoice, 'routes' | 'refuse'> = {
+export const llmServer: Pick<SimulatedSource, 'routes' | 'refuse'> = {
   routes(app, context) {
     app.post(`${LLM_PATH}/chat/completions`, SERVED, (request, reply) => chat(request, reply, context));
     app.post(`${LLM_PATH}/embeddings`, SERVED, (request, reply) => embeddings(request, reply));

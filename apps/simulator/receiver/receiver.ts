@@ -28,6 +28,7 @@ export interface Delivery {
   body: string;
 }
 
+/** The options of a receiver. */
 export interface ReceiverOptions {
   clock: Clock;
   /** A secret that is valid for every hook, in addition to the hook's own secrets. */

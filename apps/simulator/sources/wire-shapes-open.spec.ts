@@ -177,8 +177,8 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
   });
 
   describe('github', () => {
-    type Thing = Json & { user: Json; reactions: Json; labels: Json[]; pull_request?: Json; owner?: Json };
-    type Found = Json & { items: Thing[] };
+    type Item = Json & { user: Json; reactions: Json; labels: Json[]; pull_request?: Json; owner?: Json };
+    type Found = Json & { items: Item[] };
 
     it.each([
       ['issue', 1],

@@ -6,14 +6,14 @@ import type { Answer, SimulatorClient } from './simulator-client.js';
 export const PROMPT = 'Which Kettle is the best?';
 
 /** A request to an engine. */
-export interface Asked {
+export interface EngineRequest {
   path: string;
   headers: Record<string, string>;
   body: Record<string, unknown>;
 }
 
 /** A valid request to each engine. */
-export const ASKED: Readonly<Record<string, Asked>> = {
+export const ASKED: Readonly<Record<string, EngineRequest>> = {
   openai: {
     path: '/v1/responses',
     headers: { authorization: 'Bearer k' },
@@ -45,7 +45,7 @@ export const ASKED: Readonly<Record<string, Asked>> = {
 export function askEngine(
   client: SimulatorClient,
   engine: string,
-  more: Partial<Asked> = {},
+  more: Partial<EngineRequest> = {},
 ): Promise<Answer> {
   const { path, headers, body } = { ...ASKED[engine]!, ...more };
   return client.post(path, body, headers);

@@ -5,8 +5,10 @@ import { checkout } from '#testing';
 // suites that compare are skipped.
 const RECORDED = new URL('../shared/upstream/', checkout);
 
+/** A JSON object. */
 export type Json = Record<string, unknown>;
 
+/** True if the recorded responses are present. */
 export const hasRecorded = existsSync(RECORDED);
 
 /** The title of the suites that compare the simulator with recorded answers. */

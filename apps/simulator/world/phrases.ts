@@ -23,7 +23,9 @@ export const BRANDS: readonly Brand[] = [
   },
 ];
 
+/** The communities of generated posts. */
 export const COMMUNITIES = ['technology', 'gadgets', 'selfhosted', 'startups', 'webdev', 'smallbusiness'];
+/** The feeds of generated articles. */
 export const FEEDS = ['tech-wire', 'gadget-weekly', 'startup-notes', 'cloud-review'];
 
 const FIRST =
@@ -106,21 +108,21 @@ export interface Writing {
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);
   const fill = (text: string) => fillIn(text, brand, pick(random, BRANDS));
-  const luck = random();
+  const draw = random();
   const link = `https://${domainOf(brand)}/posts/${Math.floor(random() * 9000 + 1000)}`;
-  if (luck < 0.32)
+  if (draw < 0.32)
     return {
       title: fill(pick(random, TITLES)),
       text: pick(random, OPENERS) + fill(pick(random, ABOUT)),
       lang: 'en',
       link,
     };
-  if (luck < 0.4) {
+  if (draw < 0.4) {
     const { lang, text } = pick(random, ABOUT_ABROAD);
     return { title: brand.name, text: fill(text), lang, link };
   }
   const title = pick(random, OTHER_TITLES);
-  if (luck < 0.48) return { title, text: fill(pick(random, BESIDE)), lang: 'en', link };
+  if (draw < 0.48) return { title, text: fill(pick(random, BESIDE)), lang: 'en', link };
   return {
     title,
     text: pick(random, OPENERS) + pick(random, OTHERWISE),

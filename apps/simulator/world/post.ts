@@ -15,9 +15,10 @@ export const POST_KINDS = [
   'repository',
   'listing',
 ] as const;
+/** A kind of post. */
 export type PostKind = (typeof POST_KINDS)[number];
 
-/** One published thing of the world, from which the wire formats are built. */
+/** One published post of the world, from which the wire formats are built. */
 export interface SimPost {
   source: SourceId;
   /** Increases within the source, in order of arrival. */

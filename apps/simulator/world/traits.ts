@@ -35,6 +35,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const SORTABLE = '234567abcdefghijklmnopqrstuvwxyz';
 const byNumber = ({ number }: SimPost) => String(number);
 
+/** The properties of each source that determine its posts. */
 export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
   hackernews: {
     rootKind: 'story',

@@ -25,6 +25,7 @@ export interface PostInput {
 /** The fields of a post that can change. */
 export type PostChange = Partial<Pick<SimPost, 'title' | 'text' | 'priceCents' | 'currency' | 'score'>>;
 
+/** The options of a world. */
 export interface WorldOptions {
   seed: number;
   /** New posts per second, for all sources or by source (0 for none). */

@@ -12,7 +12,7 @@ import {
   textOfContent,
   tokensOf,
 } from './engine.js';
-import type { EngineVoice, EngineAnswer } from './engine.js';
+import type { SimulatedEngine, EngineAnswer } from './engine.js';
 
 const REQUESTS_A_MINUTE = 4_000;
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -33,18 +33,18 @@ const MESSAGES: Record<number, string> = {
 };
 
 /** The parts of a request. */
-interface Asked {
+interface ParsedRequest {
   model: string;
   prompt: string;
   searches: boolean;
   /** True if the request contains the text that the engine sent before its pause. */
-  goesOn: boolean;
+  isContinuation: boolean;
 }
 
 /** Anthropic's Messages interface with its web search. Every eighth answer pauses after the search. */
-export const anthropicVoice: EngineVoice = { path: '/v1/messages', open, refuse };
+export const anthropicEngine: SimulatedEngine = { path: '/v1/messages', open, refuse };
 
-function open(context: SimContext): ReturnType<EngineVoice['open']> {
+function open(context: SimContext): ReturnType<SimulatedEngine['open']> {
   const window = new RequestWindow(context.clock, REQUESTS_A_MINUTE, 60);
   return (request, reply) => {
     const key = request.headers['x-api-key'] ?? '';
@@ -58,13 +58,13 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     void reply.header(`${prefix}-remaining`, window.remaining);
     void reply.header(`${prefix}-reset`, new Date(window.resetsAt).toISOString().replace(/\.\d+/, ''));
     if (!within) return refuse(reply, 429);
-    const asked = askedIn(request);
+    const asked = parseRequest(request);
     if ('refused' in asked) return fault(reply, asked.status, asked.refused);
     return plainJson(reply, 200, messageOf(answerOf('anthropic', context), asked));
   };
 }
 
-function askedIn(request: FastifyRequest): Asked | { status: number; refused: string } {
+function parseRequest(request: FastifyRequest): ParsedRequest | { status: number; refused: string } {
   const { model, max_tokens: maxTokens, messages, tools } = bodyOf(request);
   const required = (field: string) => ({ status: 400, refused: `${field}: Field required` });
   if (typeof model !== 'string' || model === '') return required('model');
@@ -77,19 +77,22 @@ function askedIn(request: FastifyRequest): Asked | { status: number; refused: st
     model: /-\d{8}$/.test(model) ? model : `${model}-20251001`,
     prompt: textOfContent(turns.find(({ role }) => role === 'user')?.content),
     searches: kinds.some((type) => type.startsWith('web_search_')),
-    goesOn: turns.at(-1)?.role === 'assistant',
+    isContinuation: turns.at(-1)?.role === 'assistant',
   };
 }
 
-function messageOf(said: EngineAnswer, { model, prompt, searches, goesOn }: Asked): object {
-  const pauses = searches && said.pauses && !goesOn;
+function messageOf(
+  engineAnswer: EngineAnswer,
+  { model, prompt, searches, isContinuation }: ParsedRequest,
+): object {
+  const pauses = searches && engineAnswer.pauses && !isContinuation;
   const content = [
-    ...(searches && !goesOn ? searchOf(said, prompt) : []),
-    ...(pauses ? [] : textsOf(said, searches)),
+    ...(searches && !isContinuation ? searchOf(engineAnswer, prompt) : []),
+    ...(pauses ? [] : textsOf(engineAnswer, searches)),
   ];
   return {
     model,
-    id: `msg_01${charactersFrom(`${said.seed} ${goesOn}`, BASE58, 22)}`,
+    id: `msg_01${charactersFrom(`${engineAnswer.seed} ${isContinuation}`, BASE58, 22)}`,
     type: 'message',
     role: 'assistant',
     content,
@@ -101,17 +104,17 @@ function messageOf(said: EngineAnswer, { model, prompt, searches, goesOn }: Aske
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-      output_tokens: pauses ? 0 : tokensOf(said.text),
+      output_tokens: pauses ? 0 : tokensOf(engineAnswer.text),
       service_tier: 'standard',
       inference_geo: 'not_available',
-      server_tool_use: { web_search_requests: searches && !goesOn ? 1 : 0, web_fetch_requests: 0 },
+      server_tool_use: { web_search_requests: searches && !isContinuation ? 1 : 0, web_fetch_requests: 0 },
     },
   };
 }
 
-function searchOf(said: EngineAnswer, prompt: string): object[] {
-  const id = `srvtoolu_01${charactersFrom(said.seed, BASE58, 22)}`;
-  const results = [...said.pages, UNCITED_PAGE].map(({ url, title }) => ({
+function searchOf(engineAnswer: EngineAnswer, prompt: string): object[] {
+  const id = `srvtoolu_01${charactersFrom(engineAnswer.seed, BASE58, 22)}`;
+  const results = [...engineAnswer.pages, UNCITED_PAGE].map(({ url, title }) => ({
     type: 'web_search_result',
     title,
     url,

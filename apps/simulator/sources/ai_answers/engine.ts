@@ -5,7 +5,7 @@ import { charactersFrom } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
 /** One engine of the source ai_answers. */
-export interface EngineVoice {
+export interface SimulatedEngine {
   /** Its path, as a route. */
   path: string;
   /** Creates the handler of its requests in one world. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer } from '../../context.js';
 import type { SimContext } from '../../context.js';
 import { bodyOf, opaque, placeOf, queryOfPrompt, answerOf, textOfContent, tokensOf } from './engine.js';
-import type { EngineVoice, Page, EngineAnswer } from './engine.js';
+import type { SimulatedEngine, Page, EngineAnswer } from './engine.js';
 import { escapeAttribute, escapeMarkup } from '../shared/markup.js';
 
 const REDIRECT = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect';
@@ -26,9 +26,9 @@ const NO_KEY =
   "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.";
 
 /** Gemini's generateContent, grounded in Google's search. It does not report its limits. */
-export const geminiVoice: EngineVoice = { path: '/v1beta/models/:call', open, refuse };
+export const geminiEngine: SimulatedEngine = { path: '/v1beta/models/:call', open, refuse };
 
-function open(context: SimContext): ReturnType<EngineVoice['open']> {
+function open(context: SimContext): ReturnType<SimulatedEngine['open']> {
   return (request, reply) => {
     const key = request.headers['x-goog-api-key'] ?? '';
     if (key === '') return fault(reply, 403, NO_KEY);
@@ -38,14 +38,14 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
       const shown = `models/${model} is not found for API version v1beta, or is not supported for generateContent.`;
       return fault(reply, 404, shown);
     }
-    const asked = askedIn(request);
+    const asked = parseRequest(request);
     if (asked.prompt === '')
       return fault(reply, 400, '* GenerateContentRequest.contents: contents is not specified\n');
     return answer(reply, 200, contentOf(answerOf('gemini', context), model, asked));
   };
 }
 
-function askedIn(request: FastifyRequest): { prompt: string; searches: boolean } {
+function parseRequest(request: FastifyRequest): { prompt: string; searches: boolean } {
   const { contents, tools } = bodyOf(request);
   const turns = Array.isArray(contents) ? (contents as { parts?: unknown }[]) : [];
   const offered = Array.isArray(tools) ? (tools as object[]) : [];
@@ -56,21 +56,24 @@ function askedIn(request: FastifyRequest): { prompt: string; searches: boolean }
 }
 
 function contentOf(
-  said: EngineAnswer,
+  engineAnswer: EngineAnswer,
   model: string,
   { prompt, searches }: { prompt: string; searches: boolean },
 ): object {
-  const [asked, answered] = [tokensOf(prompt), tokensOf(said.text)];
+  const [asked, answered] = [tokensOf(prompt), tokensOf(engineAnswer.text)];
   // Newer models sign their thoughts.
-  const signed = /^gemini-[3-9]/.test(model) && { thoughtSignature: opaque(`thought ${said.seed}`, 160) };
+  const signed = /^gemini-[3-9]/.test(model) && {
+    thoughtSignature: opaque(`thought ${engineAnswer.seed}`, 160),
+  };
   return {
     candidates: [
       {
-        content: { parts: [{ text: said.text, ...signed }], role: 'model' },
+        content: { parts: [{ text: engineAnswer.text, ...signed }], role: 'model' },
         finishReason: 'STOP',
         index: 0,
         // Absent if the model answers without a search.
-        ...(searches && said.pages.length > 0 && { groundingMetadata: groundingOf(said, prompt) }),
+        ...(searches &&
+          engineAnswer.pages.length > 0 && { groundingMetadata: groundingOf(engineAnswer, prompt) }),
       },
     ],
     usageMetadata: {
@@ -82,7 +85,7 @@ function contentOf(
       serviceTier: 'standard',
     },
     modelVersion: model,
-    responseId: opaque(`response ${said.seed}`, 23),
+    responseId: opaque(`response ${engineAnswer.seed}`, 23),
   };
 }
 

@@ -13,13 +13,13 @@ import {
   textOfContent,
   tokensOf,
 } from './engine.js';
-import type { EngineVoice, Page, EngineAnswer } from './engine.js';
+import type { SimulatedEngine, Page, EngineAnswer } from './engine.js';
 
 const REQUESTS_A_MINUTE = 5_000;
 const KEYS_AT = 'https://platform.openai.com/account/api-keys';
 
 /** The parts of a request that change the answer. */
-interface Asked {
+interface ParsedRequest {
   model: string;
   prompt: string;
   /** The search tool of the request, and whether the request asks for all sources; undefined without the tool. */
@@ -27,9 +27,9 @@ interface Asked {
 }
 
 /** OpenAI's Responses interface with web search. */
-export const openaiVoice: EngineVoice = { path: '/v1/responses', open, refuse };
+export const openaiEngine: SimulatedEngine = { path: '/v1/responses', open, refuse };
 
-function open(context: SimContext): ReturnType<EngineVoice['open']> {
+function open(context: SimContext): ReturnType<SimulatedEngine['open']> {
   const { clock } = context;
   const window = new RequestWindow(clock, REQUESTS_A_MINUTE, 60);
   return (request, reply) => {
@@ -41,14 +41,14 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     void reply.header('x-ratelimit-remaining-requests', window.remaining);
     void reply.header('x-ratelimit-reset-requests', durationOf(window.resetsAt - now));
     if (!within) return refuse(reply, 429);
-    const asked = askedIn(request);
+    const asked = parseRequest(request);
     if ('refused' in asked) return send(reply, asked.status, { error: asked.refused });
     void reply.header('openai-processing-ms', 900 + tokensOf(asked.prompt));
     return send(reply, 200, responseOf(answerOf('openai', context), asked, Math.floor(now / 1000)));
   };
 }
 
-function askedIn(request: FastifyRequest): Asked | { status: number; refused: object } {
+function parseRequest(request: FastifyRequest): ParsedRequest | { status: number; refused: object } {
   const { model, input, tools, include } = bodyOf(request);
   const missing = (param: string) => ({
     status: 400,
@@ -71,11 +71,15 @@ function askedIn(request: FastifyRequest): Asked | { status: number; refused: ob
   return { model, prompt, search: tool && { tool, withSources } };
 }
 
-function responseOf(said: EngineAnswer, { model, prompt, search }: Asked, now: number): object {
+function responseOf(
+  engineAnswer: EngineAnswer,
+  { model, prompt, search }: ParsedRequest,
+  now: number,
+): object {
   const id = (prefix: string) =>
-    `${prefix}_${charactersFrom(`${prefix} ${said.seed}`, '0123456789abcdef', 50)}`;
+    `${prefix}_${charactersFrom(`${prefix} ${engineAnswer.seed}`, '0123456789abcdef', 50)}`;
   const query = queryOfPrompt(prompt);
-  const sources = [...said.pages, UNCITED_PAGE].map(({ url }) => ({ type: 'url', url }));
+  const sources = [...engineAnswer.pages, UNCITED_PAGE].map(({ url }) => ({ type: 'url', url }));
   const call = search && {
     id: id('ws'),
     type: 'web_search_call',
@@ -85,9 +89,9 @@ function responseOf(said: EngineAnswer, { model, prompt, search }: Asked, now: n
   const content = {
     type: 'output_text',
     // Without a search there is nothing to cite.
-    annotations: search ? said.pages.map((page) => citationOf(page, said.text)) : [],
+    annotations: search ? engineAnswer.pages.map((page) => citationOf(page, engineAnswer.text)) : [],
     logprobs: [],
-    text: said.text,
+    text: engineAnswer.text,
   };
   const message = {
     id: id('msg'),
@@ -130,7 +134,7 @@ function responseOf(said: EngineAnswer, { model, prompt, search }: Asked, now: n
     top_logprobs: 0,
     top_p: 0.98,
     truncation: 'disabled',
-    usage: usageOf(prompt, said.text),
+    usage: usageOf(prompt, engineAnswer.text),
     user: null,
     metadata: {},
   };

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { SimContext } from '../../context.js';
 import { charactersFrom } from '../../world/random.js';
 import { bearerOf, bodyOf, plainJson, answerOf, textOfContent, tokensOf } from './engine.js';
-import type { EngineVoice, Page, EngineAnswer } from './engine.js';
+import type { SimulatedEngine, Page, EngineAnswer } from './engine.js';
 
 const TYPES: Record<number, string> = {
   401: 'invalid_api_key',
@@ -20,9 +20,9 @@ const REQUEST_COST = 0.005;
 const TOKEN_COST = 0.000_001;
 
 /** Perplexity's chat interface, which always searches. It does not report its limits. */
-export const perplexityVoice: EngineVoice = { path: '/chat/completions', open, refuse };
+export const perplexityEngine: SimulatedEngine = { path: '/chat/completions', open, refuse };
 
-function open(context: SimContext): ReturnType<EngineVoice['open']> {
+function open(context: SimContext): ReturnType<SimulatedEngine['open']> {
   return (request, reply) => {
     const key = bearerOf(request);
     if (key === '' || key === 'wrong') return refuse(reply, 401);
@@ -35,25 +35,25 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
     const turns = Array.isArray(messages) ? (messages as { content?: unknown }[]) : [];
     const prompt = textOfContent(turns.at(-1)?.content);
     if (prompt === '') return fault(reply, 400, 'bad_request', 'At body -> messages: Field required');
-    const said = answerOf('perplexity', context);
-    return plainJson(reply, 200, completionOf(said, model, prompt, context.clock.now()));
+    const engineAnswer = answerOf('perplexity', context);
+    return plainJson(reply, 200, completionOf(engineAnswer, model, prompt, context.clock.now()));
   };
 }
 
 /** Marks in the text, such as [1], refer to the list of citations. The list also contains pages without a mark. */
-function completionOf(said: EngineAnswer, model: string, prompt: string, now: Date): object {
+function completionOf(engineAnswer: EngineAnswer, model: string, prompt: string, now: Date): object {
   return {
-    id: uuidOf(said.seed),
+    id: uuidOf(engineAnswer.seed),
     model,
     created: Math.floor(now.getTime() / 1000),
-    usage: usageOf(prompt, said.text),
-    citations: said.pages.map(({ url }) => url),
-    search_results: said.pages.map((page) => resultOf(page, now)),
+    usage: usageOf(prompt, engineAnswer.text),
+    citations: engineAnswer.pages.map(({ url }) => url),
+    search_results: engineAnswer.pages.map((page) => resultOf(page, now)),
     object: 'chat.completion',
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: said.text },
+        message: { role: 'assistant', content: engineAnswer.text },
         delta: { role: 'assistant', content: '' },
         finish_reason: 'stop',
       },
@@ -67,18 +67,18 @@ function resultOf({ url, title, host }: Page, now: Date): object {
 }
 
 function usageOf(prompt: string, text: string): object {
-  const [asked, said] = [tokensOf(prompt), tokensOf(text)];
+  const [asked, answered] = [tokensOf(prompt), tokensOf(text)];
   const cost = (tokens: number) => Number((tokens * TOKEN_COST).toFixed(6));
   return {
     prompt_tokens: asked,
-    completion_tokens: said,
-    total_tokens: asked + said,
+    completion_tokens: answered,
+    total_tokens: asked + answered,
     search_context_size: 'low',
     cost: {
       input_tokens_cost: cost(asked),
-      output_tokens_cost: cost(said),
+      output_tokens_cost: cost(answered),
       request_cost: REQUEST_COST,
-      total_cost: Number((REQUEST_COST + cost(asked + said)).toFixed(6)),
+      total_cost: Number((REQUEST_COST + cost(asked + answered)).toFixed(6)),
     },
   };
 }

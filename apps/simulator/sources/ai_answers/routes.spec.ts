@@ -1,4 +1,4 @@
-import { ASKED, askEngine, keyedBy, PROMPT, type Asked } from '../../testing/ai-answers-client.js';
+import { ASKED, askEngine, keyedBy, PROMPT, type EngineRequest } from '../../testing/ai-answers-client.js';
 import { SimulatorClient } from '../../testing/simulator-client.js';
 
 let client: SimulatorClient;
@@ -21,7 +21,7 @@ function publishAnswer(engine: string, text = TEXT): void {
   });
 }
 
-const ask = (engine: string, more: Partial<Asked> = {}) => askEngine(client, engine, more);
+const ask = (engine: string, more: Partial<EngineRequest> = {}) => askEngine(client, engine, more);
 
 describe('openai', () => {
   interface Response {
@@ -210,15 +210,15 @@ describe('gemini', () => {
 
 describe.each(Object.keys(ASKED))('%s', (engine) => {
   it('has a default answer until a post sets one, and then uses the newest post', async () => {
-    const standing = await ask(engine);
-    expect([standing.status, standing.text.includes('it depends on what matters')]).toEqual([200, true]);
+    const byDefault = await ask(engine);
+    expect([byDefault.status, byDefault.text.includes('it depends on what matters')]).toEqual([200, true]);
     const others = Object.keys(ASKED).filter((other) => other !== engine);
     for (const other of others) publishAnswer(other, 'Not mine');
     publishAnswer(engine, 'The first');
     client.clock.pass(5);
     publishAnswer(engine, 'The second');
     const { text } = await ask(engine);
-    expect(['Not mine', 'The first', 'The second'].map((said) => text.includes(said))).toEqual([
+    expect(['Not mine', 'The first', 'The second'].map((sentence) => text.includes(sentence))).toEqual([
       false,
       false,
       true,

@@ -1,18 +1,18 @@
 import { answer } from '../../context.js';
-import { anthropicVoice } from './anthropic.js';
-import { geminiVoice } from './gemini.js';
-import { openaiVoice } from './openai.js';
-import { perplexityVoice } from './perplexity.js';
-import type { SourceVoice } from '../voice.js';
+import { anthropicEngine } from './anthropic.js';
+import { geminiEngine } from './gemini.js';
+import { openaiEngine } from './openai.js';
+import { perplexityEngine } from './perplexity.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
-const ENGINES = [openaiVoice, anthropicVoice, perplexityVoice, geminiVoice];
+const ENGINES = [openaiEngine, anthropicEngine, perplexityEngine, geminiEngine];
 const SERVED = { config: { source: 'ai_answers' as const } };
 
 /**
  * Four engines with web search. An engine answers any prompt with the text of the newest post whose community is the
  * name of the engine. It cites the link of the post and the addresses in the text, in its own format.
  */
-export const aiAnswersVoice: SourceVoice = {
+export const aiAnswersSource: SimulatedSource = {
   routes(app, context) {
     for (const engine of ENGINES) app.post(engine.path, SERVED, engine.open(context));
   },

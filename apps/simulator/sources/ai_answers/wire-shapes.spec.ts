@@ -1,4 +1,4 @@
-import { ASKED, askEngine, keyedBy, type Asked } from '../../testing/ai-answers-client.js';
+import { ASKED, askEngine, keyedBy, type EngineRequest } from '../../testing/ai-answers-client.js';
 import { comparedTitle, hasRecorded, recorded, type Json } from '../../testing/recorded-shapes.js';
 import { SimulatorClient } from '../../testing/simulator-client.js';
 
@@ -25,7 +25,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
   });
   afterAll(() => client.stop());
 
-  async function ask<T>(engine: string, more: Partial<Asked> = {}): Promise<T> {
+  async function ask<T>(engine: string, more: Partial<EngineRequest> = {}): Promise<T> {
     return (await askEngine(client, engine, more)).json<T>();
   }
   const refused = <T>(engine: string) => ask<T>(engine, { headers: keyedBy(engine, 'wrong') });
@@ -67,7 +67,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(message.usage, known.usage);
     const kindOf = ({ type, citations }: Block) => (citations ? `${type} with citations` : type);
     const ofKind = new Map(known.content.map((block) => [kindOf(block), block]));
-    expect(message.content.map(kindOf)).toEqual([...ofKind.keys()].sort(bySpeech));
+    expect(message.content.map(kindOf)).toEqual([...ofKind.keys()].sort(byAnswerOrder));
     for (const block of message.content) {
       const like = ofKind.get(kindOf(block));
       expectSameKeys(block, like);
@@ -86,7 +86,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(answer.choices[0], known.choices[0]);
     // Some pages have no date.
     const undated = recorded<Completion>('ai_answers/perplexity-chat-4.json').search_results.find(
-      (one) => !('date' in one),
+      (result) => !('date' in result),
     );
     expectSameKeys(answer.search_results[0], undated);
   });
@@ -128,7 +128,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
 /**
  * Sorts kinds of blocks in the order of the answer: the search, its results, text without a source, text with a source.
  */
-function bySpeech(a: string, b: string): number {
+function byAnswerOrder(a: string, b: string): number {
   const order = ['server_tool_use', 'web_search_tool_result', 'text', 'text with citations'];
   return order.indexOf(a) - order.indexOf(b);
 }

@@ -5,7 +5,7 @@ import { didOf } from '../../world/traits.js';
 import { hasPhrase, readQuery, wordsOfPost } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
 import { indexedAt, linksOf, postView, tagsOf } from './posts.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const ACCESS_SECONDS = 7_200;
 const REFRESH_SECONDS = 60 * 86_400;
@@ -19,7 +19,7 @@ const SERVED = { config: { source: 'bluesky' as const } };
 const SIGN_IN = { config: { source: 'bluesky' as const, signIn: true } };
 
 /** A PDS for signed-in clients: sessions and `app.bsky.feed.searchPosts`. */
-export const blueskyVoice: SourceVoice = {
+export const blueskySource: SimulatedSource = {
   routes,
   refuse(reply, status, message) {
     // Bluesky's own refusals are JSON; a 403 comes from the firewall in front of Bluesky.
@@ -110,7 +110,7 @@ function searchPosts(posts: readonly SimPost[], request: FastifyRequest, reply: 
   });
 }
 
-/** `sortAt`: the earlier of the author's time and the network's. */
+/** `sortAt`: the author's time or the network's time, whichever is earlier. */
 function sortedAt(post: SimPost): number {
   return Math.min(post.publishedAt, indexedAt(post));
 }

@@ -11,7 +11,7 @@ import {
   repositoryNameOf,
   userOf,
   wholeSeconds,
-} from './things.js';
+} from './items.js';
 import { paragraphsHtml } from '../shared/markup.js';
 
 /** Maximum number of results on a page, the same as in the search of the REST API. */

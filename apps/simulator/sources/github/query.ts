@@ -1,7 +1,7 @@
 import { hasPhrase, wordsOf } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
-import { factsOf } from './things.js';
-import type { Facts } from './things.js';
+import { factsOf } from './items.js';
+import type { Facts } from './items.js';
 
 /** Maximum length of the words and operators of GitHub's search; qualifiers do not count. */
 const MAX_CHARACTERS = 256;

@@ -1,5 +1,5 @@
 import type { SimPost } from '../../world/post.js';
-import { languageOf, loginOf, nodeIdOf, repositoryNameOf, topicsOf, userOf, wholeSeconds } from './things.js';
+import { languageOf, loginOf, nodeIdOf, repositoryNameOf, topicsOf, userOf, wholeSeconds } from './items.js';
 
 const API = 'https://api.github.com';
 

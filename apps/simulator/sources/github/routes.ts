@@ -7,10 +7,10 @@ import { discussionPage } from './discussions.js';
 import { githubQuery } from './query.js';
 import type { GithubQuery } from './query.js';
 import { repositoryOf } from './repositories.js';
-import { issueOf, nodeIdOf, repositoryNameOf } from './things.js';
+import { issueOf, nodeIdOf, repositoryNameOf } from './items.js';
 import { GraphqlFault, readSelections, selected, unknownField } from '../shared/graphql.js';
 import type { Selection } from '../shared/graphql.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const API = 'https://api.github.com';
 const DOCS = 'https://docs.github.com';
@@ -24,7 +24,7 @@ const SERVED = { config: { source: 'github' as const } };
  * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. The kind of a post
  * determines which search finds the post. The community of a post is its repository.
  */
-export const githubVoice: SourceVoice = {
+export const githubSource: SimulatedSource = {
   routes,
   itemIdOf: nodeIdOf,
   refuse(reply, status) {

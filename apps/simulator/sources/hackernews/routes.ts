@@ -6,14 +6,14 @@ import type { SimPost } from '../../world/post.js';
 import { numericFilter, tagFilter, textMatcher } from './query.js';
 import type { Hit } from './query.js';
 import { hackerNewsHtml } from '../shared/markup.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 /** Maximum number of hits on all pages together. */
 const PAGINATION_LIMIT = 1000;
 const SERVED = { config: { source: 'hackernews' as const } };
 
 /** Algolia's Hacker News search: `/api/v1/search_by_date`, `/api/v1/search`, `/api/v1/items/:id`. */
-export const hackernewsVoice: SourceVoice = {
+export const hackernewsSource: SimulatedSource = {
   routes,
   refuse: (reply, status, message) => answer(reply, status, { message, status }),
   itemIdOf: ({ id }) => `hn:${id}`,
@@ -45,7 +45,7 @@ function answerSearch(
   if (!numbers) return answer(reply, 400, { message: 'Invalid syntax for numeric condition', status: 400 });
   const query = one('query') ?? '';
   const asked = request.url.split('?')[1] ?? '';
-  if (page * perPage >= PAGINATION_LIMIT) return answer(reply, 200, pastTheCap(page, perPage));
+  if (page * perPage >= PAGINATION_LIMIT) return answer(reply, 200, emptyPage(page, perPage));
 
   const hasTags = tagFilter(one('tags'));
   const finds = textMatcher(query, {
@@ -81,7 +81,7 @@ function answerSearch(
 }
 
 /** Algolia's answer after the thousandth hit: status 200, no hits, and a message. */
-function pastTheCap(page: number, hitsPerPage: number): object {
+function emptyPage(page: number, hitsPerPage: number): object {
   return {
     hits: [],
     page,

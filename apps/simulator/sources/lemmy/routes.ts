@@ -12,7 +12,7 @@ import {
   postView,
   siteView,
 } from './views.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 /** The version: the last release line whose main API is v3. */
 const VERSION = '0.19.20';
@@ -25,7 +25,7 @@ const SERVED = { config: { source: 'lemmy' as const } };
  * An open Lemmy 0.19: `/api/v3/site`, `search`, `post/list` and `comment/list`. Like the real server, it does not
  * refuse wrong tokens. It answers for every instance that a search names.
  */
-export const lemmyVoice: SourceVoice = {
+export const lemmySource: SimulatedSource = {
   routes,
   itemIdOf: apIdOf,
   refuse(reply, status, message) {
@@ -47,7 +47,7 @@ export const lemmyVoice: SourceVoice = {
   },
 };
 
-interface Asked {
+interface ParsedRequest {
   one(key: string): string | undefined;
   reply: FastifyReply;
   posts: readonly SimPost[];
@@ -58,7 +58,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   const searches = new RequestWindow(clock, limits.lemmy, 600);
   const lists = new RequestWindow(clock, LISTS_A_MINUTE, 60);
   const counted =
-    (window: RequestWindow, respond: (asked: Asked) => FastifyReply) =>
+    (window: RequestWindow, respond: (asked: ParsedRequest) => FastifyReply) =>
     (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       // No header reports the remaining requests or the time to wait.
       if (!window.take()) return answer(reply, 400, { error: 'rate_limit_error' });
@@ -77,7 +77,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
 }
 
 /** Posts and comments have separate pages with the same number. */
-function search(asked: Asked): FastifyReply {
+function search(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const q = one('q');
   if (q === undefined) return unknown(reply, 'Query deserialize error: missing field `q`');
@@ -112,7 +112,7 @@ function search(asked: Asked): FastifyReply {
 }
 
 /** One page of the posts, by `page` or by the cursor of the previous page. */
-function postList(asked: Asked): FastifyReply {
+function postList(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const slice = sliceOf(asked);
   if (typeof slice === 'string') return answer(reply, 400, { error: 'couldnt_get_posts' });
@@ -138,7 +138,7 @@ function postList(asked: Asked): FastifyReply {
   });
 }
 
-function commentList(asked: Asked): FastifyReply {
+function commentList(asked: ParsedRequest): FastifyReply {
   const { one, reply, posts } = asked;
   const slice = sliceOf(asked);
   if (typeof slice === 'string') return answer(reply, 400, { error: 'couldnt_get_comments' });
@@ -153,7 +153,7 @@ function commentList(asked: Asked): FastifyReply {
 }
 
 /** The requested part of a list, or the reason for a refusal. */
-function sliceOf({ one }: Asked): { from: number; to: number } | string {
+function sliceOf({ one }: ParsedRequest): { from: number; to: number } | string {
   const [page, limit] = [Number(one('page') ?? 1), Number(one('limit') ?? PAGE_SIZE)];
   if (!Number.isInteger(page) || page < 1) return 'Page is < 1';
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
@@ -162,7 +162,7 @@ function sliceOf({ one }: Asked): { from: number; to: number } | string {
 }
 
 /** An unknown community is ignored, as if the request named no community. */
-function placeTest({ one, posts }: Asked): (post: SimPost) => boolean {
+function placeTest({ one, posts }: ParsedRequest): (post: SimPost) => boolean {
   const name = communityNameOf(one('community_name') ?? '');
   if (!communityNames(posts).includes(name)) return () => true;
   return ({ community }) => community === name;

@@ -4,7 +4,7 @@ import type { SimContext } from '../../context.js';
 import type { SimPost } from '../../world/post.js';
 import { statusTest } from './query.js';
 import { accountOf, HOME, statusOf, tagsOf, uriOf } from './statuses.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 40;
@@ -23,7 +23,7 @@ const TEXTS: Record<number, string> = {
  * An instance with the settings of large instances: full-text search and the public timeline for signed-in users,
  * hashtags for everybody. It answers for every instance that a search names.
  */
-export const mastodonVoice: SourceVoice = {
+export const mastodonSource: SimulatedSource = {
   routes,
   itemIdOf: uriOf,
   refuse: (reply, status, message) =>
@@ -31,7 +31,7 @@ export const mastodonVoice: SourceVoice = {
     answer(reply, status, TEXTS[status] ? { error: TEXTS[status] } : { status, error: message }),
 };
 
-interface Asked {
+interface ParsedRequest {
   one(key: string): string | undefined;
   all(key: string): string[];
   request: FastifyRequest;
@@ -43,7 +43,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   const { world } = context;
   const window = new RequestWindow(context.clock, context.limits.mastodon, 300);
   const counted =
-    (respond: (asked: Asked) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
+    (respond: (asked: ParsedRequest) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
       const within = window.take();
       void reply
         .header('X-RateLimit-Limit', window.limit)
@@ -94,7 +94,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
 }
 
 /** Finds statuses. The simulator finds no accounts and no hashtags. */
-function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): FastifyReply {
+function search(posts: readonly SimPost[], { one, reply, signedIn }: ParsedRequest): FastifyReply {
   const q = one('q') ?? '';
   if (q === '') return answer(reply, 400, { error: 'param is missing or the value is empty or invalid: q' });
   if (!signedIn && one('offset') !== undefined) {
@@ -118,7 +118,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): Fas
 }
 
 /** If no post has ever used the first tag, the result is empty, even if posts have the other tags. */
-function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPost[] {
+function tagged(posts: readonly SimPost[], first: string, { all }: ParsedRequest): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MAX_TAGS);
   const any = few([first, ...all('any[]')]);
   const [each, none] = [few(all('all[]')), few(all('none[]'))];
@@ -135,7 +135,11 @@ function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPo
 }
 
 /** One page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next page. */
-function timeline(posts: readonly SimPost[], path: string, { one, reply, signedIn }: Asked): FastifyReply {
+function timeline(
+  posts: readonly SimPost[],
+  path: string,
+  { one, reply, signedIn }: ParsedRequest,
+): FastifyReply {
   const limit = limitOf(one('limit'));
   const minId = one('min_id');
   const found = newest(posts, { after: minId ?? one('since_id') ?? '0', before: one('max_id') }, (post) => {

@@ -7,7 +7,7 @@ import type { SimPost } from '../../world/post.js';
 import { GraphqlFault, readSelections, selected, unknownField } from '../shared/graphql.js';
 import type { Selection } from '../shared/graphql.js';
 import { connection, isFeatured, madeAt, postNode, slugOf, topicSlugsOf } from './posts.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const WINDOW_SECONDS = 900;
 /** Maximum number of posts on a page; a larger number is ignored. */
@@ -32,7 +32,7 @@ const INVALID_GRANT = {
 };
 
 /** The posts of Product Hunt's GraphQL API: `posts` and `post`, its sign-in, and its points per 15 minutes. */
-export const producthuntVoice: SourceVoice = {
+export const producthuntSource: SimulatedSource = {
   routes,
   itemIdOf: ({ id }) => `producthunt:${id}`,
   refuse(reply, status, message) {

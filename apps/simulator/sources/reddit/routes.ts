@@ -7,7 +7,7 @@ import { escapeMarkup } from '../shared/markup.js';
 import { redditQuery } from './query.js';
 import { listing, thingOf, threadOf } from './things.js';
 import { aboutUser, moderatedList, stateOf } from './users.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 /** The maximum length of any listing. */
 const LISTING_LIMIT = 1000;
@@ -16,7 +16,7 @@ const SERVED = { config: { source: 'reddit' as const } };
 const SIGN_IN = { config: { source: 'reddit' as const, signIn: true } };
 
 /** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, things by name, users. */
-export const redditVoice: SourceVoice = {
+export const redditSource: SimulatedSource = {
   routes,
   refuse: (reply, status, message) => answer(reply, status, { message, error: status }),
 };

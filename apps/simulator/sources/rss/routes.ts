@@ -5,7 +5,7 @@ import { FEEDS } from '../../world/phrases.js';
 import type { SimPost } from '../../world/post.js';
 import { atomFeed, jsonFeed, rdfFeed, rssFeed } from './formats.js';
 import type { Feed } from './formats.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 /** Number of articles in a feed. */
 const FEED_LENGTH = 50;
@@ -22,7 +22,7 @@ const FORMATS: Record<string, { type: string; write(feed: Feed): string }> = {
  * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists if
  * it is one of the invented feeds, or if a test has published to it; `all` contains every article.
  */
-export const rssVoice: SourceVoice = {
+export const rssSource: SimulatedSource = {
   routes,
   itemIdOf: () => undefined,
   refuse: (reply, status, message) =>

@@ -28,7 +28,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 export type Fields = ReadonlySet<string>;
 
 /** The parameters of a new filter. */
-export interface FilterWish {
+export interface FilterParameters {
   base: string;
   include: readonly string[];
   exclude: readonly string[];
@@ -38,12 +38,12 @@ export interface FilterWish {
  * The name of the filter for these parameters. Filters exist forever and never change. The name contains all
  * parameters, so filters need not be stored. `wrong` names an invalid parameter.
  */
-export function filterName(wish: FilterWish): { name: string } | { wrong: string } {
-  if (!fieldsOf(wish.base)) return { wrong: 'base' };
-  if (!wish.include.every((field) => KNOWN.has(field))) return { wrong: 'include' };
-  if (!wish.exclude.every((field) => KNOWN.has(field))) return { wrong: 'exclude' };
-  const said = JSON.stringify([wish.base, wish.include, wish.exclude]);
-  return { name: `!${Buffer.from(said).toString('base64url')}` };
+export function filterName(parameters: FilterParameters): { name: string } | { wrong: string } {
+  if (!fieldsOf(parameters.base)) return { wrong: 'base' };
+  if (!parameters.include.every((field) => KNOWN.has(field))) return { wrong: 'include' };
+  if (!parameters.exclude.every((field) => KNOWN.has(field))) return { wrong: 'exclude' };
+  const encoded = JSON.stringify([parameters.base, parameters.include, parameters.exclude]);
+  return { name: `!${Buffer.from(encoded).toString('base64url')}` };
 }
 
 /** The fields of a filter; undefined if there is no filter with this name. */
@@ -52,8 +52,8 @@ export function fieldsOf(name: string): Fields | undefined {
   if (builtIn) return new Set(builtIn);
   if (!name.startsWith('!')) return undefined;
   try {
-    const said = Buffer.from(name.slice(1), 'base64url').toString();
-    const [base, include, exclude] = JSON.parse(said) as [string, string[], string[]];
+    const encoded = Buffer.from(name.slice(1), 'base64url').toString();
+    const [base, include, exclude] = JSON.parse(encoded) as [string, string[], string[]];
     const fields = new Set([...(fieldsOf(base) ?? []), ...include]);
     for (const field of exclude) fields.delete(field);
     return fields;

@@ -5,7 +5,7 @@ import type { SimContext } from '../../context.js';
 import type { SimPost } from '../../world/post.js';
 import { fieldsOf, filtered, filterName } from './filters.js';
 import { answerOf, answersOf, isKnownSite, questionOf, questionTest, siteOf, tagsOf } from './posts.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const MAX_PAGE_SIZE = 100;
 const LAST_PAGE_WITHOUT_KEY = 25;
@@ -15,7 +15,7 @@ const SERVED = { config: { source: 'stackoverflow' as const }, onSend: compress 
  * The Stack Exchange API 2.3 without sign-in: `/search/advanced`, `/questions`, `/questions/{ids}`, `/answers` and
  * `/filters/create`. A post's community is its site; the default is Stack Overflow.
  */
-export const stackoverflowVoice: SourceVoice = {
+export const stackoverflowSource: SimulatedSource = {
   routes,
   itemIdOf: (post) => `${siteOf(post)}:${post.kind}:${post.id}`,
   refuse(reply, status, message) {
@@ -177,8 +177,12 @@ function wrapped(items: readonly object[], { quota }: Asked, hasMore = false): o
 /** Creates a filter from another filter, with added and removed fields. */
 function makeFilter(asked: Asked): FastifyReply {
   const list = (key: string) => (asked.one(key) ?? '').split(';').filter(Boolean);
-  const wish = { base: asked.one('base') || 'default', include: list('include'), exclude: list('exclude') };
-  const made = filterName(wish);
+  const parameters = {
+    base: asked.one('base') || 'default',
+    include: list('include'),
+    exclude: list('exclude'),
+  };
+  const made = filterName(parameters);
   if ('wrong' in made) return refusal(asked.reply, 400, 'bad_parameter', made.wrong);
   const filter = {
     filter: made.name,

@@ -6,7 +6,7 @@ import { charactersFrom } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 import { dayOf, tiktokQuery } from './query.js';
 import { FIELD_NAMES, videoOf } from './videos.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const TOKEN_SECONDS = 7_200;
 const MAX_DAYS = 30;
@@ -19,7 +19,7 @@ const SIGN_IN = {
 };
 
 /** TikTok's Research API: sign-in and `/v2/research/video/query/`. The day's requests are not counted. */
-export const tiktokVoice: SourceVoice = { routes, refuse };
+export const tiktokSource: SimulatedSource = { routes, refuse };
 
 function routes(app: FastifyInstance, context: SimContext): void {
   const tokens = new Tokens(context);

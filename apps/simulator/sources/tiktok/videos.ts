@@ -23,6 +23,7 @@ const FIELDS: Record<string, (post: SimPost) => unknown> = {
   video_duration: durationOf,
 };
 
+/** The names that `fields` accepts. */
 export const FIELD_NAMES = Object.keys(FIELDS);
 
 /** A video with the requested fields. */

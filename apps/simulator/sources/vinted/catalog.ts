@@ -7,8 +7,8 @@ import { centsOf } from './prices.js';
 /** Maximum number of listings of any search, on all its pages together. */
 const MAX_LISTINGS = 960;
 /** Every 24th place, from the fourth on, has a promoted listing. */
-const PAID_EVERY = 24;
-const FIRST_PAID = 3;
+const PROMOTED_EVERY = 24;
+const FIRST_PROMOTED = 3;
 
 const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
   brand_ids: ({ brand }) => brand.id,
@@ -27,21 +27,21 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
   const [from = 0, to = Infinity] = [query('price_from')[0], query('price_to')[0]].map(boundOf);
   const until = boundOf(query('time')[0]) ?? Infinity;
   const placed: SimPost[] = [];
-  const paid: SimPost[] = [];
+  const promoted: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0; i--) {
     const post = posts[i]!;
     // Listings that are published after the first page do not shift the later pages.
     if (Math.floor(post.publishedAt / 1000) > until) continue;
     const price = centsOf(post, shown) / 100;
-    if (price < from || price > to || !holdsAll(post, words)) continue;
-    if (ids.length > 0 && !meetsAll(factsOf(post), ids)) continue;
-    (post.promoted ? paid : placed).push(post);
+    if (price < from || price > to || !containsAll(post, words)) continue;
+    if (ids.length > 0 && !fulfilsAll(factsOf(post), ids)) continue;
+    (post.promoted ? promoted : placed).push(post);
   }
-  return withPaid(inOrder(placed, query('order')[0], shown), paid).slice(0, MAX_LISTINGS);
+  return withPromoted(inOrder(placed, query('order')[0], shown), promoted).slice(0, MAX_LISTINGS);
 }
 
 /** Each word must be in the title, the seller's text or the brand. */
-function holdsAll(post: SimPost, words: readonly string[]): boolean {
+function containsAll(post: SimPost, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, text } = wordsOfPost(post);
   const brand = wordsOf(factsOf(post).brand.title);
@@ -56,7 +56,7 @@ function idTests(query: CatalogQuery): ((facts: Facts) => boolean)[] {
   });
 }
 
-function meetsAll(facts: Facts, tests: readonly ((facts: Facts) => boolean)[]): boolean {
+function fulfilsAll(facts: Facts, tests: readonly ((facts: Facts) => boolean)[]): boolean {
   return tests.every((test) => test(facts));
 }
 
@@ -74,9 +74,11 @@ function inOrder(placed: SimPost[], order: string | undefined, shown: Shown): Si
   }
 }
 
-function withPaid(placed: readonly SimPost[], paid: readonly SimPost[]): SimPost[] {
+function withPromoted(placed: readonly SimPost[], promoted: readonly SimPost[]): SimPost[] {
   const listings = [...placed];
-  paid.forEach((post, n) => listings.splice(Math.min(FIRST_PAID + n * PAID_EVERY, listings.length), 0, post));
+  promoted.forEach((post, n) =>
+    listings.splice(Math.min(FIRST_PROMOTED + n * PROMOTED_EVERY, listings.length), 0, post),
+  );
   return listings;
 }
 

@@ -39,8 +39,8 @@ export interface Facts {
  */
 export function factsOf(post: SimPost): Facts {
   const random = seededRandom('vinted facts', post.number);
-  const said = `${post.title} ${post.text}`.toLowerCase();
-  const named = LABELS.find(({ title }) => said.includes(title.toLowerCase()));
+  const words = `${post.title} ${post.text}`.toLowerCase();
+  const named = LABELS.find(({ title }) => words.includes(title.toLowerCase()));
   return {
     brand: named ?? pick(random, LABELS.slice(BRANDS.length)),
     size: pick(random, SIZES),

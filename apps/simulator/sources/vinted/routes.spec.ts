@@ -111,10 +111,14 @@ describe('the catalogue of vinted', () => {
   });
 
   it('inserts promoted listings out of order', async () => {
-    const paid = publish('Lamp, paid', { promoted: true });
+    const promotedId = publish('Lamp, paid', { promoted: true });
     const placed = Array.from({ length: 5 }, (_, n) => publish(`Lamp ${n}`)).reverse();
     const { items } = await read();
-    expect(items.map(({ id }) => String(id))).toEqual([...placed.slice(0, 3), paid, ...placed.slice(3)]);
+    expect(items.map(({ id }) => String(id))).toEqual([
+      ...placed.slice(0, 3),
+      promotedId,
+      ...placed.slice(3),
+    ]);
     expect(items.map(({ promoted }) => promoted)).toEqual([false, false, false, true, false, false]);
     expect(items[3]?.content_source).toBe('search_promoted_items');
   });
@@ -156,7 +160,7 @@ describe('the catalogue of vinted', () => {
     expect([gone.status, gone.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  it('contains invented listings, some promoted and some from other markets', async () => {
+  it('contains generated listings, some promoted and some from other markets', async () => {
     await client.stop();
     client = await SimulatorClient.start({ historyPosts: 400 });
     cookie = await visit();

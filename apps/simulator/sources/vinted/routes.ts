@@ -7,7 +7,7 @@ import { searchCatalog } from './catalog.js';
 import { entryOf } from './listings.js';
 import type { Shown } from './listings.js';
 import { priceOf } from './prices.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 
 const MAX_PAGE_SIZE = 96;
 const VISIT_SECONDS = 7_200;
@@ -30,7 +30,7 @@ const REFUSALS: Record<number, object> = {
  * listings. The real markets have different domains; the simulator is one host for all of them. It shows the listings
  * of every market, in euros or in the currency of a search's bounds.
  */
-export const vintedVoice: SourceVoice = {
+export const vintedSource: SimulatedSource = {
   routes,
   refuse(reply, status, message) {
     const refusal = reply.request.routeOptions.url?.startsWith('/api/') ? REFUSALS[status] : undefined;

@@ -63,7 +63,7 @@ export class Answers {
 
   /** The keys `data`, `includes` and `errors` for these tweets. @param errors problems that are already known */
   tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
-    const asked = askedOf(request);
+    const asked = parseRequest(request);
     for (const { author } of posts) this.accounts.show(author);
     const problems = new Map(errors.map((problem) => [problem.value, problem]));
     const includes = this.includesOf(posts, asked, problems);
@@ -77,10 +77,10 @@ export class Answers {
   /** An account. */
   user(handle: string, request: FastifyRequest): object {
     this.accounts.show(handle);
-    return chosen(profileOf(handle), askedOf(request).user);
+    return chosen(profileOf(handle), parseRequest(request).user);
   }
 
-  private includesOf(posts: readonly SimPost[], asked: Asked, problems: Map<string, Problem>) {
+  private includesOf(posts: readonly SimPost[], asked: ParsedRequest, problems: Map<string, Problem>) {
     const expands = (what: string) => asked.expansions.includes(what);
     const referenced = expands('referenced_tweets.id') || expands('referenced_tweets.id.author_id');
     const tweets = referenced ? this.referredTo(posts, problems) : [];
@@ -124,7 +124,7 @@ export class Answers {
 }
 
 /** The requested fields and expansions. */
-interface Asked {
+interface ParsedRequest {
   tweet: ReadonlySet<string>;
   user: ReadonlySet<string>;
   media: ReadonlySet<string>;
@@ -140,7 +140,7 @@ const FIELD_OF: Record<string, string> = {
   'referenced_tweets.id.author_id': 'referenced_tweets',
 };
 
-function askedOf(request: FastifyRequest): Asked {
+function parseRequest(request: FastifyRequest): ParsedRequest {
   const { all } = queryOf(request);
   const list = (key: string) => all(key).flatMap((text) => text.split(','));
   const expansions = list('expansions');

@@ -36,6 +36,7 @@ const OF_TWEETS: Parameters = {
 };
 const OF_A_TIME: Parameters = { since_id: ID, until_id: ID, start_time: INSTANT, end_time: INSTANT };
 
+/** The parameters of a search of tweets. */
 export const SEARCH_PARAMETERS: Parameters = {
   query: (value) => (value.length > 512 ? 'is longer than 512 characters' : undefined),
   max_results: within(10, 100),
@@ -45,7 +46,9 @@ export const SEARCH_PARAMETERS: Parameters = {
   ...OF_A_TIME,
   ...OF_TWEETS,
 };
+/** The parameters of a request for tweets by their ids. */
 export const TWEETS_PARAMETERS: Parameters = { ids: idsCheck, ...OF_TWEETS };
+/** The parameters of a request for the tweets of an account. */
 export const TIMELINE_PARAMETERS: Parameters = {
   max_results: within(5, 100),
   pagination_token: anything,
@@ -53,11 +56,13 @@ export const TIMELINE_PARAMETERS: Parameters = {
   ...OF_A_TIME,
   ...OF_TWEETS,
 };
+/** The parameters of a request for an account. */
 export const USER_PARAMETERS: Parameters = {
   'user.fields': among(USER_FIELDS),
   'tweet.fields': among(TWEET_FIELDS),
   expansions: among('affiliation.user_id,most_recent_tweet_id,pinned_tweet_id'),
 };
+/** The parameters of a request for the followers of an account. */
 export const FOLLOWS_PARAMETERS: Parameters = {
   max_results: within(1, 1_000),
   pagination_token: anything,

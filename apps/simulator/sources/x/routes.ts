@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../../context.js';
 import type { SimContext } from '../../context.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 import { Accounts, stateOf } from './accounts.js';
 import { Answers, problemOf, type Problem } from './answers.js';
 import { faultsOf, TWEETS_PARAMETERS } from './parameters.js';
@@ -16,7 +16,7 @@ const SERVED = { config: { source: 'x' as const } };
  * X's API v2 for an application: `/2/tweets/search/recent`, tweets by their ids, accounts by name or number, and the
  * tweets, followers and followed accounts of an account. The state of an account depends on its handle: see `stateOf`.
  */
-export const xVoice: SourceVoice = { routes, refuse };
+export const xSource: SimulatedSource = { routes, refuse };
 
 type Respond = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 

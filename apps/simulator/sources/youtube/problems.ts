@@ -93,6 +93,7 @@ export function invalidParameter(location: string, message: string): YoutubeProb
   return { code: 400, reason: 'invalidParameter', message, location };
 }
 
+/** The answer to a page token that is not valid. */
 export const INVALID_PAGE_TOKEN: YoutubeProblem = {
   code: 400,
   reason: 'invalidPageToken',

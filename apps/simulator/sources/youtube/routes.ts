@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../../context.js';
 import type { SimContext } from '../../context.js';
 import type { SimPost } from '../../world/post.js';
-import type { SourceVoice } from '../voice.js';
+import type { SimulatedSource } from '../simulated-source.js';
 import { commentsAreOff, commentsOf, threadOf } from './comments.js';
 import { INVALID_PAGE_TOKEN, invalidParameter, problem, problemOf, refuse } from './problems.js';
 import type { Method } from './problems.js';
@@ -36,7 +36,7 @@ const COMMENT_THREADS: Method = {
 };
 
 /** YouTube's Data API v3: `search`, `videos` and `commentThreads`. Its quotas are not counted. */
-export const youtubeVoice: SourceVoice = { routes, refuse };
+export const youtubeSource: SimulatedSource = { routes, refuse };
 
 function routes(app: FastifyInstance, { world, clock }: SimContext): void {
   app.get('/youtube/v3/search', SERVED, (request, reply) => {

@@ -3,7 +3,7 @@ import type { SimContext } from '../context.js';
 import type { SimPost } from '../world/post.js';
 
 /** The simulator's implementation of one source. */
-export interface SourceVoice {
+export interface SimulatedSource {
   /** The upstream's endpoints, with its paths and its wire format. */
   routes(app: FastifyInstance, context: SimContext): void;
   /** A refusal with this status, in the format of the upstream. */

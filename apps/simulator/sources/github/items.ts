@@ -52,12 +52,15 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** The id of a thing, which stays the same after a transfer or a new name. */
+/** The id of an item. The id stays the same after a transfer or a new name. */
 export function nodeIdOf(post: SimPost): string {
   return `${ID_PREFIXES[post.kind] ?? 'I_kwDO'}${charactersFrom(`${post.kind} ${post.id}`, BASE62, 12)}`;
 }
 
-/** `owner/name`: the community of a thing. A repository belongs to its author. */
+/**
+ * `owner/name`: the repository of an item, which is the community of the post. A repository belongs to its
+ * author.
+ */
 export function repositoryNameOf(post: SimPost): string {
   if (post.kind === 'repository')
     return `${loginOf(post)}/${wordsOf(post.title).join('-').slice(0, 80) || 'untitled'}`;
@@ -74,7 +77,7 @@ export function numberOf(post: SimPost): number {
   return post.number % 1_000_000;
 }
 
-/** The address of the page of a thing. */
+/** The address of the page of an item. */
 export function addressOf(post: SimPost): string {
   const repository = `${SITE}/${repositoryNameOf(post)}`;
   switch (post.kind) {
@@ -91,8 +94,8 @@ export function addressOf(post: SimPost): string {
 
 /** Labels of an issue or a discussion: one, or none. */
 export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
-  const luck = wholeBelow(seededRandom('label', post.id), LABELS.length + 1);
-  return LABELS.slice(luck, luck + 1);
+  const start = wholeBelow(seededRandom('label', post.id), LABELS.length + 1);
+  return LABELS.slice(start, start + 1);
 }
 
 /** True for one in five issues, pull requests and discussions. */
