@@ -23,11 +23,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   config: async () => (await import('./config-command.js')).addConfigCommand,
 };
 
-/** The exit code that shells report for a program whose reader has closed the pipe: 128 and SIGPIPE. */
+/**
+ * The exit code that shells report for a program whose reader has closed the pipe: 128 plus the number of
+ * SIGPIPE.
+ */
 const CLOSED_PIPE = 141;
 
-// A reader like `head` closes the pipe when it has read enough. Without this code, Node prints a stack trace, and
-// `mentions tail` continues.
+// A reader like `head` closes the pipe when it has read enough. Without this handler, Node prints a stack
+// trace, and `mentions tail` continues.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(CLOSED_PIPE);

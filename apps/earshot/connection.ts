@@ -12,7 +12,7 @@ export interface Addresses {
   databaseUrl: string;
 }
 
-/** With ClickHouse's address, for commands that use the read models. */
+/** The addresses, including ClickHouse's address, for commands that use the read models. */
 export interface AllAddresses extends Addresses {
   clickhouseUrl: string;
 }
@@ -35,7 +35,7 @@ export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   return { natsUrl, databaseUrl, clickhouseUrl: settings.CLICKHOUSE_URL || (runtime?.clickhouseUrl ?? '') };
 }
 
-/** Connects to the installation's NATS while the work runs. */
+/** Runs the work with a connection to the installation's NATS. */
 export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Promise<T>): Promise<T> {
   const bus = await connectBus(findInstallation(env).natsUrl, 'cli', createLogger('cli', 'silent'));
   try {
@@ -45,7 +45,7 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
   }
 }
 
-/** Connects to the installation's Postgres while the work runs. */
+/** Runs the work with a connection to the installation's Postgres. */
 export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   work: (database: Database) => Promise<T>,
@@ -58,7 +58,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** Connects to the installation's ClickHouse while the work runs. @throws Error if its address is unknown */
+/**
+ * Runs the work with a connection to the installation's ClickHouse.
+ * @throws Error if the address is unknown
+ */
 export async function withClickHouse<T>(
   env: NodeJS.ProcessEnv,
   work: (clickhouse: ClickHouseClient) => Promise<T>,

@@ -15,15 +15,15 @@ import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 import { Passwords } from '../gateway/auth/passwords.js';
 
-/** The demo's account, stored with its data so that the next start uses it again. */
+/** The demo's account. It is stored in the demo's data directory, so that the next start uses it again. */
 export interface DemoAccount {
   accountId: string;
   apiKey: string;
   signingSecret: string;
-  /** The simulator's port: the keywords read their feeds from it and send their webhooks to it. */
+  /** The simulator's port. The keywords read their feeds from this port and send their webhooks to it. */
   port: number;
   keywordIds: string[];
-  /** The password of the demo's member, for the sign-in. */
+  /** The email address and the password with which the demo's owner signs in. */
   email: string;
   password: string;
 }

@@ -5,8 +5,11 @@ import { BRANDS, type DemoAccount } from './demo-account.js';
 
 const EMAIL = 'team@acme-rocket.example';
 const VERIFY_WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 250;
-/** After this time, the first checks have read the history of the simulated sources, with which a spike is compared. */
+const POLL_INTERVAL_MS = 250;
+/**
+ * After this time, the first checks have read the history of the simulated sources. A spike is compared with
+ * it.
+ */
 const BURST_AFTER_MS = 20_000;
 /** Many times the number of mentions of one hour of the history. */
 const BURST_POSTS = 40;
@@ -38,7 +41,7 @@ export async function setUpChannels(
   signal: AbortSignal,
 ): Promise<void> {
   const call = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
-    called(method, `${address}${path}`, apiKey, body, signal);
+    callApi(method, `${address}${path}`, apiKey, body, signal);
   const keyword = `/v1/queries/${keywordIds[0]}`;
   const known = (await call('GET', keyword)) as { channels: object[] };
   if (known.channels.length > 0) return;
@@ -90,7 +93,7 @@ async function verifyAddress(inbox: Simulator['inbox'], signal: AbortSignal): Pr
   for (
     const until = Date.now() + VERIFY_WITHIN_MS;
     Date.now() < until;
-    await wait(LOOK_EVERY_MS, undefined, { signal })
+    await wait(POLL_INTERVAL_MS, undefined, { signal })
   ) {
     const links = inbox
       .messages('smtp', EMAIL)
@@ -104,7 +107,7 @@ async function verifyAddress(inbox: Simulator['inbox'], signal: AbortSignal): Pr
   throw new Error('the mail that confirms the address did not arrive');
 }
 
-async function called(
+async function callApi(
   method: 'GET' | 'POST' | 'PATCH',
   url: string,
   apiKey: string,

@@ -15,11 +15,11 @@ it('the demo shows the title of a mention without a text, and finds a mention th
     response.end(JSON.stringify({ data: url?.includes('semantic') ? FOUND : listed })),
   );
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  const said: string[] = [];
+  const printed: string[] = [];
   const address = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-  await showReadings(address, { apiKey: 'k' }, (line) => said.push(line), new AbortController().signal);
-  expect(said.join('')).toContain('negative  other                   97  A story\n');
-  expect(said.join('')).toContain(
+  await showReadings(address, { apiKey: 'k' }, (line) => printed.push(line), new AbortController().signal);
+  expect(printed.join('')).toContain('negative  other                   97  A story\n');
+  expect(printed.join('')).toContain(
     '"the service has frequent outages"\n\n  finds: It is down again, the third time.',
   );
 });

@@ -20,7 +20,7 @@ interface ReadMention {
 }
 
 const SHOWN = 6;
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** The first mentions arrive within seconds; a slow machine may take longer. */
 const GIVEN_UP_AFTER_MS = 120_000;
 const TEXT_LENGTH = 64;
@@ -33,8 +33,9 @@ const QUESTIONS = [
 ];
 
 /**
- * Prints how Earshot read some mentions. Also prints a question, and a mention that it finds although they share no
- * word. Prints nothing if the demo stops first.
+ * Prints how Earshot read some mentions. Also prints a question, and a mention that a search for the question
+ * finds although they share no word. Prints nothing if the demo stops first, or if there are no such mentions
+ * after two minutes.
  * @param address of the gateway
  */
 export async function showReadings(
@@ -43,26 +44,26 @@ export async function showReadings(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const mentions = (query: string) => listed(`${address}/v1/mentions?${query}`, apiKey, signal);
+  const mentions = (query: string) => readMentions(`${address}/v1/mentions?${query}`, apiKey, signal);
   for (
     const until = Date.now() + GIVEN_UP_AFTER_MS;
     Date.now() < until;
-    await wait(LOOK_EVERY_MS, undefined, { signal })
+    await wait(POLL_INTERVAL_MS, undefined, { signal })
   ) {
     const read = (await mentions('limit=50&lang=en')).filter(({ analysis }) => analysis?.sentiment);
-    const found = read.length >= SHOWN ? await answered(mentions) : undefined;
+    const found = read.length >= SHOWN ? await answeredQuestion(mentions) : undefined;
     if (found) return say(readingsText(mostDifferentFirst(read).slice(0, SHOWN), found));
   }
 }
 
-async function listed(url: string, apiKey: string, signal: AbortSignal): Promise<ReadMention[]> {
+async function readMentions(url: string, apiKey: string, signal: AbortSignal): Promise<ReadMention[]> {
   const { statusCode, body } = await request(url, { headers: { 'x-api-key': apiKey }, signal });
   const page = (await body.json()) as { data?: ReadMention[] };
   return statusCode === 200 ? (page.data ?? []) : [];
 }
 
 /** The first question whose best mention shares no word with it. */
-async function answered(
+async function answeredQuestion(
   mentions: (query: string) => Promise<ReadMention[]>,
 ): Promise<{ question: string; mention: ReadMention } | undefined> {
   for (const question of QUESTIONS) {

@@ -10,7 +10,7 @@ import { readInstallationSettings, startInstallation, type Installation } from '
 import { presentSigningSecret } from './sealed-secrets.js';
 
 const SIMULATOR_PORT = 8090;
-/** Interval at which one listing of the simulated market becomes cheaper, and another one is sold. */
+/** Interval at which one listing of the simulated market becomes cheaper, and another listing is sold. */
 const MARKET_MS = 45_000;
 /** Number of posts of each source that the simulated world keeps in memory: about the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };

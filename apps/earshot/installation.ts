@@ -22,7 +22,10 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
-/** The last service at the start that encrypts its secrets again after a rotation of the master key. */
+/**
+ * Several services encrypt their secrets again after a rotation of the master key. This service starts last
+ * of them.
+ */
 const LAST_TO_ENCRYPT = 'delivery';
 
 /** The settings of the host of all services. */
@@ -31,7 +34,7 @@ export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[numbe
 /** @throws SettingsError */
 export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
   const settings = readSettings(INSTALLATION_SETTINGS, env);
-  // Checks the settings of all services before anything starts.
+  // Checks the settings of the gateway, keywords, polling and delivery before anything starts.
   const checked = {
     ...env,
     NATS_URL: settings.NATS_URL || 'embedded',

@@ -5,10 +5,10 @@ import { SettingsError } from '#config';
 import { masterKeys } from '#secrets';
 
 /**
- * The MASTER_KEY of an installation without that setting: created at the first start and stored in its data directory,
- * one key per line, the present key first.
+ * The MASTER_KEY of an installation without that setting. The first start creates the key and stores it in
+ * the data directory. The file has one key per line, the present key first.
  *
- * @param hasSecrets whether the stores already contain secrets: in that case a missing key is never created
+ * @param hasSecrets whether the stores already contain secrets: in this case a missing key is never created
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {

@@ -58,8 +58,8 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 
 /**
  * Sends a parked message to its subject again and removes it from the list. Every consumer of the stream receives the
- * copy. It changes no rows, because they have the fact's id as key. A receiver can get an event again, with the same
- * id. Decisions (KEYWORDS, ACCOUNTS) are never parked, because their order matters.
+ * copy. The copy changes no rows, because the rows have the fact's id as key. A receiver can get an event
+ * again, with the same id. Decisions (KEYWORDS, ACCOUNTS) are never parked, because their order matters.
  * @throws Error if there is no such message
  */
 export async function retryParked(

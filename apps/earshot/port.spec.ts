@@ -2,8 +2,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { SettingsError } from '#config';
 import { choosePort } from './port.js';
 
-const said: string[] = [];
-const say = (line: string) => void said.push(line);
+const printed: string[] = [];
+const say = (line: string) => void printed.push(line);
 
 async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> {
   const other = createServer().listen(0, '127.0.0.1');
@@ -15,7 +15,7 @@ async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> 
 it('if the default port is in use, a free port replaces it, and a line reports the new port', async () => {
   const { port, free } = await takenPort();
   expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
-  expect(said).toEqual([expect.stringContaining(`Port ${port} is in use; using `)]);
+  expect(printed).toEqual([expect.stringContaining(`Port ${port} is in use; using `)]);
   await free();
   expect(await choosePort(port, '127.0.0.1', false, say)).toBe(port);
 });

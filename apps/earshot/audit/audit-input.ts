@@ -28,8 +28,8 @@ export interface AuditedDecision {
   decision: CreditDecision;
 }
 
-/** The ledger in the tables. All numbers are credits, except `seq` and `movements`. */
-export interface TabledLedger {
+/** The ledger that the tables contain. All numbers are credits, except `seq` and `movements`. */
+export interface LedgerInTables {
   seq: number;
   balance: number;
   state: LedgerState;
@@ -46,7 +46,10 @@ export interface AuditInput {
   /** ms */
   now: number;
   decisions: readonly AuditedDecision[];
-  /** The facts were read after this message of CREDITS, so the facts of all charges up to it must exist. */
+  /**
+   * Sequence of the last message of CREDITS before the facts were read. The facts of all charges up to it
+   * must exist.
+   */
   chargedBefore: number;
   facts: readonly Fact[];
   accountFacts: readonly AccountFact[];
@@ -54,9 +57,9 @@ export interface AuditInput {
   followed: Readonly<Record<ChargedStream | 'ACCOUNTS', number>>;
   /** Time in ms; the stream no longer contains earlier facts. */
   keptSince: Readonly<Record<ChargedStream, number>>;
-  /** Keywords, and watches without a keyword, of the account that were not purged, by id. */
+  /** The ids of the account's keywords, and of its watches without a keyword, that were not purged. */
   existing: ReadonlySet<string>;
   /** Undefined if the tables do not contain the account. */
-  tables: TabledLedger | undefined;
+  tables: LedgerInTables | undefined;
   quotes: readonly QuotedPeriod[];
 }

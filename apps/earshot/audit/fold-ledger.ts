@@ -43,20 +43,20 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       const what = `movement ${movementId} (${cause.case ?? 'unknown'})`;
       if (movementIds.has(movementId)) faults.push(`${what} exists twice`);
       movementIds.add(movementId);
-      const judgement = checkMovement(movement, {
+      const result = checkMovement(movement, {
         accountId: input.accountId,
         before: totals.state,
         decidedAt: decision.decidedAt,
         origins,
         isLater: seq > input.chargedBefore,
       });
-      faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
+      faults.push(...result.faults.map((fault) => `${what} ${fault}`));
       const stored = evolve(totals.state, movement);
       // A movement that contradicts itself is replaced by the expected movement. Otherwise every later movement would
       // be a fault too.
-      const isSound = stored.status === 'open' && creditsOf(stored) === balanceAfter;
+      const isConsistent = stored.status === 'open' && creditsOf(stored) === balanceAfter;
       totals = {
-        state: isSound ? stored : evolve(totals.state, judgement.expected ?? movement),
+        state: isConsistent ? stored : evolve(totals.state, result.expected ?? movement),
         balance: balanceAfter,
         movements: totals.movements + 1,
         charged: totals.charged + (cause.case === 'charge' ? 0 - amount : 0),
@@ -64,11 +64,11 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
     }
     after.set(seq, totals);
   }
-  faults.push(...lateTurn(totals.state, input.now));
+  faults.push(...missedRenewal(totals.state, input.now));
   return { balance: totals.balance, after, movementIds, faults };
 }
 
-function lateTurn(state: LedgerState, now: number): string[] {
+function missedRenewal(state: LedgerState, now: number): string[] {
   if (state.status === 'none' || nextChangeAt(state) > isoOf(now - MAX_RENEWAL_DELAY_MS)) return [];
   return [
     `the ledger should have been renewed at ${nextChangeAt(state)}: the end of the period, or of a pack, was skipped`,

@@ -6,14 +6,17 @@ import type { LedgerState } from '../../billing/domain/ledger-state.js';
 import type { ChargedStream } from '../../billing/ledger/charges.js';
 import type { Origins } from './origins.js';
 
-/** The position of a movement, and the state of the account. */
+/** The ledger before a movement, and the known causes of movements. */
 export interface MovementContext {
   accountId: string;
   /** The ledger before the movement. */
   before: LedgerState;
   decidedAt: string;
   origins: Origins;
-  /** The movement was made after the account's decisions were read, so its decision may be missing in the input. */
+  /**
+   * The movement may be newer than the account's decisions in the input, so its decision may be missing
+   * there.
+   */
   isLater: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface AuditDay {
 
 const DAY_MS = 86_400_000;
 
-/** Sorted by day, then by source. */
+/** The work and the quote of each source and UTC day, sorted by day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
   const days = new Map<string, AuditDay>();
   const dayOf = (source: string, date: string): AuditDay => {

@@ -7,7 +7,7 @@ import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
-import type { AuditInput, Fact, TabledLedger } from './audit-input.js';
+import type { AuditInput, Fact, LedgerInTables } from './audit-input.js';
 
 /**
  * Reads the input of an audit of the account from a running installation. The order matters: a charge that is written
@@ -69,7 +69,7 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
     readUnknownFields: false,
   });
-  // A check with several parts counts with its first part, and is charged with the part that contains its cost.
+  // The first part of a check counts as the check. The part that contains the cost is charged.
   if (part > 1) return first && { stream, source, at: finishedAt, kind: 'other', causes };
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }
@@ -137,7 +137,7 @@ interface BalanceRow {
   sum_of_usage: number;
 }
 
-async function tablesOf(tx: Tx, accountId: string): Promise<TabledLedger | undefined> {
+async function tablesOf(tx: Tx, accountId: string): Promise<LedgerInTables | undefined> {
   const rows: BalanceRow[] = await tx.query(
     `SELECT b.*, m.movements, m.sum_of_movements, u.sum_of_usage FROM credit_balances b,
        (SELECT count(*) AS movements, COALESCE(sum(amount), 0)::bigint AS sum_of_movements

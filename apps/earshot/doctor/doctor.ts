@@ -35,15 +35,15 @@ const MAX_PENDING = 10_000;
  */
 export async function checkInstallation(stores: Connections, events: number): Promise<Finding[]> {
   return [
-    await streamsHoldWhatTablesShow(stores),
+    await streamsContainWhatTablesShow(stores),
     await consumersKeepUp(stores),
     await nothingIsParked(stores),
-    await masterKeyOpens(stores),
+    await masterKeyDecrypts(stores),
     await eventIndexAgrees(stores, events),
   ];
 }
 
-async function streamsHoldWhatTablesShow({ bus, database }: Connections): Promise<Finding> {
+async function streamsContainWhatTablesShow({ bus, database }: Connections): Promise<Finding> {
   const behind = await streamsBehind(database, bus);
   const list = behind.map(
     (one) => `${one.stream} ends at ${one.lastSequence}, but was processed up to ${one.followedUpTo}`,
@@ -77,7 +77,7 @@ async function nothingIsParked({ bus }: Connections): Promise<Finding> {
   };
 }
 
-async function masterKeyOpens({ database, env }: Connections): Promise<Finding> {
+async function masterKeyDecrypts({ database, env }: Connections): Promise<Finding> {
   const check = 'the master key decrypts every stored secret';
   const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], env);
   const dataDir = resolve(settings.DATA_DIR);
@@ -86,23 +86,23 @@ async function masterKeyOpens({ database, env }: Connections): Promise<Finding> 
     return { check, ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
   const box = new SecretBox(masterKey);
   const accounts = await database.getRepository(AccountEntity).find();
-  const closed = accounts.filter((account) =>
+  const unreadable = accounts.filter((account) =>
     [account.signingSecretEncrypted, account.previousSigningSecretEncrypted].some(
-      (secret) => !opens(box, secret),
+      (secret) => !decrypts(box, secret),
     ),
   );
-  const ids = closed.map(({ accountId }) => accountId).slice(0, 10);
+  const ids = unreadable.map(({ accountId }) => accountId).slice(0, 10);
   return {
     check,
-    ok: closed.length === 0,
+    ok: unreadable.length === 0,
     detail:
-      closed.length === 0
+      unreadable.length === 0
         ? `${accounts.length} ${accounts.length === 1 ? 'account' : 'accounts'}`
-        : `the key does not decrypt those of ${closed.length} of ${accounts.length} accounts: ${ids.join(', ')}`,
+        : `the key does not decrypt the secrets of ${unreadable.length} of ${accounts.length} accounts: ${ids.join(', ')}`,
   };
 }
 
-function opens(box: SecretBox, secret: Buffer | null): boolean {
+function decrypts(box: SecretBox, secret: Buffer | null): boolean {
   if (!secret) return true;
   try {
     box.open(secret);

@@ -25,7 +25,7 @@ interface Row {
 const MAX_NAMED = 10;
 
 /**
- * Compares the newest messages of EVENTS with the index, up to the position of its consumer.
+ * Compares the newest messages of EVENTS with the index, up to the position of the index's consumer.
  * @param newest number of messages
  */
 export async function compareEventIndex(

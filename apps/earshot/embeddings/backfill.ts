@@ -60,6 +60,7 @@ const REPLY_KINDS = ['comment', 'answer'];
 /** Mentions without any text are not embedded. */
 const HAS_TEXT = `(title != '' OR text != '')`;
 
+/** Counts the mentions and their vectors. */
 export async function embeddingsStatus(
   clickhouse: ClickHouseClient,
   model: string,
@@ -81,8 +82,8 @@ export async function embeddingsStatus(
 
 /**
  * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors
- * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. It can run
- * while the services run.
+ * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. A
+ * run can happen while the services run.
  * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
  */
 export async function backfillEmbeddings(

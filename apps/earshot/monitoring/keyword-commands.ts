@@ -20,7 +20,7 @@ export function addKeywordCommands(program: Command): void {
     .description('keep the keywords of an account in a file, with EARSHOT_URL and EARSHOT_API_KEY');
   keywords
     .command('export')
-    .description('print the keywords of the account as YAML, without retired ones')
+    .description('print the keywords of the account as YAML, without retired keywords')
     .action(async () => {
       process.stdout.write(writeKeywordFile(await keywordsOf(clientOf(process.env))));
     });
@@ -31,7 +31,7 @@ export function addKeywordCommands(program: Command): void {
     .option('--delete', 'delete (retire) keywords that are not in the file')
     .option('--json', 'print one line of JSON')
     .action(async (file: string, options: PlanOptions) => {
-      const steps = await priced(clientOf(process.env), file, options);
+      const steps = await withPrices(clientOf(process.env), file, options);
       process.stdout.write(options.json ? `${JSON.stringify(steps)}\n` : planText(steps));
       if (steps.some(isChange)) process.exitCode = CHANGES_EXIT_CODE;
     });
@@ -42,7 +42,7 @@ export function addKeywordCommands(program: Command): void {
     .option('--delete', 'delete (retire) keywords that are not in the file; they are never purged')
     .action(async (file: string, options: PlanOptions) => {
       const client = clientOf(process.env);
-      const steps = await priced(client, file, options);
+      const steps = await withPrices(client, file, options);
       process.stdout.write(planText(steps));
       for (const step of steps.filter(isChange)) {
         process.stdout.write(`${await apply(client, step)}\n`);
@@ -64,7 +64,7 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
  * The steps with their prices. Each price is estimated for the present state of the account. Every keyword of the file
  * is checked before the first keyword is changed.
  */
-async function priced(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
+async function withPrices(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(textOf(path));
   const steps = planKeywords(file, await keywordsOf(client), options.delete === true);
   const found: PricedStep[] = [];

@@ -27,7 +27,7 @@ export function addTailCommand(program: Command): void {
 }
 
 async function tail({ keyword, source, q, json, after = '' }: TailOptions): Promise<void> {
-  const ended = endedByTheShell();
+  const ended = interruption();
   const filters = { keyword, source, q } as StreamFilters;
   const options = {
     lastEventId: after,
@@ -44,7 +44,7 @@ async function tail({ keyword, source, q, json, after = '' }: TailOptions): Prom
 }
 
 /** Aborts on Ctrl-C, on SIGTERM, and when a reader such as `head` has read enough. */
-function endedByTheShell(): AbortController {
+function interruption(): AbortController {
   const ended = new AbortController();
   const end = () => ended.abort();
   process.once('SIGINT', end).once('SIGTERM', end);

@@ -9,12 +9,16 @@ import type { AuditInput, Fact } from '../audit-input.js';
 
 // For specs only: generated inputs of audits.
 
+/** The audited account. */
 export const accountId = derivedId('spec', 'account');
+/** The time at which the account was opened. */
 export const OPENED = '2026-03-01T00:00:00.000Z';
 const NOW = Date.parse('2026-03-03T00:00:00.000Z');
+/** The only watch of the account. */
 export const watchId = derivedId('spec', 'watch');
 const keywordId = derivedId('spec', 'keyword');
 
+/** The cause of a charge for check number `n`. */
 export const cause = (n: number, more: Partial<ChargeCause> = {}): ChargeCause => {
   const checkId = derivedId('spec', 'check', String(n));
   return {
@@ -33,6 +37,7 @@ export const cause = (n: number, more: Partial<ChargeCause> = {}): ChargeCause =
   };
 };
 
+/** A check that causes one charge. */
 export const factOf = (one: ChargeCause, seq: number): Fact => ({
   stream: 'CHECKS',
   seq,
@@ -42,6 +47,7 @@ export const factOf = (one: ChargeCause, seq: number): Fact => ({
   causes: [one],
 });
 
+/** The quote of the watch. */
 export const quote: QuotedPeriod = {
   watchId,
   source: 'reddit',
@@ -96,6 +102,7 @@ function balanceOf(state: LedgerState): number {
   return state.status === 'open' ? creditsOf(state) : 0;
 }
 
+/** The faults that an audit of the input finds. */
 export const faultsOf = (input: AuditInput) => audit(input).faults;
 
 /** The input with one movement of its stream changed. */
