@@ -4,8 +4,8 @@ import { createClient, EarshotConnectionError, EarshotError, type Client } from 
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A server that gives its answers in turn, and then repeats the last one. */
-class Script {
+/** A server that gives its answers in turn, and then repeats the last answer. */
+class ScriptedServer {
   readonly seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   private constructor(
     private readonly answers: readonly Answer[],
@@ -13,7 +13,7 @@ class Script {
     readonly url: string,
   ) {}
 
-  static async of(...answers: Answer[]): Promise<Script> {
+  static async of(...answers: Answer[]): Promise<ScriptedServer> {
     const server = createServer((request, response) => void script.answer(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const close = () =>
@@ -21,7 +21,11 @@ class Script {
         server.close(() => resolve());
         server.closeAllConnections();
       });
-    const script = new Script(answers, close, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const script = new ScriptedServer(
+      answers,
+      close,
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    );
     return script;
   }
 
@@ -42,11 +46,11 @@ const json =
   };
 const broken: Answer = (request) => request.socket.destroy();
 
-let script: Script | undefined;
+let script: ScriptedServer | undefined;
 let client: Client;
 
-async function start(...answers: Answer[]): Promise<Script> {
-  script = await Script.of(...answers);
+async function start(...answers: Answer[]): Promise<ScriptedServer> {
+  script = await ScriptedServer.of(...answers);
   client = createClient({ baseUrl: `${script.url}/`, apiKey: 'ek_1' });
   return script;
 }

@@ -39,7 +39,7 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'delete', P>>
   ): Promise<AnswerOf<'delete', P>>;
-  /** Every row of a list. Reads the next page when all rows of the current one were used. */
+  /** Every row of a list. Reads the next page when all rows of the current page were used. */
   paginate<P extends ListPath>(
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
@@ -49,7 +49,7 @@ export interface Client {
     path: P,
     ...options: OptionalArgument<OptionsOf<'get', P>>
   ): Promise<Response>;
-  /** New mentions as they arrive. Connects again by itself, and then continues after the last mention. */
+  /** New mentions as they arrive. Connects again automatically, and then continues after the last mention. */
   stream(filters?: StreamFilters, options?: StreamOptions): AsyncGenerator<StreamedMention, void, undefined>;
 }
 

@@ -14,7 +14,7 @@ export interface ClientOptions {
   csrfToken?: () => string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Number of attempts after the first one. Default: 3 */
+  /** Number of attempts after the first attempt. Default: 3 */
   retries?: number;
   /** If `Retry-After` is longer, the call throws without waiting. Default: 60 */
   longestRetryAfterSeconds?: number;

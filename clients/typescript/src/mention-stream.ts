@@ -5,25 +5,27 @@ import { backoffMs, pause } from './retry.js';
 import type { OptionsOf } from './routes.js';
 import { serverSentEvents, type ServerSentEvent } from './server-sent-events.js';
 
-/** The filters of `GET /v1/mentions`. */
+/** The filters of `GET /v1/stream`. */
 export type StreamFilters = NonNullable<OptionsOf<'get', '/v1/stream'>['query']>;
 
+/** The options of a stream of mentions. */
 export interface StreamOptions {
-  /** `id` of the last mention that was processed: the stream continues after it. */
+  /** `id` of the last processed mention. The stream continues after this mention. */
   lastEventId?: string;
   /** Ends the stream; the iteration then throws the reason of the signal. */
   signal?: AbortSignal;
   /** Called after each loss of the connection, before the next attempt. */
   onReconnect?: (error: unknown) => void;
   /**
-   * Called when a connection is open, with the `id` after which the stream begins. A later stream can use it as
-   * `lastEventId`.
+   * Called when a connection is open, with the `id` after which the stream begins. A later stream can use
+   * this `id` as `lastEventId`.
    */
   onOpen?: (lastEventId: string) => void;
 }
 
+/** A mention, and its id in the stream. */
 export interface StreamedMention {
-  /** Send it as `lastEventId` to continue after this mention. */
+  /** Send this id as `lastEventId` to continue after the mention. */
   id: string;
   mention: components['schemas']['Mention'];
 }
@@ -56,7 +58,7 @@ export async function* mentionStream(
       onReconnect?.(new EarshotConnectionError('the server ended the stream'));
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof EarshotError && !isPassing(error)) throw error;
+      if (error instanceof EarshotError && !isTemporary(error)) throw error;
       onReconnect?.(error);
       const { retryAfterSeconds = 0 } = error instanceof EarshotError ? error : {};
       await pause(retryAfterSeconds * 1000, signal);
@@ -103,6 +105,6 @@ async function* connection(
   }
 }
 
-function isPassing({ status }: EarshotError): boolean {
+function isTemporary({ status }: EarshotError): boolean {
   return status >= 500 || status === 429;
 }

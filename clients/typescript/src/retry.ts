@@ -4,12 +4,13 @@ const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 8000;
 const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
+/** How a client repeats failed requests. */
 export interface RetryOptions {
-  /** Number of attempts after the first one. */
+  /** Number of attempts after the first attempt. */
   retries: number;
   /** If `Retry-After` is longer, the call throws without waiting. */
   longestRetryAfterSeconds: number;
-  /** Whether the request can be sent again although the first one may have had an effect. */
+  /** Whether the request can be sent again although the first attempt may have had an effect. */
   isRepeatable: boolean;
   signal: AbortSignal | undefined;
 }
@@ -34,14 +35,14 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
 /** Undefined if the attempt must not be repeated. */
 function waitMs(error: unknown, tried: number, options: RetryOptions): number | undefined {
   if (error instanceof EarshotConnectionError) return options.isRepeatable ? backoffMs(tried) : undefined;
-  if (!(error instanceof EarshotError) || !isPassing(error, options.isRepeatable)) return undefined;
+  if (!(error instanceof EarshotError) || !isTemporary(error, options.isRepeatable)) return undefined;
   const { retryAfterSeconds } = error;
   if (retryAfterSeconds === undefined) return backoffMs(tried);
   return retryAfterSeconds > options.longestRetryAfterSeconds ? undefined : retryAfterSeconds * 1000;
 }
 
 /** 429 and `IDEMPOTENCY_IN_PROGRESS` mean that this request has had no effect, so every request can be repeated. */
-function isPassing({ status, code }: EarshotError, isRepeatable: boolean): boolean {
+function isTemporary({ status, code }: EarshotError, isRepeatable: boolean): boolean {
   if (status === 429 || code === 'IDEMPOTENCY_IN_PROGRESS') return true;
   return isRepeatable && REPEATABLE_STATUSES.has(status);
 }

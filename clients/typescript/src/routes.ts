@@ -1,5 +1,6 @@
 import type { paths } from './api.js';
 
+/** A method of a request. */
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** The paths that have a method, such as `/v1/mentions/{id}`. */

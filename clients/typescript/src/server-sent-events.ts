@@ -4,11 +4,14 @@ export interface ServerSentEvent {
   id: string;
   /** `message` if the event has no name. */
   event: string;
-  /** Empty for a block that has only an id. Such a block changes only the position to continue from. */
+  /**
+   * Empty for a block that has only an id. Such a block changes only the position from which the stream
+   * continues.
+   */
   data: string;
 }
 
-/** Earshot sends no longer line or event. Without this limit, another server could fill the memory. */
+/** Earshot never sends a longer line or event. Without this limit, another server could fill the memory. */
 const MAX_EVENT_LENGTH = 4 * 1024 * 1024;
 
 /**

@@ -17,7 +17,7 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_HEADER_LENGTH = 1000;
-/** A header has two during a rotation of the secret. */
+/** A header has two signatures during a rotation of the secret. */
 const MAX_SIGNATURES = 5;
 
 /**
