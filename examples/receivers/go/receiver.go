@@ -2,7 +2,7 @@
 //
 //	EARSHOT_SIGNING_SECRET=whsec_... PORT=9000 go run receiver.go
 //
-// Needs nothing but Go 1.21 or newer.
+// Needs only Go 1.21 or newer.
 package main
 
 import (
@@ -35,7 +35,8 @@ type Event struct {
 	Type string `json:"type"`
 }
 
-// handled remembers events, because one can arrive more than once. Several processes need a table instead.
+// handled stores the ids of events, because an event can arrive more than once. Several processes need a
+// database table instead.
 var handled = struct {
 	sync.Mutex
 	ids   map[string]bool

@@ -2,7 +2,7 @@
 
     EARSHOT_SIGNING_SECRET=whsec_... PORT=9000 python3 receiver.py
 
-Needs nothing but Python 3.8 or newer.
+Needs only Python 3.8 or newer.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ TOLERANCE_SECONDS = 300
 LARGEST_BODY = 1024 * 1024
 REMEMBERED_IDS = 10_000
 
-# An event can arrive more than once. A program with several processes needs a table instead.
+# An event can arrive more than once. A program with several processes needs a database table instead.
 handled = OrderedDict()
 
 
