@@ -1,4 +1,4 @@
-// Builds the dashboard into dist/apps/dashboard, if its inputs have changed since the last time.
+// Builds the dashboard into dist/apps/dashboard, if its inputs have changed since the last build.
 //
 //   node scripts/build-dashboard.mjs [--force]
 
@@ -15,7 +15,7 @@ const STAMP = join(OUTPUT, '.built');
 const INPUTS = ['apps/dashboard', 'clients/typescript', 'scripts/build-dashboard.mjs', 'package-lock.json'];
 const COMPRESSED = new Set(['.js', '.css', '.svg', '.json']);
 /** A smaller file fits into one packet anyway. */
-const WORTH_COMPRESSING_BYTES = 1024;
+const MIN_COMPRESSED_BYTES = 1024;
 
 const wanted = signature();
 if (process.argv.includes('--force') || readText(STAMP) !== wanted) {
@@ -45,14 +45,14 @@ function collect(path, hash) {
   }
 }
 
-/** Writes `<file>.br` and `<file>.gz` beside each file, so that the gateway compresses nothing twice. */
+/** Writes `<file>.br` and `<file>.gz` beside each file, so that the gateway does not need to compress it. */
 async function compressAll(folder) {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
   await Promise.all(
     readdirSync(folder).map(async (name) => {
       const file = join(folder, name);
       const bytes = readFileSync(file);
-      if (!COMPRESSED.has(extname(name)) || bytes.length < WORTH_COMPRESSING_BYTES) return;
+      if (!COMPRESSED.has(extname(name)) || bytes.length < MIN_COMPRESSED_BYTES) return;
       writeFileSync(`${file}.br`, await promisify(brotliCompress)(bytes, quality));
       writeFileSync(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }));
     }),

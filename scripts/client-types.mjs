@@ -34,6 +34,7 @@ function transform(schema) {
   if (Object.keys(schema).length === 0) return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
 }
 
+/** The committed text of `clients/typescript/src/api.ts`. */
 export function committedTypes() {
   return readFileSync(FILE, 'utf8');
 }

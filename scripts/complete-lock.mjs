@@ -35,22 +35,23 @@ const CPU = {
 const LIBC = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' };
 
 /**
- * The optional packages that packages of the lock file require and that have no entry: path → entry, made from the
- * parent's `optionalDependencies` and from the platform in the name. Without `integrity`, which a registry with these
- * packages provides.
- * @throws Error for a package whose version is a range, or whose name contains no platform: it must be looked up by
- *   hand
+ * The optional packages that packages of the lock file require and that have no entry: path → entry. An entry
+ * is made from the parent's `optionalDependencies` and from the platform in the name. It has no `integrity`,
+ * because only a registry with these packages knows that value.
+ * @throws Error for a package whose version is a range, or whose name contains no platform: look it up
+ * manually
  */
 function missingEntries({ packages }) {
   const missing = new Map();
   for (const [path, parent] of Object.entries(packages))
     for (const [name, version] of Object.entries(parent.optionalDependencies ?? {}))
-      if (!isThere(packages, path, name)) missing.set(`node_modules/${name}`, entryOf(name, version, parent));
+      if (!hasEntry(packages, path, name))
+        missing.set(`node_modules/${name}`, entryOf(name, version, parent));
   return missing;
 }
 
 /** Searches like Node: beside the parent's dependencies, then further up. */
-function isThere(packages, path, name) {
+function hasEntry(packages, path, name) {
   for (let base = path; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${base && `${base}/`}node_modules/${name}`]) return true;
     if (base === '') return false;

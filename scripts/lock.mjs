@@ -66,11 +66,11 @@ function startOf(pid) {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     // Not Linux, or the process has exited.
-    return isThere(pid) ? 'running' : 'gone';
+    return isRunning(pid) ? 'running' : 'gone';
   }
 }
 
-function isThere(pid) {
+function isRunning(pid) {
   try {
     process.kill(pid, 0);
     return true;

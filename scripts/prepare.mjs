@@ -26,8 +26,8 @@ const SOURCES = [
 ];
 
 /**
- * Installs and builds what is missing or out of date. Takes a few milliseconds if there is nothing to do. If two
- * processes call it, one waits for the other.
+ * Installs and builds what is missing or out of date. Takes a few milliseconds if there is nothing to do. If
+ * two processes call this function, the second process waits for the first.
  * @throws Error with `exitCode` when the install or the build fails
  */
 export async function prepare(tell) {
@@ -42,7 +42,7 @@ export async function prepare(tell) {
 
 async function install(tell) {
   const wanted = installSignature();
-  if (isInstalledByHand()) return writeFileSync(INSTALL_STAMP, wanted);
+  if (isInstalledManually()) return writeFileSync(INSTALL_STAMP, wanted);
   tell('installing packages (npm ci), which takes a minute the first time …');
   rmSync(INSTALL_STAMP, { force: true });
   await npm(['ci', ...INSTALL_OPTIONS], 'npm ci', 'quiet');
@@ -54,7 +54,7 @@ async function build(tell) {
   const wanted = buildSignature();
   tell('building …');
   rmSync(BUILD_STAMP, { force: true });
-  // Types are checked by `npm run typecheck`, which takes longer than all of this.
+  // `npm run typecheck` checks the types. It takes longer than this whole build.
   await npm(['run', '--silent', 'build:fast'], 'the build');
   writeFileSync(BUILD_STAMP, wanted);
 }
@@ -93,10 +93,10 @@ function collect(path, seen) {
 }
 
 /**
- * Whether somebody has run npm manually: npm has recorded what it installed, and that matches the lock file. Then no new
- * install is needed, which would remove packages of a running program.
+ * Whether a person has run npm, and the packages that npm recorded match the lock file. A new install is then
+ * not needed. It would remove packages of a running program.
  */
-function isInstalledByHand() {
+function isInstalledManually() {
   try {
     const wanted = JSON.parse(readText(join(root, 'package-lock.json'))).packages;
     const there = JSON.parse(readText(join(root, 'node_modules/.package-lock.json'))).packages;

@@ -163,7 +163,8 @@ class EncoderGraph extends Graph {
     for (let column = 0; column < columns; column += 1) {
       const values = Array.from({ length: rows }, (_, row) => data[row * columns + column]);
       const pairs = values.map((value, row) => Math.abs(value) + (row % 2 ? Math.abs(values[row - 1]) : 0));
-      // The sum of a pair is 128 at most. Each of the two is rounded up by half a step at most, so 127 is left for them.
+      // The sum of a pair is 128 at most. Rounding adds at most half a step to each of the two values, so 127
+      // is left for them.
       scales[column] = largest(pairs) / 127 || 1;
       values.forEach(
         (value, row) => (quantized[row * columns + column] = Math.round(value / scales[column])),
