@@ -22,6 +22,7 @@ const FLAGS = [
  */
 const SCREENSHOTS = fileURLToPath(new URL('dist-test/screenshots/', checkout));
 
+/** A colour scheme of the pages. */
 export type Theme = 'light' | 'dark';
 
 /** Starts the browser. */

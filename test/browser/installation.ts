@@ -13,6 +13,7 @@ export interface BrowserStage {
   close(): Promise<void>;
 }
 
+/** The owner with whom the tests sign in. */
 export const OWNER = { email: 'ada@example.org', password: 'four words in a row' };
 
 /**

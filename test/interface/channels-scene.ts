@@ -18,6 +18,7 @@ import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-te
 export const HOSTILE =
   '<!channel> <@U1> @everyone @here @ada_lovelace **bold** [x](https://evil.example) <b>html</b> <script>1</script> & "q" `c` \u202Eback';
 
+/** The address of a Slack webhook. */
 export const SLACK = 'https://hooks.slack.com/services/T1/B1';
 /** Builds the config of a chat channel from a secret, for each kind. */
 export const CONFIGS: Record<string, (secret: string) => Record<string, unknown>> = {
@@ -117,6 +118,7 @@ export class ChannelsScene {
     });
 }
 
+/** The mail in a received message. */
 export const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
 /** The link in a mail for an action. `action` is the last part of its path, for example `verify`. */
 export const linkIn = (mail: ReceivedMail, action: string) =>

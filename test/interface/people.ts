@@ -2,6 +2,7 @@ import { firstSignUpCode } from '#secrets';
 import { Browser } from './browser.js';
 import type { InterfaceUnderTest } from './interface-under-test.js';
 
+/** The password of every member. */
 export const PASSWORD = 'four words in a row';
 /** The first sign-up code, which follows from the MASTER_KEY of programs under test. */
 export const FIRST_CODE = firstSignUpCode('5e'.repeat(32));

@@ -11,6 +11,7 @@ import { analysisService } from '../../apps/analysis/analysis.module.js';
 import { readAnalysisConfig } from '../../apps/analysis/config.js';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
+/** The posts of the scene, by topic. */
 export const POSTS = {
   battery: 'My handset is empty long before lunch, it hardly lasts the morning.',
   charger: 'Where can I buy a new charging cable for this phone?',

@@ -7,6 +7,7 @@ import { Browser } from './browser.js';
 import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
 import { firstOwner } from './people.js';
 
+/** The email address of the first owner. */
 export const EMAIL = 'ada@example.org';
 
 /** @returns the statuses of answers, sorted */
