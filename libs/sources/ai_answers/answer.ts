@@ -46,10 +46,10 @@ export interface EngineApi {
   defaultModel: string;
   url(model: string): string;
   headers(token: string): Record<string, string>;
-  /** @param said the content that the engine sent before it paused */
-  body(question: Question, said: readonly unknown[]): JsonRecord;
+  /** @param earlier the content that the engine sent before it paused */
+  body(question: Question, earlier: readonly unknown[]): JsonRecord;
   /** @throws UpstreamError `unknown_shape`, `truncated` or `forbidden` */
-  read(body: unknown, said: readonly unknown[]): Turn;
+  read(body: unknown, earlier: readonly unknown[]): Turn;
 }
 
 /** The setting with an engine's key. */

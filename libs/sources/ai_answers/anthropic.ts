@@ -13,13 +13,13 @@ export const anthropic: EngineApi = {
   defaultModel: 'claude-haiku-4-5',
   url: () => 'https://api.anthropic.com/v1/messages',
   headers: (token) => ({ 'x-api-key': token, 'anthropic-version': '2023-06-01' }),
-  body: ({ prompt, model, country }, said) => ({
+  body: ({ prompt, model, country }, earlier) => ({
     model,
     max_tokens: MAX_TOKENS,
     messages: [
       { role: 'user', content: prompt },
       // The content before the pause, unchanged, so that the engine continues from there.
-      ...(said.length > 0 ? [{ role: 'assistant', content: said }] : []),
+      ...(earlier.length > 0 ? [{ role: 'assistant', content: earlier }] : []),
     ],
     tools: [
       {
@@ -33,13 +33,13 @@ export const anthropic: EngineApi = {
   read,
 };
 
-function read(body: unknown, said: readonly unknown[]): Turn {
+function read(body: unknown, earlier: readonly unknown[]): Turn {
   const message = recordOf(body);
   const content = listOf(message?.['content']);
   if (message?.['type'] !== 'message' || !content) {
     throw unknownAnswer('anthropic', 'a message with a list "content"');
   }
-  const whole = [...said, ...content];
+  const whole = [...earlier, ...content];
   const reason = textOf(message['stop_reason']) ?? '';
   switch (reason) {
     case 'end_turn':

@@ -54,13 +54,13 @@ function closeQuota(engine: Engine, fault: UpstreamError, context: AskContext): 
 
 /** The lane's error is the same for every closed quota. So Earshot reports the engine's own error if it is known. */
 function waitError(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
-  const said = faultsOf(context).get(engine);
+  const engineFault = faultsOf(context).get(engine);
   const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;
   const reason = `ai_answers: ${engine} asked Earshot to wait, and gets no requests${wait}`;
   return new UpstreamError(
-    said?.kind ?? kind,
-    said ? `${reason}: ${said.message}` : reason,
-    said?.statusCode,
+    engineFault?.kind ?? kind,
+    engineFault ? `${reason}: ${engineFault.message}` : reason,
+    engineFault?.statusCode,
     retryAfterMs,
   );
 }
@@ -73,7 +73,7 @@ async function takeTurns(
 ): Promise<Answer> {
   const api = ENGINE_APIS[engine];
   const endsAt = performance.now() + DEADLINE_MS;
-  let said: readonly unknown[] = [];
+  let earlier: readonly unknown[] = [];
   for (let pauses = 0; ; pauses += 1) {
     const deadlineMs = Math.ceil(endsAt - performance.now());
     if (pauses > MAX_PAUSES || deadlineMs < MIN_TURN_MS) throw incompleteAnswer(engine, 'pause_turn');
@@ -85,15 +85,15 @@ async function takeTurns(
         'content-type': 'application/json',
         ...api.headers(token),
       },
-      body: JSON.stringify(api.body(question, said)),
+      body: JSON.stringify(api.body(question, earlier)),
       accept: REFUSALS,
       spends: { quota: engine, points: 1 },
       deadlineMs: Math.min(DEADLINE_MS, deadlineMs),
     });
     if (response.status >= 300) throw refusalOf(engine, response, now);
-    const turn = api.read(parseJson('ai_answers', response.text, response.status), said);
+    const turn = api.read(parseJson('ai_answers', response.text, response.status), earlier);
     if ('answer' in turn) return turn.answer;
-    said = turn.continueWith;
+    earlier = turn.continueWith;
   }
 }
 

@@ -6,7 +6,7 @@ import {
   geminiAnswer,
   openaiAnswer,
   perplexityAnswer,
-  type Said,
+  type GivenAnswer,
 } from './testing/fixtures.js';
 
 const read = (engine: Engine, body: unknown): Answer => {
@@ -26,7 +26,7 @@ const part = (answer: object) =>
   answer as { output: Record<string, unknown>[]; content: Record<string, unknown>[] };
 
 describe('answers of every engine', () => {
-  const said: Said = {
+  const given: GivenAnswer = {
     text: 'Acme [1], then Byron [2].',
     cites: [
       ['https://acme.example/a', 'Acme'],
@@ -39,7 +39,7 @@ describe('answers of every engine', () => {
   it.each(ENGINES)(
     '%s: contain a text, each cited page once and in order, the queries and the model',
     (engine) => {
-      const { text, citations, queries, model } = read(engine, answered(engine, said).body);
+      const { text, citations, queries, model } = read(engine, answered(engine, given).body);
       expect(text).toBe('Acme [1], then Byron [2].');
       expect(citations).toEqual([
         { url: 'https://acme.example/a', title: 'Acme' },
@@ -161,15 +161,15 @@ describe('answers of Anthropic', () => {
     const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
     const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
     expect(turn).toEqual({ continueWith: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
-    const said = 'continueWith' in turn ? turn.continueWith : [];
+    const earlier = 'continueWith' in turn ? turn.continueWith : [];
     const question = { prompt: 'Which lamp?', model: 'm', country: undefined };
-    expect(ENGINE_APIS.anthropic.body(question, said)).toMatchObject({
+    expect(ENGINE_APIS.anthropic.body(question, earlier)).toMatchObject({
       messages: [
         { role: 'user', content: 'Which lamp?' },
-        { role: 'assistant', content: said },
+        { role: 'assistant', content: earlier },
       ],
     });
-    const last = ENGINE_APIS.anthropic.read(anthropicAnswer({ text: '. Done.' }), said);
+    const last = ENGINE_APIS.anthropic.read(anthropicAnswer({ text: '. Done.' }), earlier);
     expect('answer' in last && last.answer.text).toBe('Before. So far. Done.');
   });
 

@@ -2,7 +2,7 @@ import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.
 import type { Fetched } from '../source.js';
 import type { Engine } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
-import { engines, type Said } from './testing/fixtures.js';
+import { engines, type GivenAnswer } from './testing/fixtures.js';
 
 const START = Date.parse('2026-03-04T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -41,7 +41,7 @@ function search(names: Engine[] = ['openai']) {
   };
 }
 
-const answerOf = (text: string, cites: Said['cites'] = []) => ({ openai: { text, cites } });
+const answerOf = (text: string, cites: GivenAnswer['cites'] = []) => ({ openai: { text, cites } });
 const types = ({ items }: Fetched) => items.map(({ eventType }) => eventType);
 const bodies = ({ items }: Fetched) =>
   items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });

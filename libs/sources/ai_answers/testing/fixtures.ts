@@ -59,8 +59,8 @@ export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
   return { ...upstream, lane };
 }
 
-/** The answer of an invented engine. */
-export interface Said {
+/** The parts of a generated answer. */
+export interface GivenAnswer {
   text?: string;
   /** Cited pages: address and title. */
   cites?: readonly (readonly [url: string, title: string])[];
@@ -80,29 +80,29 @@ export function engineOf(request: FakeRequest): Engine {
 }
 
 /** The answer in the format of the requested engine. */
-export function answered(engine: Engine, said: Said = {}): { body: object } {
+export function answered(engine: Engine, given: GivenAnswer = {}): { body: object } {
   switch (engine) {
     case 'openai':
-      return { body: openaiAnswer(said) };
+      return { body: openaiAnswer(given) };
     case 'anthropic':
-      return { body: anthropicAnswer(said) };
+      return { body: anthropicAnswer(given) };
     case 'perplexity':
-      return { body: perplexityAnswer(said) };
+      return { body: perplexityAnswer(given) };
     case 'gemini':
-      return { body: geminiAnswer(said) };
+      return { body: geminiAnswer(given) };
   }
 }
 
 /** The answers or failures of all engines. */
-export function engines(says: Partial<Record<Engine, Said | { fails: FakeAnswer }>> = {}) {
+export function engines(answers: Partial<Record<Engine, GivenAnswer | { fails: FakeAnswer }>> = {}) {
   return (request: FakeRequest): FakeAnswer => {
-    const said = says[engineOf(request)] ?? {};
-    return 'fails' in said ? said.fails : answered(engineOf(request), said);
+    const given = answers[engineOf(request)] ?? {};
+    return 'fails' in given ? given.fails : answered(engineOf(request), given);
   };
 }
 
 /** An answer of OpenAI's Responses interface. */
-export function openaiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: Said): object {
+export function openaiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: GivenAnswer): object {
   return {
     id: 'resp_1',
     object: 'response',
@@ -143,7 +143,11 @@ export function openaiAnswer({ text = 'Acme makes lamps.', cites = [], queries =
 }
 
 /** An answer of Anthropic's Messages interface. */
-export function anthropicAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: Said): object {
+export function anthropicAnswer({
+  text = 'Acme makes lamps.',
+  cites = [],
+  queries = [],
+}: GivenAnswer): object {
   return {
     id: 'msg_1',
     type: 'message',
@@ -184,7 +188,7 @@ export function anthropicAnswer({ text = 'Acme makes lamps.', cites = [], querie
 }
 
 /** An answer of Perplexity's chat interface. */
-export function perplexityAnswer({ text = 'Acme makes lamps.', cites = [] }: Said): object {
+export function perplexityAnswer({ text = 'Acme makes lamps.', cites = [] }: GivenAnswer): object {
   return {
     id: 'p1',
     object: 'chat.completion',
@@ -196,7 +200,7 @@ export function perplexityAnswer({ text = 'Acme makes lamps.', cites = [] }: Sai
 }
 
 /** An answer of Gemini's generateContent. */
-export function geminiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: Said): object {
+export function geminiAnswer({ text = 'Acme makes lamps.', cites = [], queries = [] }: GivenAnswer): object {
   return {
     candidates: [
       {
