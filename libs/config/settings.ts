@@ -280,7 +280,7 @@ export function readSettings<const N extends SettingName>(
 
 /**
  * Requires settings that a service needs when it runs alone.
- * @throws SettingsError that names the missing ones
+ * @throws SettingsError that names the missing settings
  */
 export function requireSettings(values: Record<string, unknown>, ...names: readonly SettingName[]): void {
   const missing = names.filter((name) => !values[name]);

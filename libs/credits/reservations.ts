@@ -179,8 +179,8 @@ const OWN = `SELECT h.hold_id FROM credit_holds h
 
 /**
  * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
- * work is finished or if it has a later holder: a holder that was considered dead must not release the credits of the
- * later one.
+ * work is finished or if it has a later holder: a holder that was considered dead must not release the
+ * credits of the later holder.
  */
 export async function release(database: Database | Tx, holds: readonly OwnHold[]): Promise<void> {
   if (holds.length === 0) return;
@@ -214,8 +214,8 @@ export async function useUp(tx: Tx, holdIds: readonly string[]): Promise<void> {
 }
 
 /**
- * Releases reservations of facts that have already been charged. Those charges came before the reservation, so they
- * cannot settle it. Reservations of facts that are not charged yet remain.
+ * Releases reservations of facts that have already been charged. Those charges came before the reservations,
+ * so the charges cannot settle them. Reservations of facts that are not charged yet remain.
  */
 export async function releaseCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;

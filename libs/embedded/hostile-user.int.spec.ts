@@ -12,8 +12,11 @@ import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 const TOKEN = 'a-token-of-a-source';
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups', '--'];
 /** Log lines of the start. */
-const said: string[] = [];
-const log = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
+const logged: string[] = [];
+const log = {
+  info: (line: string) => void logged.push(line),
+  warn: (line: string) => void logged.push(line),
+};
 const isRoot = process.getuid?.() === 0;
 let base: string;
 let dataDir: string;
@@ -87,15 +90,15 @@ describe('another user of the machine', () => {
 
   it('is refused by NATS', async () => {
     const { hostname, port } = bare(stores.natsUrl);
-    const said = await new Promise<string>((resolve) => {
+    const answer = await new Promise<string>((resolve) => {
       let text = '';
       const socket = connectSocket(Number(port), hostname);
       socket.on('data', (data) => (text += data.toString()));
       socket.once('close', () => resolve(text));
       socket.write('CONNECT {"verbose":true}\r\nPUB commands.billing.create-key 2\r\n{}\r\nPING\r\n');
     });
-    expect(said).toContain("-ERR 'Authorization Violation'");
-    expect(said).not.toContain('PONG');
+    expect(answer).toContain("-ERR 'Authorization Violation'");
+    expect(answer).not.toContain('PONG');
   });
 
   it.each(['earshot', 'earshot_admin', 'postgres'])('cannot sign in to Postgres as %s', async (user) => {
@@ -123,7 +126,7 @@ describe('another user of the machine', () => {
         (pid) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] === '0',
       );
       if (isOpen) expect(roots).toEqual([]);
-      else expect(said.join('\n')).toMatch(/clickhouse runs as root: the user earshot cannot reach /);
+      else expect(logged.join('\n')).toMatch(/clickhouse runs as root: the user earshot cannot reach /);
     },
   );
 

@@ -95,7 +95,9 @@ function ensureLibraryLinks(packageDir: string): void {
   }
 }
 
-/** Initialises a temporary directory beside the final one, so that a kill leaves no incomplete cluster. */
+/**
+ * Initialises a temporary directory beside the final directory, so that a kill leaves no incomplete cluster.
+ */
 async function initialise(
   dataDir: string,
   cluster: string,

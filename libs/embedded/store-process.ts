@@ -224,7 +224,10 @@ export async function startOnFreePort(
   }
 }
 
-/** Ends a store that an earlier run left behind (kill -9 of its parent). Returns true if there was one. */
+/**
+ * Ends a store that an earlier run left behind (kill -9 of its parent). Returns true if there was such a
+ * store.
+ */
 export async function endOrphan(
   dataDir: string,
   name: StoreCommand['name'],

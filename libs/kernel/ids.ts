@@ -25,7 +25,7 @@ export function newId(): string {
  * The id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
  */
 export function derivedId(...parts: readonly string[]): string {
-  // RFC 9562, section 5.5. Not computed with `uuid`, because every event and attempt has such an id and `uuid` takes
+  // RFC 9562, section 5.5. Every event and attempt has such an id. The package `uuid` is not used, because it takes
   // several times as long.
   const content = JSON.stringify(parts);
   const max = NAMESPACE.length + 3 * content.length;

@@ -174,7 +174,7 @@ it('limits of texts and numbers are stated in words, because servers in strict m
 
 it('the repair shows the model its answer, the faults and the numbers of the open items, up to fixed sizes', () => {
   const faults = Array.from({ length: 50 }, (_, n) => `fault ${n}`);
-  const [said, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);
-  expect(String(said?.content).length).toBe(4_000);
+  const [previous, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);
+  expect(String(previous?.content).length).toBe(4_000);
   expect(asked?.content).toContain('- fault 19\nAnswer again, only about n = 2, 5,');
 });

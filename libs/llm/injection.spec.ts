@@ -40,7 +40,7 @@ function obedientModel(): { llm: Llm; sent: OutboundRequest[]; lines: string[] }
     },
     close: async () => {},
   } as OutboundHttp;
-  const log = { warn: (...said: unknown[]) => lines.push(JSON.stringify(said)) } as unknown as Logger;
+  const log = { warn: (...values: unknown[]) => lines.push(JSON.stringify(values)) } as unknown as Logger;
   const budget = { concurrency: 4, requestsPerMinute: 6000, timeoutMs: 1000 };
   return { llm: new Llm({ ...LIMITS, ...budget }, http, log), sent, lines };
 }
@@ -159,7 +159,7 @@ it('a failing server is logged once a minute for each kind of failure', async ()
     request: () => Promise.reject(new Error('x')),
     close: async () => {},
   } as unknown as OutboundHttp;
-  const log = { warn: (...said: unknown[]) => lines.push(JSON.stringify(said)) } as unknown as Logger;
+  const log = { warn: (...values: unknown[]) => lines.push(JSON.stringify(values)) } as unknown as Logger;
   const llm = new Llm({ ...LIMITS, concurrency: 4, requestsPerMinute: 6000, timeoutMs: 1000 }, http, log);
   for (let n = 0; n < 3; n += 1)
     await expect(llm.askOnce(analysisReading(subject), [{ text: 'x' }], within())).rejects.toMatchObject({

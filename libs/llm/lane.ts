@@ -204,7 +204,7 @@ export class LlmLane {
   }
 
   private async end(turn: string | undefined, nextState: ((failures: number) => ServerState) | undefined) {
-    // A shared turn that could not be ended ends by itself.
+    // A shared turn that could not be ended expires.
     const shared = turn && (await this.shared?.end(turn, nextState).catch(() => undefined));
     const state = shared || nextState?.(this.failures);
     if (!state) return;

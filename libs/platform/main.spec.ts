@@ -27,9 +27,9 @@ async function run(startMs: number, stopMs: number, more: Record<string, unknown
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
-  const said = createInterface(child.stdout).on('line', (line) => lines.push(line));
+  const output = createInterface(child.stdout).on('line', (line) => lines.push(line));
   child.stderr.on('data', (chunk: Buffer) => lines.push(chunk.toString().trim()));
-  await once(said, 'line');
+  await once(output, 'line');
   return { child, lines, ended: once(child, 'close') };
 }
 
