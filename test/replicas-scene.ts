@@ -193,7 +193,7 @@ async function changedKeywords(client: RotatingClient): Promise<Json[]> {
   return kept.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Repeats a change that conflicts with another one. */
+/** Repeats a change that conflicts with another change. */
 async function change(client: RotatingClient, id: string, body: object): Promise<void> {
   await until(
     `${JSON.stringify(body)} is stored`,

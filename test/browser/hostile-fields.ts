@@ -14,7 +14,7 @@ import type { Json } from '#testing';
 import { call } from './installation.js';
 import { leavesOf } from './schema-paths.js';
 
-/** A text of a stranger: it closes every element and attribute that could contain it, and then runs code. */
+/** A text of an attacker: it closes every element and attribute that could contain it, and then runs code. */
 export const hostile = (field: string) => `${field}"'></script><img/src/onerror=hit=1><svg/onload=hit=1>`;
 
 /** A hostile text that is also very long and has no place at which a line can break. */
@@ -172,7 +172,7 @@ function hostileMention(watch: Owner): Partial<MentionRow> {
   });
 }
 
-/** Texts of a mention that no stranger can choose, and why. */
+/** Texts of a mention that an attacker cannot choose, each with the reason. */
 const CHOSEN_BY_EARSHOT: Readonly<Record<string, string>> = {
   type: 'one of the types of events',
   kind: 'a word that the connector of the source chooses',

@@ -109,13 +109,13 @@ export async function missingIn(page: Page, fields: readonly string[]): Promise<
 
 /**
  * Elements of the document that would run code or have a link that is not http(s), and a text if a script of
- * a stranger ran.
+ * an attacker ran.
  */
 export const harmIn = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const addresses = ['href', 'src', 'srcset', 'action', 'formaction', 'poster', 'data', 'xlink:href'];
     const isWeb = (address) => /^https?:$/.test(new URL(address, location).protocol);
-    const found = 'hit' in globalThis ? ['a script of a stranger ran'] : [];
+    const found = 'hit' in globalThis ? ['a script of an attacker ran'] : [];
     for (const element of document.querySelectorAll('*'))
       for (const { name, value } of element.attributes)
         if (name.startsWith('on') || (addresses.includes(name) && !isWeb(value)))

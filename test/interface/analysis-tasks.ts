@@ -66,8 +66,8 @@ export function analysisTasks(scene: SemanticScene): void {
 
     it("returns 404 for the whole call if one mention is another account's or unknown, and costs nothing [analyses.foreign]", async () => {
       const before = (await facts(tenant)).length;
-      const stranger = await scene.service.tenant('free');
-      const foreign = (await keywordWith(stranger, { theirs: 'Not yours.' })).ids;
+      const otherTenant = await scene.service.tenant('free');
+      const foreign = (await keywordWith(otherTenant, { theirs: 'Not yours.' })).ids;
       for (const id of [foreign.theirs, newId()]) {
         const refused = await analyse({ operation: 'group', mention_ids: [ids.rain, id] });
         expect([refused.status, refused.body.code]).toEqual([404, 'NOT_FOUND']);

@@ -88,8 +88,11 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(EarshotError);
     expect(error).toMatchObject({ status: 400, code: 'VALIDATION', requestId: expect.any(String) });
     expect((error as EarshotError).details.map(({ path }) => path)).toContain('sources');
-    const stranger = createClient({ baseUrl: service.url, apiKey: 'ek_wrong' });
-    await expect(stranger.get('/v1/account')).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    const withWrongKey = createClient({ baseUrl: service.url, apiKey: 'ek_wrong' });
+    await expect(withWrongKey.get('/v1/account')).rejects.toMatchObject({
+      status: 401,
+      code: 'UNAUTHORIZED',
+    });
   });
 
   it('streams new mentions, and continues after the last received mention', async () => {

@@ -141,11 +141,11 @@ describe('every response', () => {
   ];
 
   it('has a request id [errors.request-id]', async () => {
-    const stranger = new ApiClient(service.url, 'none');
+    const withWrongKey = new ApiClient(service.url, 'none');
     const all = await Promise.all([
       ...everyKind(),
-      stranger.get('/v1/keywords'),
-      stranger.get('/v1/openapi.json'),
+      withWrongKey.get('/v1/keywords'),
+      withWrongKey.get('/v1/openapi.json'),
     ]);
     for (const { status, headers } of all)
       expect([status, headers['x-request-id']]).toEqual([status, expect.stringMatching(V7)]);

@@ -40,8 +40,8 @@ describe('a keyword that an agent creates', () => {
     expect(await call('create_keyword', { keyword: other, estimate_token })).toMatchObject({
       code: 'ESTIMATE_MISMATCH',
     });
-    const stranger = await setup.connect((await setup.service.tenant()).api.apiKey);
-    expect(await call('create_keyword', { keyword, estimate_token }, stranger)).toMatchObject({
+    const otherSession = await setup.connect((await setup.service.tenant()).api.apiKey);
+    expect(await call('create_keyword', { keyword, estimate_token }, otherSession)).toMatchObject({
       code: 'ESTIMATE_MISMATCH',
     });
     const { id } = (await ada.api.post('/v1/keywords', keyword)).body;

@@ -131,7 +131,7 @@ describe('a replay', () => {
       () => requestsOf('/slowly', id).length > 0 && Date.now(),
     );
     await scene.setup.ended(id);
-    // Seven events at three per second: the last one comes at least two seconds after the first.
+    // Seven events at three per second: the last event arrives at least two seconds after the first event.
     expect(Date.now() - started).toBeGreaterThan(1700);
   });
 });

@@ -125,11 +125,11 @@ describe('mode=semantic', () => {
   });
 
   it("shows nothing of another account, and returns 404 for another account's keyword [search.semantic-foreign]", async () => {
-    const stranger = await scene.service.tenant();
-    expect((await ask(stranger, 'battery life of my phone is bad')).body.data).toEqual([]);
+    const otherTenant = await scene.service.tenant();
+    expect((await ask(otherTenant, 'battery life of my phone is bad')).body.data).toEqual([]);
     const path = `/v1/keywords/${keyword.id}/results?mode=semantic&q=phone`;
-    expect((await stranger.api.get(path)).status).toBe(404);
-    expect((await facts(stranger)).length).toBe(1);
+    expect((await otherTenant.api.get(path)).status).toBe(404);
+    expect((await facts(otherTenant)).length).toBe(1);
   });
 
   it('shows nothing of a purged keyword, whose vectors are erased [search.semantic-foreign]', async () => {
