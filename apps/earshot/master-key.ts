@@ -42,7 +42,8 @@ export function readMasterKey(dataDir: string): string | undefined {
 }
 
 /**
- * Adds a new key before the present one. The next start encrypts everything with the new key and removes the old key.
+ * Adds a new key before the present key. The next start encrypts everything with the new key and removes the
+ * old key.
  * @throws SettingsError if there is no key, or if no start has finished the last rotation
  */
 export function rotateMasterKey(dataDir: string): void {

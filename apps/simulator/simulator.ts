@@ -57,7 +57,7 @@ export interface Simulator {
   smtpUrl: string;
   faults: Faults;
   requests: RequestLog;
-  /** Closes all connections, including hanging ones. */
+  /** Closes all connections, including hanging connections. */
   stop(): Promise<void>;
 }
 

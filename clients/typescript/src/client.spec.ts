@@ -179,8 +179,8 @@ describe('a call that fails for a while', () => {
     const { seen, url } = await start(
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),
     );
-    const impatient = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 1 });
-    await expect(impatient.get('/v1/account')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const withOneRetry = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 1 });
+    await expect(withOneRetry.get('/v1/account')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(seen).toHaveLength(2);
   });
 
@@ -194,8 +194,8 @@ describe('a call that fails for a while', () => {
 
   it('fails when one attempt exceeds its time limit', async () => {
     const { url } = await start(() => undefined);
-    const hasty = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 0, timeoutMs: 30 });
-    await expect(hasty.get('/v1/account')).rejects.toThrow('no response within 30 ms');
+    const withShortLimit = createClient({ baseUrl: url, apiKey: 'ek_1', retries: 0, timeoutMs: 30 });
+    await expect(withShortLimit.get('/v1/account')).rejects.toThrow('no response within 30 ms');
   });
 });
 

@@ -8,7 +8,7 @@ export interface ClientOptions {
    * the page.
    */
   baseUrl: string;
-  /** The API key. Without one, a browser sends its session cookie. */
+  /** The API key. Without a key, a browser sends its session cookie. */
   apiKey?: string;
   /** Returns the `csrfToken` of the session. Writes with a session cookie need it. */
   csrfToken?: () => string | undefined;

@@ -1,6 +1,6 @@
 /** One event of a `text/event-stream`. */
 export interface ServerSentEvent {
-  /** The last id that the server sent, with this event or an earlier one; empty if it sent none. */
+  /** The last id that the server sent, with this event or an earlier event; empty if it sent no id. */
   id: string;
   /** `message` if the event has no name. */
   event: string;

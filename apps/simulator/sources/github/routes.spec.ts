@@ -218,7 +218,7 @@ describe('the simulated GitHub', () => {
     expect((await errorOf(search(', first: 101', nodes)))?.type).toBe('EXCESSIVE_PAGINATION');
     expect((await errorOf(search(', first: 1, after: "x"', nodes)))?.type).toBe('INVALID_CURSOR_ARGUMENTS');
     expect((await errorOf('{ search('))?.message).toBe('Unexpected end of document');
-    const stranger = await client.post('/graphql', { query: search(', first: 1', nodes) }, AGENT);
-    expect(stranger.status).toBe(401);
+    const withoutToken = await client.post('/graphql', { query: search(', first: 1', nodes) }, AGENT);
+    expect(withoutToken.status).toBe(401);
   });
 });

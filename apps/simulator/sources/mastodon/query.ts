@@ -8,8 +8,9 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Compiles a full-text search, which finds only posts whose authors allow it: words, which match by their stems, `"phrases"`, `-` to
- * exclude, and the documented operators. All parts must match; OR is an ordinary word.
+ * Compiles a full-text search, which finds only posts whose authors allow it. A search has words, which match
+ * by their stems, `"phrases"`, `-` to exclude, and the documented operators. All parts must match; OR is an
+ * ordinary word.
  */
 export function statusTest(q: string): Test {
   const tests = [...q.matchAll(/([+-]?)(?:(\w+):)?(?:"([^"]*)"?|([^\s"]+))/g)].map(

@@ -41,8 +41,8 @@ describe('the simulated Mastodon', () => {
     publish('An acme rocket');
     expect(found(await search('acme'))).not.toContain(hidden);
     expect(shown(await client.ask('/api/v1/timelines/tag/acme'))).toEqual([hidden]);
-    const stranger = await client.ask('/api/v2/search?type=statuses&q=acme');
-    expect(stranger.json()).toEqual({ accounts: [], statuses: [], hashtags: [], collections: [] });
+    const withoutToken = await client.ask('/api/v2/search?type=statuses&q=acme');
+    expect(withoutToken.json()).toEqual({ accounts: [], statuses: [], hashtags: [], collections: [] });
   });
 
   it('returns pages of a search by offset, with twenty posts by default and at most forty', async () => {
