@@ -4,7 +4,7 @@ import { ENGINES } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
 import {
   answered,
-  asking,
+  promptCriteria,
   connector,
   engineOf,
   engines,
@@ -15,7 +15,7 @@ import {
 
 describeConnector('ai_answers', {
   create: () => createAiAnswersConnector(settings),
-  criteria: asking(),
+  criteria: promptCriteria(),
   serve: (_, request) => answered(engineOf(request)),
   undated: true,
   neverEmpty: true,
@@ -39,9 +39,9 @@ describe('the settings of ai_answers', () => {
   });
 
   it('determine the engines and the cost of a check', () => {
-    expect(connector.unitsPerCheck?.(asking())).toBe(3);
-    expect(connector.unitsPerCheck?.(asking({ engines: ['openai', 'gemini'] }))).toBe(1);
-    expect(connector.requestsPerSearch(asking({ engines: ['openai'] }))).toBe(1);
+    expect(connector.unitsPerCheck?.(promptCriteria())).toBe(3);
+    expect(connector.unitsPerCheck?.(promptCriteria({ engines: ['openai', 'gemini'] }))).toBe(1);
+    expect(connector.requestsPerSearch(promptCriteria({ engines: ['openai'] }))).toBe(1);
   });
 });
 
@@ -54,7 +54,7 @@ describe('criteria of a search on ai_answers', () => {
     [{ prompt: '💡'.repeat(1_000) }],
     [{ brand_domains: { Acme: ['acme.com', 'https://www.acme.de/'] } }],
   ])('may be %j [keywords.ai-answers]', (more) => {
-    expect(connector.checkCriteria(asking(more))).toEqual([]);
+    expect(connector.checkCriteria(promptCriteria(more))).toEqual([]);
   });
 
   const prompt = {
@@ -109,7 +109,7 @@ describe('criteria of a search on ai_answers', () => {
       })),
     ],
   ])('are refused: %j [keywords.ai-answers]', (more, faults) => {
-    expect(connector.checkCriteria(asking(more))).toEqual(faults);
+    expect(connector.checkCriteria(promptCriteria(more))).toEqual(faults);
   });
 });
 
@@ -120,7 +120,7 @@ describe('an answer', () => {
       cites: [['https://www.acme.com/lamps?utm_source=openai', 'Lamps']],
       queries: ['best lamp'],
     });
-    const { read } = reading(() => ({ body }), asking({ engines: ['openai'] }, 'de'));
+    const { read } = reading(() => ({ body }), promptCriteria({ engines: ['openai'] }, 'de'));
     const { items, observations } = await read;
     expect(items.length).toBe(1);
     expect(items[0]).toMatchObject({

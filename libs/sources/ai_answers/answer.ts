@@ -2,6 +2,7 @@ import type { JsonRecord } from '../shared/shape.js';
 
 /** The supported engines, in the order in which their answers are reported. */
 export const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
+/** A supported engine. */
 export type Engine = (typeof ENGINES)[number];
 
 /** A page that an answer cites. */

@@ -5,7 +5,7 @@ import { ask } from './ask.js';
 import { readBrands } from './brands.js';
 import { brandDomainsOf, brandsOf, enginesOf, faultsOf, placeOf, promptOf } from './criteria.js';
 import type { AiAnswersSettings } from './engines.js';
-import { observationsOf, reportOfAll, reportSince, type Asked } from './report.js';
+import { observationsOf, reportOfAll, reportSince, type SearchQuestion } from './report.js';
 import { readHistory, runOf, withRuns, writeHistory, type History, type Run } from './runs.js';
 
 // No engine reaches this limit. Each engine has its own quota, so that Earshot can leave out one engine for some time
@@ -53,14 +53,14 @@ async function search(
   settings: AiAnswersSettings,
   configured: readonly Engine[],
 ): Promise<Fetched> {
-  const asked: Asked = { prompt: promptOf(criteria), market: criteria.market?.trim() || null };
+  const question: SearchQuestion = { prompt: promptOf(criteria), market: criteria.market?.trim() || null };
   const engines = asksOf(criteria, configured);
   const missing = enginesOf(criteria, configured).filter((engine) => !configured.includes(engine));
   const missed = missing.map(
     (engine) => `ai_answers: ${engine} is no longer configured; set ${tokenSetting(engine)}`,
   );
   const outcomes = await Promise.all(
-    engines.map((engine) => outcomeOf(askOnce(engine, asked.prompt, criteria, context, settings))),
+    engines.map((engine) => outcomeOf(askOnce(engine, question.prompt, criteria, context, settings))),
   );
   const faults = outcomes.filter((outcome) => outcome instanceof UpstreamError);
   if (faults.length === outcomes.length) throw noneOf(faults, missed);
@@ -72,7 +72,7 @@ async function search(
   context.state['history'] = writeHistory(after);
   const answers = outcomes.filter((outcome): outcome is Answer => !(outcome instanceof UpstreamError));
   return {
-    items: since ? reportSince(since, asked, after) : reportOfAll(asked, runs),
+    items: since ? reportSince(since, question, after) : reportOfAll(question, runs),
     gap: since !== undefined && (after.missedUntil ?? 0) > since.getTime() + OVERLAP_MS,
     warnings: [
       ...missed,
@@ -80,7 +80,7 @@ async function search(
       ...answers.flatMap(({ warnings }) => warnings),
     ],
     units: answers.length,
-    observations: observationsOf(asked, runs),
+    observations: observationsOf(question, runs),
   };
 }
 
@@ -114,8 +114,8 @@ function runsOf(
   });
 }
 
-function outcomeOf(asking: Promise<Answer>): Promise<Answer | UpstreamError> {
-  return asking.catch((error: unknown) => {
+function outcomeOf(answer: Promise<Answer>): Promise<Answer | UpstreamError> {
+  return answer.catch((error: unknown) => {
     if (error instanceof UpstreamError) return error;
     throw error;
   });

@@ -9,7 +9,7 @@ import { ENGINE_APIS } from './engines.js';
 import { changed, type History, type Run } from './runs.js';
 
 /** The question of a search. All answers of the search have the same question. */
-export interface Asked {
+export interface SearchQuestion {
   prompt: string;
   /** The market as written in the search; null if it has none. */
   market: string | null;
@@ -18,23 +18,23 @@ export interface Asked {
 /** Event types of answers. */
 type AnswerEvent = 'answer.created' | 'answer.changed' | 'term.cited' | 'term.uncited';
 
-/** The items of a first poll. Each answer is the first one of its watch. */
-export function reportOfAll(asked: Asked, runs: readonly Run[]): SourceItem[] {
-  return runs.map((run) => itemOf(asked, { ...run, previous: null }, 'answer.created'));
+/** The items of a first poll. Each answer is the first answer of its watch. */
+export function reportOfAll(question: SearchQuestion, runs: readonly Run[]): SourceItem[] {
+  return runs.map((run) => itemOf(question, { ...run, previous: null }, 'answer.created'));
 }
 
 /** All changes after `since`, newest first. Reads with the same `since` return the same changes again. */
-export function reportSince(since: Date, asked: Asked, history: History): SourceItem[] {
+export function reportSince(since: Date, question: SearchQuestion, history: History): SourceItem[] {
   const news = ENGINES.flatMap((engine) => history.engines[engine]?.news ?? [])
     .filter(({ answeredAt }) => Date.parse(answeredAt) > since.getTime())
     // The sort is stable, so answers of the same instant remain in the order of the engines.
     .sort((a, b) => b.answeredAt.localeCompare(a.answeredAt));
-  return news.flatMap((run) => newsOf(asked, run));
+  return news.flatMap((run) => newsOf(question, run));
 }
 
 /** The raw answers. They are stored so that brands that are added later can be read from them. */
 export function observationsOf(
-  { prompt, market }: Asked,
+  { prompt, market }: SearchQuestion,
   runs: readonly Run[],
 ): MessageInitShape<typeof ObservationSchema>[] {
   return runs.map(({ engine, answeredAt, answer: { model, text, citations, queries } }) => ({
@@ -45,16 +45,16 @@ export function observationsOf(
   }));
 }
 
-function newsOf(asked: Asked, run: Run): SourceItem[] {
+function newsOf(question: SearchQuestion, run: Run): SourceItem[] {
   const { previous, brands } = run;
-  if (!previous) return [itemOf(asked, run, 'answer.created')];
+  if (!previous) return [itemOf(question, run, 'answer.created')];
   const terms = changed(previous.brands, brands, 'cited').map(({ brand, cited }) =>
-    itemOf(asked, run, cited ? 'term.cited' : 'term.uncited', brand),
+    itemOf(question, run, cited ? 'term.cited' : 'term.uncited', brand),
   );
-  return [itemOf(asked, run, 'answer.changed'), ...terms];
+  return [itemOf(question, run, 'answer.changed'), ...terms];
 }
 
-function itemOf({ prompt, market }: Asked, run: Run, type: AnswerEvent, brand?: string): SourceItem {
+function itemOf({ prompt, market }: SearchQuestion, run: Run, type: AnswerEvent, brand?: string): SourceItem {
   const { engine, answeredAt, answer, brands, previous } = run;
   const itemId = itemIdOf(run, type, brand);
   const { model, text, citations, queries, sources, searchEntryPoint } = answer;

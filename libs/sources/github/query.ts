@@ -5,6 +5,7 @@ import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
 /** The searchable kinds; discussions only with a token. */
 export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as const;
+/** A searchable kind. */
 export type Kind = (typeof KINDS)[number];
 
 // GitHub's search has these two limits (docs, rest/search).

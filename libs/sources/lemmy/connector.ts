@@ -3,7 +3,7 @@ import { hostOfSetting, instancesOf, namedInstances, readInstances } from '../sh
 import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { ask, type Instance } from './ask.js';
-import { parseList, parseSearch, type Asked, type LemmyPage, type Part } from './parse.js';
+import { parseList, parseSearch, type ResponseOrigin, type LemmyPage, type Part } from './parse.js';
 import {
   PAGE_SIZE,
   communitiesOf,
@@ -125,7 +125,7 @@ async function readNewest(reading: Reading, community: string | undefined): Prom
         reading,
         community,
         (mark) => newestPath(reading.site, what, community, mark),
-        (body, asked) => parseList(body, what, asked),
+        (body, origin) => parseList(body, what, origin),
       ),
     );
   }
@@ -136,12 +136,12 @@ async function readThings(
   reading: Reading,
   community: string | undefined,
   pathOf: (mark: PageMark) => string,
-  parse: (body: unknown, asked: Asked) => LemmyPage,
+  parse: (body: unknown, origin: ResponseOrigin) => LemmyPage,
 ): Promise<Fetched> {
   const { context, instance, site } = reading;
-  const asked: Asked = { host: instance.host, site, now: context.now };
+  const origin: ResponseOrigin = { host: instance.host, site, now: context.now };
   const read = async (mark: PageMark): Promise<Page> => {
-    const page = parse(await ask(context, instance, pathOf(mark)), asked);
+    const page = parse(await ask(context, instance, pathOf(mark)), origin);
     const next = nextMark(page, mark, reading);
     return {
       items: page.items.filter((item) => isOf(item.community, community, instance)),

@@ -1,2 +1,2 @@
 export { createLemmyConnector, type LemmySettings } from './connector.js';
-export { parseList, parseSearch, type Asked, type LemmyPage } from './parse.js';
+export { parseList, parseSearch, type ResponseOrigin, type LemmyPage } from './parse.js';

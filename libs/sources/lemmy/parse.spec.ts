@@ -1,14 +1,18 @@
 import { SPEC_NOW } from '../testing/fake-upstream.js';
-import { parseList, parseSearch, type Asked } from './index.js';
+import { parseList, parseSearch, type ResponseOrigin } from './index.js';
 import { commentUrl, commentView, inV4, postUrl, postView, type More } from './testing/fixtures.js';
 
-const ASKED: Asked = { host: 'light.example', site: { languages: new Map([[37, 'en']]) }, now: SPEC_NOW };
+const ORIGIN: ResponseOrigin = {
+  host: 'light.example',
+  site: { languages: new Map([[37, 'en']]) },
+  now: SPEC_NOW,
+};
 
 describe('posts and comments of Lemmy', () => {
   const post = (more: More = {}) =>
-    parseList({ posts: [postView(1, SPEC_NOW, more)] }, 'post', ASKED).items[0];
+    parseList({ posts: [postView(1, SPEC_NOW, more)] }, 'post', ORIGIN).items[0];
   const comment = (more: More = {}) =>
-    parseList({ comments: [commentView(1, SPEC_NOW, more)] }, 'comment', ASKED).items[0];
+    parseList({ comments: [commentView(1, SPEC_NOW, more)] }, 'comment', ORIGIN).items[0];
   const bodyOf = (item: ReturnType<typeof post>) =>
     JSON.parse(item?.bodyJson ?? '{}') as Record<string, unknown>;
 
@@ -82,14 +86,16 @@ describe('posts and comments of Lemmy', () => {
 
   it('are the same from version 1.0, which sends another structure', () => {
     const views = [postView(1, SPEC_NOW), commentView(2, SPEC_NOW)];
-    const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ASKED).items;
-    const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ASKED);
+    const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ORIGIN).items;
+    const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ORIGIN);
     expect(now.items).toEqual(old);
     expect(now.cursor).toBe('P1');
     const beta = views.map(inV4).map(({ type_, ...view }) => [type_, view] as const);
     const lists = { posts: [beta[0]?.[1]], comments: [beta[1]?.[1]] };
-    expect(parseSearch(lists, ASKED).items).toEqual(old);
-    expect(parseList({ items: [inV4(postView(1, SPEC_NOW))] }, 'post', ASKED).items).toEqual(old.slice(0, 1));
+    expect(parseSearch(lists, ORIGIN).items).toEqual(old);
+    expect(parseList({ items: [inV4(postView(1, SPEC_NOW))] }, 'post', ORIGIN).items).toEqual(
+      old.slice(0, 1),
+    );
   });
 
   it('do not include the people and communities in the results of a search', () => {
@@ -97,7 +103,7 @@ describe('posts and comments of Lemmy', () => {
       { type_: 'person', person: {} },
       { type_: 'community', community: {} },
     ];
-    expect(parseSearch({ search }, ASKED)).toMatchObject({ items: [], warnings: [] });
+    expect(parseSearch({ search }, ORIGIN)).toMatchObject({ items: [], warnings: [] });
   });
 
   it.each([
@@ -140,7 +146,7 @@ describe('posts and comments of Lemmy', () => {
       { comment: { ap_id: 'https://x.example' } },
       commentView(7, SPEC_NOW, { comment: { published: 'soon' } }),
     ];
-    const { items, warnings } = parseList({ comments }, 'comment', ASKED);
+    const { items, warnings } = parseList({ comments }, 'comment', ORIGIN);
     expect(items.map(({ itemId }) => itemId)).toEqual([commentUrl(1)]);
     expect(warnings).toEqual([
       'lemmy: 3 of 7 items left out: deleted or removed',

@@ -15,7 +15,7 @@ import type { SourceItem } from '../source.js';
 import type { Site } from './site.js';
 
 /** The instance that responded, and the time. */
-export interface Asked {
+export interface ResponseOrigin {
   host: string;
   site: Pick<Site, 'languages'>;
   now: Date;
@@ -51,25 +51,25 @@ const CLOCK_SKEW_MS = 300_000;
  * Reads a response of a search.
  * @throws UpstreamError `unknown_shape`
  */
-export function parseSearch(body: unknown, asked: Asked): LemmyPage {
+export function parseSearch(body: unknown, origin: ResponseOrigin): LemmyPage {
   const answer = recordOf(body);
   const both = listOf(answer?.['search']);
   // 1.0 has both kinds in one list; its betas and 0.19 have separate lists.
   const posts = both?.filter((view) => isOfKind(view, 'post')) ?? listOf(answer?.['posts']);
   const comments = both?.filter((view) => isOfKind(view, 'comment')) ?? listOf(answer?.['comments']);
   if (!answer || !posts || !comments) throw unknownShape('lemmy', 'an object with "posts" and "comments"');
-  return pageOf(answer, [posts, comments], asked);
+  return pageOf(answer, [posts, comments], origin);
 }
 
 /**
  * Reads a list of posts or comments.
  * @throws UpstreamError `unknown_shape`
  */
-export function parseList(body: unknown, what: 'post' | 'comment', asked: Asked): LemmyPage {
+export function parseList(body: unknown, what: 'post' | 'comment', origin: ResponseOrigin): LemmyPage {
   const answer = recordOf(body);
   const views = listOf(answer?.[`${what}s`]) ?? listOf(answer?.['items']);
   if (!answer || !views) throw unknownShape('lemmy', `an object with a list "${what}s"`);
-  return pageOf(answer, [views], asked);
+  return pageOf(answer, [views], origin);
 }
 
 function isOfKind(entry: unknown, kind: string): boolean {
@@ -77,9 +77,13 @@ function isOfKind(entry: unknown, kind: string): boolean {
   return view?.['type_'] === kind || (view?.['type_'] === undefined && recordOf(view?.[kind]) !== undefined);
 }
 
-function pageOf(answer: JsonRecord, lists: readonly (readonly unknown[])[], asked: Asked): LemmyPage {
+function pageOf(
+  answer: JsonRecord,
+  lists: readonly (readonly unknown[])[],
+  origin: ResponseOrigin,
+): LemmyPage {
   return {
-    ...readEntries('lemmy', lists.flat(), (view) => readView(view, asked)),
+    ...readEntries('lemmy', lists.flat(), (view) => readView(view, origin)),
     parts: lists.map(partOf),
     cursor: textOf(answer['next_page']),
   };
@@ -107,7 +111,7 @@ function isPinned(post: JsonRecord): boolean {
   return post['featured_local'] === true || post['featured_community'] === true;
 }
 
-function readView(entry: unknown, asked: Asked): Reading {
+function readView(entry: unknown, origin: ResponseOrigin): Reading {
   const view = recordOf(entry);
   const [post, comment] = [recordOf(view?.['post']), recordOf(view?.['comment'])];
   const thing = comment ?? post;
@@ -121,9 +125,9 @@ function readView(entry: unknown, asked: Asked): Reading {
   if (comment && typeof comment['content'] !== 'string') return { malformed: 'no content' };
   const isGone = [thing, post].some((one) => one['deleted'] === true || one['removed'] === true);
   if (isGone || comment?.['content'] === '') return { leftOut: 'deleted or removed' };
-  const latest = new Date(asked.now.getTime() + CLOCK_SKEW_MS).toISOString();
+  const latest = new Date(origin.now.getTime() + CLOCK_SKEW_MS).toISOString();
   const publishedAt = published <= latest ? published : undefined;
-  return { item: itemOf({ view, post, comment, apId, title, publishedAt, asked }) };
+  return { item: itemOf({ view, post, comment, apId, title, publishedAt, origin }) };
 }
 
 interface ViewParts {
@@ -133,17 +137,17 @@ interface ViewParts {
   apId: string;
   title: string;
   publishedAt: string | undefined;
-  asked: Asked;
+  origin: ResponseOrigin;
 }
 
-function itemOf({ view, post, comment, apId, title, publishedAt, asked }: ViewParts): SourceItem {
+function itemOf({ view, post, comment, apId, title, publishedAt, origin }: ViewParts): SourceItem {
   const thing = comment ?? post;
   const [creator, community] = [recordOf(view['creator']), recordOf(view['community'])];
   const kind = comment ? 'comment' : 'post';
   const counts = countsOf(view, thing, comment ? 'child_count' : 'comments');
   const text = textOf(comment ? comment['content'] : post['body']) ?? '';
   const link = comment ? undefined : textOf(post['url']);
-  const lang = asked.site.languages.get(numberOf(thing['language_id']) ?? 0);
+  const lang = origin.site.languages.get(numberOf(thing['language_id']) ?? 0);
   const communityName = handleOf(community);
   return buildItem('lemmy', {
     itemId: apId,
@@ -162,7 +166,7 @@ function itemOf({ view, post, comment, apId, title, publishedAt, asked }: ViewPa
     media: link === undefined ? [] : [{ url: link, type: isImage(post, link) ? 'image' : 'link' }],
     body: {
       id: apId,
-      instance: asked.host,
+      instance: origin.host,
       localId: idOf(thing['id']),
       kind,
       title,

@@ -1,2 +1,2 @@
 export { createMastodonConnector, type MastodonSettings } from './connector.js';
-export { parseSearch, parseTimeline, type Asked, type StatusPage } from './parse.js';
+export { parseSearch, parseTimeline, type ResponseOrigin, type StatusPage } from './parse.js';

@@ -3,9 +3,9 @@ import { parseTimeline } from './index.js';
 import { status, statusId, statusUri } from './testing/fixtures.js';
 
 describe('posts of Mastodon', () => {
-  const asked = { host: 'light.example', now: SPEC_NOW };
+  const origin = { host: 'light.example', now: SPEC_NOW };
   const one = (more: Record<string, unknown> = {}) =>
-    parseTimeline([status(1, SPEC_NOW, more)], asked).items[0];
+    parseTimeline([status(1, SPEC_NOW, more)], origin).items[0];
   const bodyOf = (more: Record<string, unknown> = {}) =>
     JSON.parse(one(more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
@@ -80,7 +80,7 @@ describe('posts of Mastodon', () => {
   it('that are boosts are read as the boosted post', () => {
     const inner = status(2, new Date('2026-03-04T11:00:00Z'));
     const boost = status(9, SPEC_NOW, { content: '', reblog: inner });
-    const { items } = parseTimeline([boost, inner], asked);
+    const { items } = parseTimeline([boost, inner], origin);
     expect(items.map(({ itemId, text }) => [itemId, text])).toEqual([[statusUri(2), 'Lamp number 2']]);
   });
 
@@ -188,7 +188,7 @@ describe('posts of Mastodon', () => {
         { id: '4' },
         status(5, SPEC_NOW, { created_at: 'soon' }),
       ],
-      asked,
+      origin,
     );
     expect(items.map(({ itemId }) => itemId)).toEqual([1, 3].map(statusUri));
     expect(warnings).toEqual([

@@ -35,7 +35,7 @@ const CLOCK_SKEW_MS = 300_000;
 const SHOWN_TO_ALL = new Set(['public', 'unlisted']);
 
 /** The instance that responded, and the time. */
-export interface Asked {
+export interface ResponseOrigin {
   host: string;
   now: Date;
 }
@@ -44,26 +44,26 @@ export interface Asked {
  * Reads a timeline.
  * @throws UpstreamError `unknown_shape`
  */
-export function parseTimeline(body: unknown, asked: Asked): StatusPage {
+export function parseTimeline(body: unknown, origin: ResponseOrigin): StatusPage {
   const statuses = listOf(body);
   if (!statuses) throw unknownShape('mastodon', 'a list of statuses');
-  return pageOf(statuses, asked);
+  return pageOf(statuses, origin);
 }
 
 /**
  * Reads a response of `/api/v2/search`.
  * @throws UpstreamError `unknown_shape`
  */
-export function parseSearch(body: unknown, asked: Asked): StatusPage {
+export function parseSearch(body: unknown, origin: ResponseOrigin): StatusPage {
   const statuses = listOf(recordOf(body)?.['statuses']);
   if (!statuses) throw unknownShape('mastodon', 'an object with a list "statuses"');
-  return pageOf(statuses, asked);
+  return pageOf(statuses, origin);
 }
 
-function pageOf(statuses: readonly unknown[], asked: Asked): StatusPage {
+function pageOf(statuses: readonly unknown[], origin: ResponseOrigin): StatusPage {
   const last = recordOf(statuses.at(-1));
   return {
-    ...readEntries('mastodon', statuses, (entry) => readStatus(entry, asked)),
+    ...readEntries('mastodon', statuses, (entry) => readStatus(entry, origin)),
     count: statuses.length,
     oldestMs: arrivalOf(last),
     newestMs: arrivalOf(recordOf(statuses[0])),
@@ -86,7 +86,7 @@ function arrivalOf(status: JsonRecord | undefined): number | undefined {
   return createdAt === undefined ? undefined : Date.parse(createdAt);
 }
 
-function readStatus(entry: unknown, { host, now }: Asked): Reading {
+function readStatus(entry: unknown, { host, now }: ResponseOrigin): Reading {
   const outer = recordOf(entry);
   // A boost has no content of its own; it is read as the boosted post.
   const status = recordOf(outer?.['reblog']) ?? outer;

@@ -151,7 +151,7 @@ async function fetchShared(
   });
 }
 
-interface Asking {
+interface FeedRequest {
   feedUrl: string;
   address: string;
   memory: FeedMemory;
@@ -159,7 +159,7 @@ interface Asking {
   cache: FeedCache;
 }
 
-async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Promise<Fetch> {
+async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest): Promise<Fetch> {
   const known = cache.answerOf(feedUrl);
   const cached = known?.address === address ? known : undefined;
   const asked = cached ?? memory;

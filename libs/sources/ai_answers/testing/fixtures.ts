@@ -26,7 +26,7 @@ export const settings = aiAnswersSettings({
 export const connector = createAiAnswersConnector(settings);
 
 /** A search; `more` replaces its filters. */
-export function asking(more: Record<string, unknown> = {}, market?: string): Criteria {
+export function promptCriteria(more: Record<string, unknown> = {}, market?: string): Criteria {
   const filters = { prompt: 'Which lamp is the best?', brands: ['Acme', 'Byron'], ...more };
   return criteriaOf({ ...(market !== undefined && { market }), filters: filters as never });
 }
@@ -34,7 +34,7 @@ export function asking(more: Record<string, unknown> = {}, market?: string): Cri
 /** One read, its requests, and the waits that it asked for. */
 export function reading(
   answer: (request: FakeRequest) => FakeAnswer,
-  criteria = asking(),
+  criteria = promptCriteria(),
   more: Partial<FetchContext> = {},
 ) {
   const upstream = fakeUpstream('ai_answers', answer);

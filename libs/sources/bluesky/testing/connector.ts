@@ -4,4 +4,5 @@ import { createBlueskyConnector } from '../index.js';
 
 /** The account of the connector. */
 export const settings = { clientId: 'us.lamps.example', clientSecret: 'app-pass' };
+/** A connector with these settings. */
 export const connector = createBlueskyConnector(settings);

@@ -11,17 +11,17 @@ export const withToken = createGithubConnector({ token: 'token-1' });
 export const withoutToken = createGithubConnector({ token: '' });
 
 /** The options of a read in a spec. */
-export interface Asking {
+export interface SearchOptions {
   of?: typeof withToken;
   more?: Partial<FetchContext>;
   answer?: FakeAnswer;
 }
 
 /** Reads one search; returns the result, the requests and the waits. */
-export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
-  const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = asking;
+export async function read(init: Parameters<typeof criteriaOf>[0], options: SearchOptions = {}) {
+  const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = options;
   const upstream = fakeUpstream('github', ({ method }) =>
-    method === 'POST' && asking.answer === undefined ? { body: discussions([]) } : answer,
+    method === 'POST' && options.answer === undefined ? { body: discussions([]) } : answer,
   );
   const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
   const asked = upstream.requests.map(

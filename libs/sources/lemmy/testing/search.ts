@@ -7,11 +7,12 @@ import { serveSite } from './fixtures.js';
 
 /** Creates the connector for the default instance, without a token. */
 export const create = () => createLemmyConnector({ instance: '', token: '' });
+/** The connector without settings. */
 export const connector = create();
 /** A response without entries. */
 export const NOTHING = { posts: [], comments: [], items: [] };
 
-interface Asking {
+interface SearchOptions {
   version?: string;
   host?: string;
   more?: Partial<FetchContext>;
@@ -19,8 +20,12 @@ interface Asking {
 }
 
 /** Reads one search; returns the result and the requests. */
-export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}, of = connector) {
-  const { version = '0.19.20', more = {}, answer = () => ({ body: NOTHING }) } = asking;
+export async function read(
+  init: Parameters<typeof criteriaOf>[0],
+  options: SearchOptions = {},
+  of = connector,
+) {
+  const { version = '0.19.20', more = {}, answer = () => ({ body: NOTHING }) } = options;
   const upstream = fakeUpstream(
     'lemmy',
     (request) => serveSite(version, request) ?? answer(request.at.pathname, request.at.host),

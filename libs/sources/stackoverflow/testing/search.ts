@@ -7,18 +7,19 @@ import { serveFilter, wrapped } from './fixtures.js';
 
 /** Creates the connector without a key. */
 export const create = () => createStackoverflowConnector({ key: '' });
+/** The connector without settings. */
 export const connector = create();
 
 /** The options of a read in a spec. */
-export interface Asking {
+export interface SearchOptions {
   of?: typeof connector;
   more?: Partial<FetchContext>;
   answers?: (path: string) => FakeAnswer;
 }
 
 /** Reads one search; returns the result, the requests and the waits. */
-export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
-  const { of = connector, more = {}, answers = () => wrapped([]) } = asking;
+export async function read(init: Parameters<typeof criteriaOf>[0], options: SearchOptions = {}) {
+  const { of = connector, more = {}, answers = () => wrapped([]) } = options;
   const upstream = fakeUpstream(
     'stackoverflow',
     (request) => serveFilter(request) ?? answers(request.at.pathname),

@@ -3,7 +3,7 @@ import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../testing
 import type { FetchContext } from '../source.js';
 import {
   anthropicAnswer,
-  asking,
+  promptCriteria,
   connector,
   engineOf,
   engines,
@@ -13,7 +13,7 @@ import {
 
 describe('a check of ai_answers', () => {
   it('asks each engine once, with its key and model, and all at the same time', async () => {
-    const { read, requests } = reading(engines(), asking({}, 'uk'));
+    const { read, requests } = reading(engines(), promptCriteria({}, 'uk'));
     await read;
     expect(requests.map(({ at, method, deadlineMs }) => [at.host, method, deadlineMs])).toEqual([
       ['api.openai.com', 'POST', 90_000],
@@ -36,14 +36,14 @@ describe('a check of ai_answers', () => {
   it.each(['global', 'com', 'eu', 'xx', '', undefined])(
     'sends no place if the market is %j',
     async (market) => {
-      const { read, requests } = reading(engines(), asking({ engines: ['openai'] }, market));
+      const { read, requests } = reading(engines(), promptCriteria({ engines: ['openai'] }, market));
       await read;
       expect(String(requests[0]?.body)).not.toContain('user_location');
     },
   );
 
   it('asks only the engines that the search names', async () => {
-    const { read, requests } = reading(engines(), asking({ engines: ['perplexity', 'openai'] }));
+    const { read, requests } = reading(engines(), promptCriteria({ engines: ['perplexity', 'openai'] }));
     expect((await read).units).toBe(2);
     expect(requests.map(engineOf)).toEqual(['openai', 'perplexity']);
   });
@@ -57,7 +57,7 @@ describe('a check of ai_answers', () => {
     const upstream = fakeUpstream('ai_answers', engines());
     const read = (more: Record<string, unknown>, market: string) =>
       connector.search(
-        asking({ engines: ['openai'], ...more }, market),
+        promptCriteria({ engines: ['openai'], ...more }, market),
         fakeContext(upstream.http, { shared }),
       );
     await Promise.all([read({}, 'de'), read({ brands: ['Other'] }, 'de')]);
@@ -72,7 +72,7 @@ describe('a check of ai_answers', () => {
     const turns = async (pauses: number) => {
       let asked = 0;
       const answer = () => ({ body: (asked += 1) <= pauses ? paused : anthropicAnswer({ text: 'Done.' }) });
-      const { read, requests } = reading(answer, asking({ engines: ['anthropic'] }));
+      const { read, requests } = reading(answer, promptCriteria({ engines: ['anthropic'] }));
       const outcome = await read.then(
         ({ items }) => items[0]?.text,
         (error: Error) => error.message,
@@ -120,15 +120,15 @@ describe('an engine that fails', () => {
     const upstream = fakeUpstream('ai_answers', engines());
     const stopped = new Error('the lane stops');
     const http = { ...upstream.http, request: () => Promise.reject(stopped) };
-    await expect(connector.search(asking(), fakeContext(http))).rejects.toBe(stopped);
+    await expect(connector.search(promptCriteria(), fakeContext(http))).rejects.toBe(stopped);
   });
 
   it('is reported when it is no longer configured', async () => {
-    const { read } = reading(engines(), asking({ engines: ['openai', 'gemini'] }));
+    const { read } = reading(engines(), promptCriteria({ engines: ['openai', 'gemini'] }));
     expect((await read).warnings).toEqual([
       'ai_answers: gemini is no longer configured; set AI_GEMINI_TOKEN',
     ]);
-    await expect(reading(engines(), asking({ engines: ['gemini'] })).read).rejects.toMatchObject({
+    await expect(reading(engines(), promptCriteria({ engines: ['gemini'] })).read).rejects.toMatchObject({
       kind: 'unauthorized',
       message: 'ai_answers: gemini is no longer configured; set AI_GEMINI_TOKEN',
     });
@@ -151,7 +151,7 @@ describe('an engine that fails', () => {
       const session = new Map<string, unknown>();
       const search = (prompt: string, now: Date) => {
         upstream.requests.length = 0;
-        return connector.search(asking({ prompt }), fakeContext(upstream.http, { session, now }));
+        return connector.search(promptCriteria({ prompt }), fakeContext(upstream.http, { session, now }));
       };
       // The engine refuses after 40 s.
       upstream.lane.now = secondsOn(40);
@@ -172,11 +172,11 @@ describe('an engine that fails', () => {
   it('and had asked Earshot to wait before another replica took the lane still gets no request', async () => {
     const upstream = patientUpstream(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
-    const { warnings } = await connector.search(asking(), fakeContext(upstream.http));
+    const { warnings } = await connector.search(promptCriteria(), fakeContext(upstream.http));
     expect(warnings).toEqual([
       'ai_answers: openai asked Earshot to wait, and gets no requests for another 20 s',
     ]);
-    const only = connector.search(asking({ engines: ['openai'] }), fakeContext(upstream.http));
+    const only = connector.search(promptCriteria({ engines: ['openai'] }), fakeContext(upstream.http));
     await expect(only).rejects.toMatchObject({ kind: 'quota_spent', retryAfterMs: 20_000 });
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
@@ -187,7 +187,7 @@ describe('an engine that fails', () => {
     expect(heldOff).toEqual([]);
   });
 
-  const openaiOnly = asking({ engines: ['openai'] });
+  const openaiOnly = promptCriteria({ engines: ['openai'] });
   it.each<[string, FakeAnswer, object]>([
     [
       'because its credit is used up',
@@ -261,7 +261,7 @@ describe('an engine that fails', () => {
     const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
     const answer = anthropicAnswer({}) as { content: object[] };
     const body = { ...answer, content: [failed, ...answer.content] };
-    const { read } = reading(() => ({ body }), asking({ engines: ['anthropic'] }));
+    const { read } = reading(() => ({ body }), promptCriteria({ engines: ['anthropic'] }));
     expect((await read).warnings).toEqual([
       'ai_answers: a web search of anthropic failed (too_many_requests); anthropic answered without its results',
     ]);
