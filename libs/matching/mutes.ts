@@ -24,9 +24,11 @@ export interface MuteRule {
 
 /** The parts of an item that a mute can be compared with. */
 export const MUTE_TARGETS = ['text', 'title', 'body', 'author', 'community'] as const;
+/** A part of an item that a mute can be compared with. */
 export type MuteTarget = (typeof MUTE_TARGETS)[number];
 /** The ways in which a mute can match. */
 export const MUTE_MATCHES = ['word', 'contains', 'exact'] as const;
+/** A way in which a mute can match. */
 export type MuteMatch = (typeof MUTE_MATCHES)[number];
 
 /** A mute with its defaults filled in. */

@@ -40,6 +40,7 @@ export const PLATFORM_SETTINGS = [
   'OTEL_TRACES_SAMPLER',
   'OTEL_TRACES_SAMPLER_ARG',
 ] as const;
+/** The settings that every service has. */
 export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
 
 /**

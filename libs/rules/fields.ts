@@ -13,6 +13,7 @@ export const OPERATORS = [
   'exists',
   'similar_to',
 ] as const;
+/** An operator of a clause. */
 export type Operator = (typeof OPERATORS)[number];
 
 /**
@@ -49,6 +50,7 @@ export const FIELD_KINDS = {
   authorFollowers: 'number',
   matchedTerm: 'name',
 } as const satisfies Record<string, FieldKind>;
+/** A field of a clause. */
 export type Field = keyof typeof FIELD_KINDS;
 
 const OF_NAMES: readonly Operator[] = ['eq', 'neq', 'contains', 'not_contains', 'word', 'in', 'exists'];

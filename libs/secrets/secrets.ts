@@ -51,7 +51,7 @@ export class SecretBox {
     this.keys = masterKeys(masterKey).map((key) => Buffer.from(key, 'hex'));
   }
 
-  /** Whether it can also decrypt with an earlier key. */
+  /** Whether the box can also decrypt with an earlier key. */
   get isRotating(): boolean {
     return this.keys.length > 1;
   }
@@ -69,7 +69,8 @@ export class SecretBox {
   }
 
   /**
-   * The same secret encrypted with the current key; undefined if it already is.
+   * The same secret encrypted with the current key; undefined if it is already encrypted with the current
+   * key.
    * @throws Error when none of the keys encrypted the box, or the box was changed
    */
   reseal(box: Uint8Array): Buffer | undefined {

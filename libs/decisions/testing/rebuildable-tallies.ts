@@ -1,8 +1,9 @@
 import type { RebuildableProjection } from '#projections';
 import { tally } from './tallies.js';
 
-// Only for specs: the table of tallies, with columns, constraints, indexes and grants that a rebuild must keep.
+// Only for specs: tables and projections that can be rebuilt.
 
+/** The table of tallies, with columns, constraints, indexes and grants that a rebuild must keep. */
 export const REBUILDABLE_TABLES = `
   CREATE TABLE owners (owner text PRIMARY KEY);
   CREATE TABLE tallies (id text PRIMARY KEY, owner text NOT NULL REFERENCES owners ON DELETE CASCADE, total integer NOT NULL CHECK (total >= 0),

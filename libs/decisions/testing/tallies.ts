@@ -3,6 +3,7 @@ import type { Aggregate } from '../execute.js';
 
 // Only for specs: a small aggregate and its table.
 
+/** The table of tallies. */
 export const TALLIES_TABLE =
   'CREATE TABLE tallies (id text PRIMARY KEY, total integer NOT NULL, notes text NOT NULL)';
 
