@@ -47,7 +47,7 @@ export function behaviourOfName(name: string): Behaviour {
   }
 }
 
-/** The status of the answer, 0 if there is none. `attempt` counts from 1 for each delivery. */
+/** The status of the answer, 0 if there is no answer. `attempt` counts from 1 for each delivery. */
 export function statusOf(behaviour: Behaviour, attempt: number): number {
   switch (behaviour.kind) {
     case 'status':

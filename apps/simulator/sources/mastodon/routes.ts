@@ -21,7 +21,7 @@ const TEXTS: Record<number, string> = {
 
 /**
  * An instance with the settings of large instances: full-text search and the public timeline for signed-in users,
- * hashtags for everybody. It answers for every instance that a search names.
+ * hashtags for everybody. The routes answer for every instance that a search names.
  */
 export const mastodonSource: SimulatedSource = {
   routes,

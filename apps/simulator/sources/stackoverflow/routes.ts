@@ -45,7 +45,7 @@ export const stackoverflowSource: SimulatedSource = {
 function routes(app: FastifyInstance, context: SimContext): void {
   const quotas = { keyed: new DailyQuota(context), keyless: new DailyQuota(context, 0.03) };
   const counted =
-    (respond: (asked: Asked) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
+    (respond: (asked: ParsedRequest) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
       const { one } = queryOf(request);
       const key = one('key');
       if (key === '' || key === 'wrong')
@@ -54,7 +54,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
       if (!quota.take()) return throttled(reply, quota.secondsLeft);
       return respond({ one, request, reply, quota, posts: context.world.posts('stackoverflow') });
     };
-  const ofKind = (kind: 'question' | 'answer') => (asked: Asked) =>
+  const ofKind = (kind: 'question' | 'answer') => (asked: ParsedRequest) =>
     answerListing(
       asked,
       kind,
@@ -82,7 +82,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   app.get('/2.3/*', SERVED, (_, reply) => refusal(reply, 404, 'no_method', 'no method found with this name'));
 }
 
-interface Asked {
+interface ParsedRequest {
   one(key: string): string | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -127,7 +127,7 @@ class DailyQuota {
 
 /** One page of questions or answers by `site`, `filter`, `fromdate`, `todate`, `sort`, `order`, `page`, `pagesize`. */
 function answerListing(
-  asked: Asked,
+  asked: ParsedRequest,
   kind: 'question' | 'answer',
   isWanted: (post: SimPost) => boolean,
 ): FastifyReply {
@@ -170,12 +170,12 @@ function answerListing(
   return answer(reply, 200, filtered('', wrapper, fields));
 }
 
-function wrapped(items: readonly object[], { quota }: Asked, hasMore = false): object {
+function wrapped(items: readonly object[], { quota }: ParsedRequest, hasMore = false): object {
   return { items, has_more: hasMore, quota_max: quota.max, quota_remaining: quota.remaining };
 }
 
 /** Creates a filter from another filter, with added and removed fields. */
-function makeFilter(asked: Asked): FastifyReply {
+function makeFilter(asked: ParsedRequest): FastifyReply {
   const list = (key: string) => (asked.one(key) ?? '').split(';').filter(Boolean);
   const parameters = {
     base: asked.one('base') || 'default',
@@ -193,7 +193,7 @@ function makeFilter(asked: Asked): FastifyReply {
 }
 
 /** In the search, one of the tags is enough; the list of questions requires all tags. */
-function searchTest({ one }: Asked): (post: SimPost) => boolean {
+function searchTest({ one }: ParsedRequest): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));
   const [tagged, notTagged] = [tagsIn(one('tagged')), tagsIn(one('nottagged'))];
