@@ -17,7 +17,7 @@ export interface LookupFact {
 }
 
 /** A response, and the facts that the lookup published. */
-export interface Asked {
+export interface LookupResult {
   status: number;
   body: Json;
   facts: LookupFact[];
@@ -27,8 +27,8 @@ export interface Asked {
 export interface LookupsUnderTest {
   stage: Stage;
   customer: Customer;
-  asked(asking: () => Promise<ApiAnswer>): Promise<Asked>;
-  got(path: string): Promise<Asked>;
+  asked(send: () => Promise<ApiAnswer>): Promise<LookupResult>;
+  got(path: string): Promise<LookupResult>;
   close(): Promise<void>;
 }
 
@@ -59,9 +59,9 @@ export async function startLookups(): Promise<LookupsUnderTest> {
       return { source, operation, question, outcome, found, costCredits };
     });
   };
-  const asked = async (asking: () => Promise<ApiAnswer>): Promise<Asked> => {
+  const asked = async (send: () => Promise<ApiAnswer>): Promise<LookupResult> => {
     const before = (await facts()).length;
-    const { status, body } = await asking();
+    const { status, body } = await send();
     return { status, body, facts: (await facts()).slice(before) };
   };
   return {

@@ -89,7 +89,7 @@ export class WaitingStage {
 }
 
 /** The parts of a question: the readings to make, and the subject. */
-export interface Wanted {
+export interface QuestionParts {
   analysis?: boolean;
   bucketPreset?: string;
   agentStep?: { instruction: string; schema: Record<string, { type: string }> };
@@ -108,21 +108,21 @@ export class Scene {
   ) {}
 
   /** Stores the question of an event with this text. @returns the event's id */
-  async ask(text: string, wanted: Wanted, deadlineMs = 20_000): Promise<string> {
-    const message = this.question(text, wanted, deadlineMs);
+  async ask(text: string, parts: QuestionParts, deadlineMs = 20_000): Promise<string> {
+    const message = this.question(text, parts, deadlineMs);
     await this.store.publishAll([message]);
     return message.eventId;
   }
 
   /** The message that stores the question of an event with this text. */
-  question(text: string, wanted: Wanted, deadlineMs = 20_000) {
+  question(text: string, parts: QuestionParts, deadlineMs = 20_000) {
     const { accountId, watchId, keywordId } = this;
-    const draft = this.draft(text, wanted.analysis === true);
+    const draft = this.draft(text, parts.analysis === true);
     const asked = create(ReadingAskedSchema, {
       draft,
       deadline: isoOf(Date.now() + deadlineMs),
       subject: { names: ['Acme'], role: 'own' },
-      ...wanted,
+      ...parts,
     });
     const fact = create(ReadingFactSchema, {
       ...{ accountId, watchId, keywordId, at: isoOf(Date.now()) },

@@ -80,7 +80,7 @@ export function insightTasks(member: Member): void {
     expect(await findingsInBothThemes(page)).toEqual([]);
   }, 90_000);
 
-  it('asks a language model the same question about each mention, after it has seen the price', async () => {
+  it('asks a language model the same question about each mention, after the page has shown the price', async () => {
     const { page } = member;
     await member.open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();

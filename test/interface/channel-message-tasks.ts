@@ -39,7 +39,7 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(first?.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
       // A second copy of the first event would arrive before the next event.
       const next = await event(ids);
-      await until('the next one arrives', () => scene.setup.receiver.received.length >= 2);
+      await until('the next event arrives', () => scene.setup.receiver.received.length >= 2);
       expect(scene.setup.receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, next]);
     });
 
