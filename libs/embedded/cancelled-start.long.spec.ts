@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 /** Command lines that contain this spec's directory. */
-function leftBehind(): string[] {
+function remainingProcesses(): string[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .map((pid) => commandLine(Number(pid)).join(' '))
@@ -38,7 +38,7 @@ it.each([0, 150, 600, 1500])('a start that is cancelled after %i ms leaves no pr
   await after(ms);
   stopping.abort();
   await started;
-  expect(leftBehind()).toEqual([]);
+  expect(remainingProcesses()).toEqual([]);
   // The directory is free again.
   await (await startEmbedded({ dataDir, log })).stop();
 });
@@ -53,5 +53,5 @@ it('the stores exit when their program exits without stopping them', async () =>
     stdio: 'inherit',
   });
   expect(await once(child, 'exit')).toEqual([3, null]);
-  await until('no process is left', () => leftBehind().length === 0, 5000);
+  await until('no process is left', () => remainingProcesses().length === 0, 5000);
 });

@@ -63,7 +63,7 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
     asked('support_request', helpWantedIn(beginning)) ??
     asked('product_question', questionIn(beginning));
   if (matched) return matched;
-  const whole = agreeing(gist(), sentimentScore);
+  const whole = withoutContradiction(gist(), sentimentScore);
   if (whole === 'other') return { intent: 'other', intentReason: 'no intent recognised' };
   if (whole) return { intent: whole, intentReason: 'the text as a whole' };
   if (sentimentScore >= PRAISE_SCORE)
@@ -76,7 +76,7 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
 /**
  * Praise with a negative sentiment and complaints with a positive sentiment are contradictions, so they become `other`.
  */
-function agreeing(intent: Intent | undefined, score: number): Intent | undefined {
+function withoutContradiction(intent: Intent | undefined, score: number): Intent | undefined {
   const contradicts = (intent === 'praise' && score < 0) || (intent === 'complaint' && score > 0);
   return contradicts ? 'other' : intent;
 }

@@ -43,7 +43,7 @@ export function lexiconFigures(
     for (let list = 0; list < 2; list++) add(figures, list * 6, (valences[list] ?? 0) * factor);
     last = (valences[0] || valences[1]) * factor;
   }
-  for (let list = 0; list < 2; list++) squash(figures, list * 6);
+  for (let list = 0; list < 2; list++) limitFigures(figures, list * 6);
   figures[12] = last / 4;
   figures[13] = Math.min(exclamations, 5) / 5;
   figures[14] = Math.min(shouted, 5) / 5;
@@ -76,7 +76,8 @@ function add(figures: Float32Array, from: number, valence: number): void {
   figures[from + 4 + side] = Math.max(figures[from + 4 + side] ?? 0, Math.abs(valence));
 }
 
-function squash(figures: Float32Array, from: number): void {
+/** Maps sums, counts and maxima to numbers from 0 to 1. */
+function limitFigures(figures: Float32Array, from: number): void {
   for (let n = 0; n < 4; n++) {
     const value = figures[from + n] ?? 0;
     figures[from + n] = value / (value + (n < 2 ? 4 : 2));

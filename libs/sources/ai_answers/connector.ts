@@ -36,14 +36,14 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
       quotas: Object.fromEntries(ENGINES.map((engine) => [engine, quota])),
     },
     checkCriteria: (criteria) => faultsOf(criteria, configured),
-    requestsPerSearch: (criteria) => Math.max(1, asksOf(criteria, configured).length),
-    unitsPerCheck: (criteria) => asksOf(criteria, configured).length,
+    requestsPerSearch: (criteria) => Math.max(1, configuredEnginesOf(criteria, configured).length),
+    unitsPerCheck: (criteria) => configuredEnginesOf(criteria, configured).length,
     search: (criteria, context) => search(criteria, context, settings, configured),
   };
 }
 
 /** The engines that a search asks in this installation. */
-function asksOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
+function configuredEnginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   return enginesOf(criteria, configured).filter((engine) => configured.includes(engine));
 }
 
@@ -54,7 +54,7 @@ async function search(
   configured: readonly Engine[],
 ): Promise<Fetched> {
   const question: SearchQuestion = { prompt: promptOf(criteria), market: criteria.market?.trim() || null };
-  const engines = asksOf(criteria, configured);
+  const engines = configuredEnginesOf(criteria, configured);
   const missing = enginesOf(criteria, configured).filter((engine) => !configured.includes(engine));
   const missed = missing.map(
     (engine) => `ai_answers: ${engine} is no longer configured; set ${tokenSetting(engine)}`,

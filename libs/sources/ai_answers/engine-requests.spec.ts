@@ -7,7 +7,7 @@ import {
   connector,
   engineOf,
   engines,
-  patientUpstream,
+  upstreamWithLane,
   reading,
 } from './testing/fixtures.js';
 
@@ -145,7 +145,7 @@ describe('an engine that fails', () => {
     'that answers %i %j gets no request for %i s from any search, and the other engines are asked',
     async (status, headers, seconds, why) => {
       let limited = true;
-      const upstream = patientUpstream((request) =>
+      const upstream = upstreamWithLane((request) =>
         engines(limited ? { openai: { fails: { status, headers } } } : {})(request),
       );
       const session = new Map<string, unknown>();
@@ -170,7 +170,7 @@ describe('an engine that fails', () => {
   );
 
   it('and had asked Earshot to wait before another replica took the lane still gets no request', async () => {
-    const upstream = patientUpstream(engines());
+    const upstream = upstreamWithLane(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(promptCriteria(), fakeContext(upstream.http));
     expect(warnings).toEqual([

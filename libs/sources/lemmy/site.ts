@@ -11,7 +11,7 @@ export interface Site {
   languages: ReadonlyMap<number, string>;
 }
 
-interface Kept {
+interface CachedSite {
   site: Promise<Site>;
   /** Epoch milliseconds. After this time the version is read again, because instances are upgraded. */
   until: number;
@@ -28,10 +28,10 @@ const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
  * order of comments (crates/api/routes_v3). So Earshot uses v4 from version 1 on.
  */
 export async function siteOf(context: FetchContext, instance: Instance): Promise<Site> {
-  const sites = sessionCache<Kept>(context, 'lemmy.sites', SITES_KEPT);
+  const sites = sessionCache<CachedSite>(context, 'lemmy.sites', SITES_KEPT);
   const kept = sites.get(instance.host);
   if (kept && kept.until > context.now.getTime()) return kept.site;
-  const fresh: Kept = { site: readSite(context, instance), until: context.now.getTime() + KEPT_MS };
+  const fresh: CachedSite = { site: readSite(context, instance), until: context.now.getTime() + KEPT_MS };
   sites.set(instance.host, fresh);
   fresh.site.catch(() => {
     if (sites.get(instance.host) === fresh) sites.delete(instance.host);

@@ -6,7 +6,7 @@ import { parseTimeline, type StatusPage } from './parse.js';
 import { isLastPage } from './tags.js';
 
 /** The rate of an instance's public timeline. */
-interface Pace {
+interface PostRate {
   /** Infinity if the timeline is not public. */
   postsPerSecond: number;
   /** Epoch milliseconds. After this time the rate is measured again. */
@@ -20,7 +20,7 @@ const UNKNOWN_PACE = 15;
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
 // Searches may name any number of servers.
-const PACES_KEPT = 500;
+const RATES_KEPT = 500;
 
 /**
  * The public timelines of instances. The timeline of a small instance can be read completely, but ten pages of a large
@@ -28,11 +28,11 @@ const PACES_KEPT = 500;
  * timelines are read further.
  */
 export class PublicTimelines {
-  private readonly paces = new LRUCache<string, Pace>({ max: PACES_KEPT });
+  private readonly rates = new LRUCache<string, PostRate>({ max: RATES_KEPT });
 
   /** Number of requests to read this many seconds of the timeline. An estimate until the timeline has been measured. */
   pagesFor(host: string, windowSeconds: number): number {
-    const postsPerSecond = this.paces.get(host)?.postsPerSecond ?? UNKNOWN_PACE;
+    const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? UNKNOWN_PACE;
     return Math.max(1, Math.ceil((windowSeconds * postsPerSecond * MARGIN) / PAGE_SIZE));
   }
 
@@ -43,8 +43,8 @@ export class PublicTimelines {
     const nowMs = context.now.getTime();
     const windowSeconds = Math.max(1, (nowMs - until) / 1000);
     const tooMuch = () => this.pagesFor(instance.host, windowSeconds) > context.pageCap;
-    const pace = this.paces.get(instance.host);
-    if (pace && pace.until > nowMs && tooMuch()) return undefined;
+    const rate = this.rates.get(instance.host);
+    if (rate && rate.until > nowMs && tooMuch()) return undefined;
     const first = await this.readPage(instance, context, until);
     if (!first || tooMuch()) return undefined;
     return this.readRemainingPages(first, context);
@@ -97,14 +97,14 @@ export class PublicTimelines {
   }
 
   private measure({ host }: Instance, page: StatusPage | undefined, now: Date): void {
-    this.paces.set(host, {
-      postsPerSecond: page ? paceOf(page) : Infinity,
+    this.rates.set(host, {
+      postsPerSecond: page ? rateOf(page) : Infinity,
       until: now.getTime() + MEASURED_FOR_MS,
     });
   }
 }
 
-function paceOf({ count, newestMs, oldestMs }: StatusPage): number {
+function rateOf({ count, newestMs, oldestMs }: StatusPage): number {
   if (count < PAGE_SIZE || newestMs === undefined || oldestMs === undefined) return 0;
   return (count - 1) / Math.max(1, (newestMs - oldestMs) / 1000);
 }

@@ -239,7 +239,7 @@ function memoryOf(feedUrl: string, context: FetchContext): FeedMemory {
   const { state, now } = context;
   const isRecent = (gone: string | undefined): gone is string =>
     gone !== undefined && now.getTime() - Date.parse(gone) < GONE_MS;
-  const inSession = goneIn(context).get(feedUrl);
+  const inSession = goneFeedsOf(context).get(feedUrl);
   if (isRecent(inSession)) return { gone: inSession };
   const kept = recordOf(recordOf(state['feeds'])?.[feedUrl]);
   const [etag, lastModified, movedTo, gone] = ['etag', 'lastModified', 'movedTo', 'gone'].map((name) =>
@@ -258,9 +258,9 @@ function remember(feedUrl: string, context: FetchContext, memory: FeedMemory): v
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
   // The state of a failed check is not stored. The check of a search whose only feed is gone always fails, so the
   // session also stores this time.
-  if (memory.gone) goneIn(context).set(feedUrl, memory.gone);
+  if (memory.gone) goneFeedsOf(context).set(feedUrl, memory.gone);
 }
 
-function goneIn(context: FetchContext): LRUCache<string, string> {
+function goneFeedsOf(context: FetchContext): LRUCache<string, string> {
   return sessionCache<string>(context, 'rss.gone', GONE_KEPT);
 }

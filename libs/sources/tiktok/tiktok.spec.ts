@@ -2,7 +2,14 @@ import { describeConnector } from '../testing/connector-contract.js';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createTiktokConnector } from './index.js';
-import { answerJson, askedOf, serveSignIn, serveVideos, videoId, videoJson } from './testing/fixtures.js';
+import {
+  answerJson,
+  requestBodyOf,
+  serveSignIn,
+  serveVideos,
+  videoId,
+  videoJson,
+} from './testing/fixtures.js';
 
 const settings = { clientId: 'key', clientSecret: 's3cret' };
 const connector = createTiktokConnector(settings);
@@ -80,7 +87,7 @@ describe('the request to TikTok', () => {
     ],
   ])('for the search %j is one query', async (init, query) => {
     const { requests } = await asked(init);
-    expect(requests.map(askedOf)).toMatchObject([{ query }]);
+    expect(requests.map(requestBodyOf)).toMatchObject([{ query }]);
     expect(connector.requestsPerSearch(criteriaOf(init))).toBe(1);
   });
 
@@ -111,7 +118,7 @@ describe('the days of a request to TikTok', () => {
   const ago = (days: number) => new Date(SPEC_NOW.getTime() - days * DAY_MS);
   const days = async (since: Date) => {
     const { fetched, requests } = await asked({ query: 'lamp' }, { since });
-    const { start_date, end_date } = askedOf(requests[0] ?? ({} as never));
+    const { start_date, end_date } = requestBodyOf(requests[0] ?? ({} as never));
     return {
       days: `${String(start_date)}-${String(end_date)}`,
       gap: fetched.gap,
@@ -154,7 +161,7 @@ describe('reading TikTok', () => {
     connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { since, ...more }));
   const places = (upstream: ReturnType<typeof serving>) =>
     upstream.requests.slice(1).map((request) => {
-      const { cursor, search_id } = askedOf(request);
+      const { cursor, search_id } = requestBodyOf(request);
       return [cursor, search_id];
     });
 

@@ -42,7 +42,7 @@ export function reading(
 }
 
 /** An upstream and a lane that remembers the waits of quotas, for several consecutive reads. */
-export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
+export function upstreamWithLane(answer: (request: FakeRequest) => FakeAnswer) {
   const lane = { now: SPEC_NOW };
   const until = new Map<string, number>();
   const upstream = fakeUpstream('ai_answers', answer, {

@@ -54,13 +54,13 @@ export function videoId(n: number): string {
 }
 
 /** The body of a request for videos. */
-export function askedOf(request: FakeRequest): Record<string, unknown> {
+export function requestBodyOf(request: FakeRequest): Record<string, unknown> {
   return request.body === undefined ? {} : (JSON.parse(String(request.body)) as Record<string, unknown>);
 }
 
 /** The response to a request for videos: the page of these videos that the request selects. */
 export function serveVideos(posts: readonly FakePost[], request: FakeRequest): { body: string } {
-  const { cursor, max_count, start_date } = askedOf(request);
+  const { cursor, max_count, start_date } = requestBodyOf(request);
   const found = posts.filter(({ at }) => dayOf(at) >= String(start_date ?? ''));
   const start = Number(cursor ?? 0);
   const end = start + Number(max_count ?? 20);
