@@ -1,7 +1,7 @@
 import { wordsOf, wordsOfPost } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
 import { factsOf } from './listings.js';
-import type { Facts, Shown } from './listings.js';
+import type { Facts, CatalogSite } from './listings.js';
 import { centsOf } from './prices.js';
 
 /** Maximum number of listings of any search, on all its pages together. */
@@ -22,7 +22,11 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
 export type CatalogQuery = (key: string) => readonly string[];
 
 /** All listings of a search in the requested order, with promoted listings in between. */
-export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, shown: Shown): SimPost[] {
+export function searchCatalog(
+  posts: readonly SimPost[],
+  query: CatalogQuery,
+  catalog: CatalogSite,
+): SimPost[] {
   const [words, ids] = [wordsOf(query('search_text')[0] ?? ''), idTests(query)];
   const [from = 0, to = Infinity] = [query('price_from')[0], query('price_to')[0]].map(boundOf);
   const until = boundOf(query('time')[0]) ?? Infinity;
@@ -32,12 +36,12 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
     const post = posts[i]!;
     // Listings that are published after the first page do not shift the later pages.
     if (Math.floor(post.publishedAt / 1000) > until) continue;
-    const price = centsOf(post, shown) / 100;
+    const price = centsOf(post, catalog) / 100;
     if (price < from || price > to || !containsAll(post, words)) continue;
     if (ids.length > 0 && !fulfilsAll(factsOf(post), ids)) continue;
     (post.promoted ? promoted : placed).push(post);
   }
-  return withPromoted(inOrder(placed, query('order')[0], shown), promoted).slice(0, MAX_LISTINGS);
+  return withPromoted(inOrder(placed, query('order')[0], catalog), promoted).slice(0, MAX_LISTINGS);
 }
 
 /** Each word must be in the title, the seller's text or the brand. */
@@ -61,14 +65,14 @@ function fulfilsAll(facts: Facts, tests: readonly ((facts: Facts) => boolean)[])
 }
 
 /** @param placed newest first */
-function inOrder(placed: SimPost[], order: string | undefined, shown: Shown): SimPost[] {
+function inOrder(placed: SimPost[], order: string | undefined, catalog: CatalogSite): SimPost[] {
   switch (order) {
     case 'newest_first':
       return placed;
     case 'price_low_to_high':
-      return placed.sort((a, b) => centsOf(a, shown) - centsOf(b, shown));
+      return placed.sort((a, b) => centsOf(a, catalog) - centsOf(b, catalog));
     case 'price_high_to_low':
-      return placed.sort((a, b) => centsOf(b, shown) - centsOf(a, shown));
+      return placed.sort((a, b) => centsOf(b, catalog) - centsOf(a, catalog));
     default:
       return placed.sort((a, b) => b.score - a.score);
   }

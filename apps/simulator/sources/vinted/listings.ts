@@ -62,7 +62,7 @@ export function pathOf(post: SimPost): string {
 }
 
 /** The site for which an entry of the catalogue is built. */
-export interface Shown {
+export interface CatalogSite {
   /** Address of the site, without a slash at the end. */
   site: string;
   /** The currency of the site. */
@@ -71,9 +71,9 @@ export interface Shown {
 }
 
 /** A listing as the catalogue shows it, without its seller's text. */
-export function entryOf(post: SimPost, shown: Shown): object {
+export function entryOf(post: SimPost, catalog: CatalogSite): object {
   const { brand, size, condition } = factsOf(post);
-  const price = priceOf(post, shown);
+  const price = priceOf(post, catalog);
   const path = pathOf(post);
   const secondLine = [size.title, condition.title].filter((text) => text !== '').join(' · ');
   return {
@@ -83,9 +83,9 @@ export function entryOf(post: SimPost, shown: Shown): object {
     is_visible: true,
     brand_title: brand.title,
     path,
-    user: sellerOf(post, shown.site),
+    user: sellerOf(post, catalog.site),
     conversion: price.conversion,
-    url: shown.site + path,
+    url: catalog.site + path,
     promoted: post.promoted,
     // The photos are older than the listing.
     photos: [photoOf(`listing ${post.number}`, Math.floor(post.publishedAt / 1000) - (post.number % 600))],

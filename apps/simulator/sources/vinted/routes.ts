@@ -5,7 +5,7 @@ import { charactersFrom } from '../../world/random.js';
 import { escapeMarkup } from '../shared/markup.js';
 import { searchCatalog } from './catalog.js';
 import { entryOf } from './listings.js';
-import type { Shown } from './listings.js';
+import type { CatalogSite } from './listings.js';
 import { priceOf } from './prices.js';
 import type { SimulatedSource } from '../simulated-source.js';
 
@@ -69,12 +69,12 @@ function catalog(
   const size = one('per_page') === undefined ? MAX_PAGE_SIZE : Math.min(MAX_PAGE_SIZE, whole('per_page'));
   const at = whole('page');
   const now = clock.now();
-  const shown: Shown = { site: baseUrl(), currency: one('currency') || 'EUR', now };
-  const found = searchCatalog(world.posts('vinted'), all, shown);
+  const catalog: CatalogSite = { site: baseUrl(), currency: one('currency') || 'EUR', now };
+  const found = searchCatalog(world.posts('vinted'), all, catalog);
   const listings = found.slice((at - 1) * size, at * size);
   const id = (what: string) => uuidOf(`${what} ${now.getTime()} ${request.url}`);
   return answer(reply, 200, {
-    items: listings.map((post) => entryOf(post, shown)),
+    items: listings.map((post) => entryOf(post, catalog)),
     search_tracking_params: {
       search_correlation_id: id('correlation'),
       global_search_session_id: id('global'),
