@@ -32,7 +32,7 @@ const FIRST_SCANS = (NAMES.length + 2) * POSTS;
  * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must
  * agree with its streams.
  */
-export async function playScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
+export async function runScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
   const tweetIds = publishPast(stage);
   const [ada, bob, cai] = [
     await openCustomer(stage, gateways[0] ?? ''),

@@ -1,5 +1,5 @@
 import { ALL_SERVICES, startServices, type Program } from '#testing';
-import { playScene, type Outcome } from './replicas-scene.js';
+import { runScene, type Outcome } from './replicas-scene.js';
 import { setStage, type Stage } from './scenario.js';
 
 // Runs the same requests with one replica and with two replicas of each service, and compares the results.
@@ -20,9 +20,9 @@ async function stopInstallation({ stage, programs }: Installation): Promise<void
   await stage.close();
 }
 
-function play({ stage, programs }: Installation): Promise<Outcome> {
+function run({ stage, programs }: Installation): Promise<Outcome> {
   const gateways = programs.filter(({ name }) => name === 'gateway').map(({ url }) => url);
-  return playScene(stage, gateways);
+  return runScene(stage, gateways);
 }
 
 describe('the six services in two replicas each', () => {
@@ -32,13 +32,13 @@ describe('the six services in two replicas each', () => {
   beforeAll(async () => {
     const single = await startInstallation(1);
     try {
-      one = await play(single);
+      one = await run(single);
     } finally {
       await stopInstallation(single);
     }
     const double = await startInstallation(2);
     try {
-      two = await play(double);
+      two = await run(double);
     } finally {
       await stopInstallation(double);
     }

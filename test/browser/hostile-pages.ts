@@ -127,7 +127,7 @@ export const harmIn = (page: Page) =>
  * Texts that end outside of the window, in a part to which nobody can scroll. Texts with an ellipsis, and
  * texts in elements that can be scrolled, do not count.
  */
-export async function lostIn(page: Page): Promise<string[]> {
+export async function clippedTexts(page: Page): Promise<string[]> {
   // Moves the mouse away from charts, which show a text next to the mouse.
   await page.mouse.move(0, 0);
   return page.evaluate<string[]>(`(() => {

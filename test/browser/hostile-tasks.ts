@@ -8,7 +8,7 @@ import {
   sleepingKeyword,
   writeHostileFields,
 } from './hostile-fields.js';
-import { directionsOf, harmIn, hostilePages, lostIn, missingIn } from './hostile-pages.js';
+import { directionsOf, harmIn, hostilePages, clippedTexts, missingIn } from './hostile-pages.js';
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
@@ -41,7 +41,7 @@ export function hostileTasks(member: Member): void {
       for (const width of [360, 1280]) {
         // Only one call, because each call starts the animation of the page to its new width again.
         await page.setViewportSize({ width, height: 860 });
-        expect([path, width, await remaining(() => lostIn(page))]).toEqual([path, width, []]);
+        expect([path, width, await remaining(() => clippedTexts(page))]).toEqual([path, width, []]);
       }
     }
     expect(faults).toEqual([]);

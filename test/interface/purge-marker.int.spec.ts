@@ -37,7 +37,7 @@ afterAll(async () => {
 const MARKER = 'planted-marker-of-the-purge-4c9e';
 
 /** Sends a keyword with the marker in every text to a path, with an Idempotency-Key. */
-async function plantKeyword(path: string): Promise<Json> {
+async function createMarkedKeyword(path: string): Promise<Json> {
   const answer = await request(`${service.url}${path}`, {
     method: 'POST',
     headers: {
@@ -58,7 +58,7 @@ async function plantKeyword(path: string): Promise<Json> {
 }
 
 /** Publishes a check that found the marker, and an attempt; the event and the mention follow from the check. */
-async function plantFacts(keywordId: string, watchId: string): Promise<void> {
+async function publishMarkedFacts(keywordId: string, watchId: string): Promise<void> {
   const { accountId } = ada;
   const store = new EventStore(bus);
   const at = new Date().toISOString();
@@ -174,14 +174,14 @@ const everywhere = async () =>
   [...(await inStreams()), ...(await inPostgres()), ...(await inClickHouse())].sort();
 
 it('a purged keyword leaves no trace in any store, raw files included [keywords.purge, states.purged]', async () => {
-  await plantKeyword('/v1/keywords/estimate');
-  const { id, watches } = await plantKeyword('/v1/keywords');
+  await createMarkedKeyword('/v1/keywords/estimate');
+  const { id, watches } = await createMarkedKeyword('/v1/keywords');
   // Its first watch is replaced: a purge must also find the events of that watch.
-  await plantFacts(id, watches[0].id);
+  await publishMarkedFacts(id, watches[0].id);
   const changed = await ada.api.patch(`/v1/keywords/${id}`, {
     global_criteria: { market: 'global', query: MARKER },
   });
-  await plantFacts(id, changed.body.watches[0].id);
+  await publishMarkedFacts(id, changed.body.watches[0].id);
   await ada.api.post(`/v1/keywords/${id}/pause`, {});
   await until('everything is written', async () => {
     const found = await inClickHouse();

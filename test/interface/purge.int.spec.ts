@@ -40,7 +40,7 @@ afterAll(async () => {
 const MARKER = 'planted-marker-7d1f';
 
 /** Writes the marker to every place that can contain data of a keyword. */
-async function plant(keywordId: string, watchId: string): Promise<void> {
+async function writeMarkers(keywordId: string, watchId: string): Promise<void> {
   const { accountId } = tenant;
   const store = new EventStore(bus);
   const ids = { accountId, watchId, keywordId, source: 'hackernews' };
@@ -172,7 +172,7 @@ async function remaining(keywordId: string, watchId: string): Promise<Record<str
 describe('deleting a keyword', () => {
   it('retires the keyword, which can still be read, and stops its watches [states.deleted-retires, keywords.delete, keywords.read]', async () => {
     const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
-    await plant(id, watches[0].id);
+    await writeMarkers(id, watches[0].id);
     expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
     const { body } = await tenant.api.get(`/v1/keywords/${id}`);
     expect([body.state, body.watches[0].isActive]).toEqual(['retired', false]);
@@ -192,8 +192,8 @@ describe('deleting a keyword', () => {
           ? true
           : false,
       );
-      await plant(id, watches[0].id);
-      await plant(kept.id, kept.watches[0].id);
+      await writeMarkers(id, watches[0].id);
+      await writeMarkers(kept.id, kept.watches[0].id);
       const before = await remaining(kept.id, kept.watches[0].id);
       if (retired) await tenant.api.delete(`/v1/keywords/${id}`);
       expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
