@@ -152,7 +152,7 @@ describe('reserving credits', () => {
     await holdUntilCharged(database, [done.holdId]);
     await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
-    // A repetition of the same work does this: it asks for fewer credits, and releases those that it did not use.
+    // A repetition of the same work asks for fewer credits, and releases the credits that it did not use.
     await reserve(database, [{ ...done, credits: 1 }]);
     await release(database, [done, open]);
     await database.query(

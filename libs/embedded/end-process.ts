@@ -18,7 +18,7 @@ export async function endProcess(
   await exitedWithin(identity, graceMs);
 }
 
-/** Waits until the process has exited. Returns false if it has not within `ms`. */
+/** Waits until the process has exited. Returns false if it has not exited within `ms`. */
 export async function exitedWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isRunning(identity)) {

@@ -50,7 +50,7 @@ export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly
   return [{ path: 'sort', message }];
 }
 
-/** The sort order of the search; undefined if it has none. */
+/** The sort order of the search; undefined if the search has no sort order. */
 export function sortOf(criteria: Criteria): string | undefined {
   return criteria.sort?.trim() || undefined;
 }
