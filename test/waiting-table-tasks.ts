@@ -59,7 +59,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       expect(overdue.every(({ wasUnderWay }) => !wasUnderWay)).toBe(true);
     });
 
-    it('gives an overdue question to only one replica, but to another one if a replica has kept it too long', async () => {
+    it('gives an overdue question to only one replica, but to another replica if the first replica has kept it too long', async () => {
       const { database } = stage();
       const late = (which: string) =>
         database.query(`UPDATE waiting_readings SET deadline_at = now() - interval '3 seconds' ${which}`);

@@ -8,7 +8,7 @@ export function oneMentionTasks(
   write: (rows: MentionRow[]) => Promise<MentionRow[]>,
 ): void {
   describe('one mention', () => {
-    it('contains the item and why it matched', async () => {
+    it('contains the item and the reason of the match', async () => {
       const { accountId, api } = await service().tenant();
       const row = mentionRow(accountId, {
         keyword_id: newId(),
