@@ -70,8 +70,9 @@ const CARD = element('AdaptiveCard', ['version', 'body'], {
 });
 
 /**
- * JSON Schema of a request to a workflow webhook of Teams, with the elements of Adaptive Cards that channels may use. Written
- * from the documentation (adaptivecards.io/explorer): the published schema is in no maintained package.
+ * JSON Schema of a request to a workflow webhook of Teams, with the elements of Adaptive Cards that channels
+ * may use. The schema is written from the documentation (adaptivecards.io/explorer), because no maintained
+ * package contains the published schema.
  */
 export const TEAMS_MESSAGE = {
   type: 'object',

@@ -205,7 +205,7 @@ describe('a tweet of x', () => {
     expect(data[0]!.note_tweet).toEqual({ text: words });
   });
 
-  it('includes the objects to which it refers, and a reason for each missing object', async () => {
+  it('includes the objects to which the tweet refers, and a reason for each missing object', async () => {
     const quoted = publish('the first', { author: 'grace' });
     const quote = await one(
       publish(`acme https://x.com/grace/status/${quoted}`, { link: 'https://a.example/b.jpg' }),
