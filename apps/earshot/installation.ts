@@ -34,7 +34,7 @@ export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[numbe
 /** @throws SettingsError */
 export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
   const settings = readSettings(INSTALLATION_SETTINGS, env);
-  // Checks the settings of the gateway, keywords, polling and delivery before anything starts.
+  // Checks the settings of all services before anything starts.
   const checked = {
     ...env,
     NATS_URL: settings.NATS_URL || 'embedded',
@@ -46,6 +46,8 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
   readGatewayConfig(checked);
   readKeywordsConfig(checked);
   readPollingConfig(checked);
+  readAnalysisConfig(checked);
+  readBillingConfig(checked);
   readDeliveryConfig(checked);
   return settings;
 }
