@@ -73,7 +73,6 @@ const OLD_CODES = new Map([
   ['iw', 'he'],
   ['in', 'id'],
   ['ji', 'yi'],
-  ['tl', 'tl'],
   ['nb', 'no'],
   ['eng', 'en'],
   ['fil', 'tl'],
