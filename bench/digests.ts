@@ -78,7 +78,7 @@ await runBench(async (cleanup) => {
   ];
   console.log('');
   table(
-    ['', 'digests/s', 'seconds', 'it / bare loop'],
+    ['', 'digests/s', 'seconds', 'digests/s: it / bare loop'],
     [
       ['assembled and stored', ...figuresOf(ours.assembled)],
       ['assembled and sent, until the last mail', ...figuresOf(ours.sent)],
@@ -126,10 +126,10 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
   printProgress(`${DIGESTS} digests are due, load ${load()}`);
   const began = performance.now();
   analysis.resume();
-  const watch = watchRun(stage, began, peak);
+  const observer = observeRun(stage, began, peak);
   await inTime(arrival, began, TIMEOUT_SECONDS.ours, stage);
   const sent = secondsSince(began);
-  const assembled = await watch.stop();
+  const assembled = await observer.stop();
   printProgress(`processor seconds: ${cpuText(cpu, cpuTimes())}`);
   await untilRecorded(stage, began);
   const { mails, distinct, bytes } = await sink.ask<ReceivedMails>('received');
@@ -138,12 +138,14 @@ async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {
     `${mails} mails of ${Math.round(bytes / mails)} bytes arrived, of ${distinct} digests; ${delivered} attempts delivered, ${failed} failed.`,
   );
   if (mails !== DIGESTS || delivered !== DIGESTS)
-    throw new Error('a digest has arrived twice or is recorded twice');
+    throw new Error(
+      `${mails} mails have arrived and ${delivered} are recorded as delivered, instead of ${DIGESTS}`,
+    );
   return { assembled, sent, before, peak };
 }
 
 /** Observes when all digests are stored, and the memory, until it is stopped. */
-function watchRun({ bus, sink }: Stage, began: number, peak: Map<string, number>) {
+function observeRun({ bus, sink }: Stage, began: number, peak: Map<string, number>) {
   let assembled: number | undefined;
   let isOver = false;
   const look = async () => {

@@ -1,6 +1,6 @@
 /**
  * Measures how fast the analysis service finishes events that wait for a language model that hangs, when all
- * of them have the same deadline, compared with a plain loop that appends the same answers.
+ * of them have the same deadline, compared with a plain loop that appends as many messages of the same size.
  * `npm run -s build && node dist/bench/waiting.js`
  */
 import { createServer } from 'node:http';
@@ -29,9 +29,9 @@ helpWanted(`
 Usage: node dist/bench/waiting.js [--events 10000] [--wait 30]
 
 Events with an agent step wait for a language model that accepts requests and never answers. All of them reach their deadline
-at the same moment, --wait seconds after the first one was stored. Prints how many events a second the built analysis service
-finishes from that moment until the last one is in EVENTS. The baseline is a loop that appends the same answers and publishes
-the same events. Uses embedded stores. Takes about two minutes.
+at the same moment, --wait seconds after the bench has begun to store them. Prints how many events a second the built analysis service
+finishes from that moment until the last one is in EVENTS. The baseline is a loop that appends as many answers and publishes
+as many events, each with the bytes of the service's first event. Uses embedded stores. Takes about two minutes.
 `);
 
 const EVENTS = numberOption('events', 10_000);
@@ -136,18 +136,20 @@ async function untilStored(bus: Bus, stream: 'EVENTS', count: number): Promise<v
   throw new Error(`${stream} has too few messages after ${TIMEOUT_MS / 1000} s`);
 }
 
-/** Appends the answers and events of the service again, under other ids. @returns seconds */
+/** Appends as many answers and events as the service, each with the bytes of its first event. @returns seconds */
 async function appendBare(bus: Bus): Promise<number> {
   const store = new EventStore(bus);
   const event = (await bus.jsm.direct.getMessage('EVENTS', { seq: 1 }))!.data;
-  const watch = [newId(), newId()];
+  const accountAndWatch = [newId(), newId()];
   const began = performance.now();
   for (const batch of batchesOf(Array.from({ length: EVENTS }, () => newId()))) {
     await Promise.all(
-      batch.map((id) => store.append(subjectOf('READINGS', ...watch, id), event, 0, `${id}:answered`)),
+      batch.map((id) =>
+        store.append(subjectOf('READINGS', ...accountAndWatch, id), event, 0, `${id}:answered`),
+      ),
     );
     await store.publishAll(
-      batch.map((msgId) => ({ subject: subjectOf('EVENTS', ...watch), data: event, msgId })),
+      batch.map((msgId) => ({ subject: subjectOf('EVENTS', ...accountAndWatch), data: event, msgId })),
     );
   }
   return (performance.now() - began) / 1000;

@@ -56,7 +56,10 @@ export interface SharedTurns {
 
 /** After this number of failures in a row, the server counts as down. */
 const DOWN_AFTER = 5;
-/** A request that would wait longer for its turn is refused; its caller can ask again later. */
+/**
+ * The smallest limit of the wait for a turn. A request that would wait longer than the limit is refused; its caller can
+ * ask again later.
+ */
 const MIN_WAIT_LIMIT_MS = 2_000;
 /**
  * With a small budget, a request waits for up to this many other requests. An event can need three requests, and would
@@ -64,17 +67,17 @@ const MIN_WAIT_LIMIT_MS = 2_000;
  */
 const WAIT_LIMIT_REQUESTS = 3;
 /**
- * The first wait while a server is down. Each further wait is twice as long. Such a server cannot ask for a shorter
- * wait.
+ * The first wait while a server is down. Each further wait is twice as long. It is also the shortest wait that such a
+ * server can ask for.
  */
 const FIRST_WAIT_MS = 5_000;
-/** Half of the time that an event waits for the model. */
+/** The longest of the doubled waits: half of the time that an event waits for the model. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The requests to the language model: how many at the same time, how many per minute, and none while the server asked to
- * wait or is down. A server that is down gets one request at a time, until one succeeds. With shared turns, the budget is
- * that of all processes together.
+ * The requests to the language model: how many at the same time, how many per minute, and none while the server has
+ * asked to wait. A server that is down is tested after each wait, with one request at a time, until one succeeds. With
+ * shared turns, the budget is that of all processes together.
  */
 export class LlmLane {
   private readonly queue: PQueue;
@@ -93,10 +96,10 @@ export class LlmLane {
     const { concurrency, requestsPerMinute } = budget;
     this.queue = new PQueue({ concurrency });
     this.bucket = new TokenBucket(requestsPerMinute, this.burst, this.nowMs);
-    this.publish();
+    this.updateMetric();
   }
 
-  /** Number of further requests that would be sent immediately. */
+  /** Number of free places for requests; 0 while the next request would have to wait. */
   get room(): number {
     const now = this.nowMs;
     if (this.blockedForMs > 0 || now < this.usedUntilMs || this.bucket.waitMs(now) > 0) return 0;
@@ -133,7 +136,7 @@ export class LlmLane {
   /**
    * Sends a request when it is its turn, and updates the state of the server from the result.
    * @param endsAt epoch ms
-   * @throws LlmError of `send`, or `no_turn` if the turn would come too late or after `endsAt`
+   * @throws LlmError of `send`; `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {
@@ -144,7 +147,7 @@ export class LlmLane {
         await this.end(turn, WORKS);
         return { answer };
       } catch (error) {
-        // Requests that the stop ends say nothing about the server either.
+        // Requests that were cancelled because the lane is closed say nothing about the server either.
         await this.end(turn, error instanceof LlmError && !this.isClosed ? stateAfter(error) : undefined);
         throw error;
       }
@@ -171,7 +174,7 @@ export class LlmLane {
   /** @returns the id of the shared turn, if turns are shared */
   private async turn(endsAt: number): Promise<string | undefined> {
     const turn = newId();
-    const beganAt = this.nowMs;
+    const waitingSince = this.nowMs;
     this.refuseLate(Math.max(this.bucket.waitMs(this.nowMs), this.blockedForMs), endsAt);
     for (let waitMs = this.bucket.take(this.nowMs); ;) {
       waitMs = Math.max(waitMs, this.blockedForMs);
@@ -184,7 +187,7 @@ export class LlmLane {
       if (!this.shared) return undefined;
       const { maxConcurrent, burst } = this;
       const limits = { maxConcurrent, burst, requestsPerMinute: this.budget.requestsPerMinute };
-      const begun = await this.shared.begin(turn, this.nowMs - beganAt, limits);
+      const begun = await this.shared.begin(turn, this.nowMs - waitingSince, limits);
       this.failures = begun.failures;
       if ('hasBegun' in begun) return turn;
       waitMs = begun.waitMs;
@@ -214,7 +217,7 @@ export class LlmLane {
 
   private block(forMs: number): void {
     this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + forMs);
-    this.publish();
+    this.updateMetric();
   }
 
   private readonly maxConcurrent = (failures: number): number =>
@@ -228,7 +231,7 @@ export class LlmLane {
     return this.clock.now().getTime();
   }
 
-  private publish(): void {
+  private updateMetric(): void {
     metrics.llmBlockedUntil.set({}, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
   }
 }

@@ -25,8 +25,8 @@ export interface FoldedText {
 // UAX #15 (stream-safe text): more marks than this on one letter are noise, and the time to sort them is quadratic.
 const MAX_CLUSTER_POINTS = 32;
 
-// Folds of single code points. Folds of one code unit are in the tables (kind 0: unknown), longer folds are
-// in the map.
+// Folds of single code points. The map contains every fold that has been computed. Folds from one code unit to one code
+// unit are also in the tables (kind 0: the unit is not there).
 const simpleFolds = new Uint16Array(0x10000);
 const simpleKinds = new Uint8Array(0x10000);
 for (let unit = 0; unit < 0x80; unit++) {
@@ -34,7 +34,7 @@ for (let unit = 0; unit < 0x80; unit++) {
   simpleFolds[unit] =
     simpleKinds[unit] === Kind.space ? 0x20 : String.fromCharCode(unit).toLowerCase().charCodeAt(0);
 }
-const longer = new Map<number, string>();
+const foldsOfPoints = new Map<number, string>();
 
 /** Folds one text after another into the same arrays. A result of `fold` is valid until the next call. */
 export class Folder implements FoldedText {
@@ -74,7 +74,7 @@ export class Folder implements FoldedText {
       const unit = text.charCodeAt(at);
       const kind = simpleKinds[unit]!;
       if (kind === Kind.unknown) {
-        // The unit may be a mark that belongs to the previous character (a space takes no marks).
+        // The unit may be a mark of the previous character (a space takes no marks). Then both are folded together.
         if (at > from && before !== Kind.space && composes(unit)) {
           at -= 1;
           length -= 1;
@@ -158,7 +158,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * True if the code point at `at` composes with the preceding character, ignoring invisible characters between them.
+   * True if a mark or a trailing jamo that belongs to the preceding character follows at `at`, possibly after invisible
+   * characters.
    */
   private continues(text: string, at: number, last: number): boolean {
     let look = at;
@@ -178,10 +179,10 @@ export class Folder implements FoldedText {
     if (kind === Kind.emojiModifier || kind === Kind.regional || (point > 0xffff && kind === Kind.other)) {
       return this.putPair(point, kind, start, end);
     }
-    let folded = longer.get(point);
+    let folded = foldsOfPoints.get(point);
     if (folded === undefined) {
       folded = kind === Kind.surrogate ? REPLACEMENT_CHARACTER : foldCluster(String.fromCodePoint(point));
-      longer.set(point, folded);
+      foldsOfPoints.set(point, folded);
       if (point <= 0xffff && folded.length === 1 && !composes(point)) {
         simpleKinds[point] = kindOf(folded.charCodeAt(0));
         simpleFolds[point] = kind === Kind.space ? 0x20 : folded.charCodeAt(0);
@@ -206,7 +207,8 @@ export class Folder implements FoldedText {
     const [lead, trail] = [0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff)];
     this.put(lead, kind, start, end);
     const written = this.kinds[this.length - 1]!;
-    // A pair is never split: its second half has the kind of the first half.
+    // A pair is never split: its second half has the kind of the first half if that kind joins with itself, otherwise
+    // `extend`.
     const joins = written >= Kind.word && written !== Kind.regional;
     this.append(trail, joins ? written : Kind.extend, start, end);
   }
@@ -257,7 +259,10 @@ function joinLeft(before: number): number {
   return before === Kind.word || before === Kind.digit || before === Kind.hangul ? before : Kind.extend;
 }
 
-/** Marks, trailing jamo, and invisible characters that may precede them. */
+/**
+ * True for marks, trailing jamo, invisible characters that may precede them, and halves of pairs, which may be such
+ * characters.
+ */
 function composes(unit: number): boolean {
   const kind = kindOf(unit);
   return (

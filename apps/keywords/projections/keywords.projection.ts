@@ -17,8 +17,8 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision can have read the clock before the start or end of a schedule, but be dated after it. So starts and ends
- * shortly before the decision are processed again.
+ * A decision reads the clock and is dated a little later. The start or end of a schedule can lie between the two times,
+ * so those shortly before the decision are processed again.
  */
 const LOOK_BACK_MS = 60_000;
 
@@ -188,7 +188,7 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // Pauses for other reasons do not change the time, because the loop must still process an overdue start or end.
+  // Pauses for other reasons do not change the time, because `pauses.loop.ts` must still process an overdue start or end.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [

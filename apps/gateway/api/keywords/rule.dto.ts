@@ -37,7 +37,7 @@ const CLAUSE_VALUE = {
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // `ruleFaults` checks that the value fits the field and the operator, and that only `exists` has no value.
+  // `ruleFaults` checks that the value fits the field and the operator, and that only `exists` may have no value.
   @Optional()
   @Check(valueShapeFault, CLAUSE_VALUE)
   value?: unknown;
@@ -104,6 +104,7 @@ export class RuleDto {
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
   @ValidateNested({ context: { dto: () => ConditionDto } })
   @Type((options) => conditionClassOf(options?.object.when))
+  // class-validator accepts a list in place of an object, and refuses null.
   @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;
   @ListOf(() => ActionDto, 1, 4) then!: ActionDto[];
