@@ -12,8 +12,10 @@ interface EndpointQueue {
   /** Start times of the running requests, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
-  /** Maximum number of its running requests: one, as a test, if its last request has timed out. */
+  /** Maximum number of its running requests: one, as a test, if it hangs. */
   allowed: number;
+  /** True if its last request was slow and got no response. */
+  hangs: boolean;
 }
 
 /**
@@ -94,7 +96,7 @@ export class EndpointQueues {
   private queueOf(endpoint: string): EndpointQueue {
     let queue = this.queues.get(endpoint);
     if (!queue) {
-      queue = { underWay: new Map(), waiting: [], allowed: this.firstAllowed };
+      queue = { underWay: new Map(), waiting: [], allowed: this.firstAllowed, hangs: false };
       this.queues.set(endpoint, queue);
     }
     return queue;
@@ -114,13 +116,18 @@ export class EndpointQueues {
   /** Frees the place of a request that has ended, and adjusts the endpoint's limit to the result of the request. */
   private learn(delivery: Delivery, queue: EndpointQueue, result: AttemptResult | undefined): void {
     const wasSlow = this.slow.delete(delivery);
-    if (result && result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
-    else if (result && wasSlow) queue.allowed = 1;
+    if (result && result.statusCode > 0) {
+      queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
+      queue.hangs = false;
+    } else if (result && wasSlow) {
+      queue.allowed = 1;
+      queue.hangs = true;
+    }
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
     // After a pause an endpoint gets few requests again, because it may hang now.
-    else if (queue.underWay.size === 0 && queue.allowed > 1) queue.allowed = this.firstAllowed;
+    else if (queue.underWay.size === 0 && !queue.hangs) queue.allowed = this.firstAllowed;
   }
 
   /** Gives the free places to the queues in turn. */
@@ -151,7 +158,7 @@ export class EndpointQueues {
     let isBusy = false;
     for (const [endpoint, queue] of this.queues) {
       // An endpoint that hangs stays in memory with its limit; all others are removed.
-      if (queue.underWay.size + queue.waiting.length === 0 && queue.allowed > 1) this.queues.delete(endpoint);
+      if (queue.underWay.size + queue.waiting.length === 0 && !queue.hangs) this.queues.delete(endpoint);
       for (const [delivery, startedAt] of queue.underWay) {
         isBusy = true;
         if (startedAt >= slowSince) break;
