@@ -143,7 +143,10 @@ function targetIds(channel: Channel): string[] {
   return (verified.length > 0 ? verified : channel.addresses).map(({ targetId }) => targetId);
 }
 
-/** All fields are in one literal, because this runs for each event, and merged objects take several times as long. */
+/**
+ * Has the fields of `unaddressed`, all in one literal: this runs for each event, and merged objects take several times as
+ * long.
+ */
 function toWebhook({ event, cause }: CausedEvent, webhook: Webhook): Delivery {
   return {
     eventId: event.eventId,

@@ -36,7 +36,7 @@ export interface Address {
 interface Row {
   account_id: string;
   endpoint: string;
-  /** Hexadecimal, as Postgres writes bytes. */
+  /** Hexadecimal. */
   secret: string;
   /** Null if there is no previous secret, or if it is not valid any more. */
   previous_secret: string | null;
@@ -51,8 +51,9 @@ interface Row {
 type WebhookRow = Row & { id: string; is_ordinary: boolean; events: string[] | null };
 
 /** For a query that joins `t (account_id, endpoint)`. */
-const ENDPOINT_COLUMNS = `t.account_id, t.endpoint, a.signing_secret_encrypted AS secret,
-  CASE WHEN a.previous_signing_secret_valid_until > now() THEN a.previous_signing_secret_encrypted END AS previous_secret,
+const ENDPOINT_COLUMNS = `t.account_id, t.endpoint, encode(a.signing_secret_encrypted, 'hex') AS secret,
+  CASE WHEN a.previous_signing_secret_valid_until > now()
+    THEN encode(a.previous_signing_secret_encrypted, 'hex') END AS previous_secret,
   a.signature_version = 'legacy' AS is_legacy,
   CASE WHEN e.disabled_at IS NOT NULL THEN coalesce(e.disabled_reason, '') END AS disabled_reason,
   (extract(epoch FROM e.failing_since) * 1000)::float8 AS failing_since,
@@ -154,7 +155,7 @@ export class Targets {
   private open(sealed: string): string {
     const known = this.secrets.get(sealed);
     if (known !== undefined) return known;
-    const secret = this.box.open(Buffer.from(sealed.slice('\\x'.length), 'hex'));
+    const secret = this.box.open(Buffer.from(sealed, 'hex'));
     this.secrets.set(sealed, secret);
     return secret;
   }
