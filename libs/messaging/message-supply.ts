@@ -124,7 +124,8 @@ export class MessageSupply {
           max_messages: this.room(),
           expires: PULL_EXPIRES_MS,
           idle_heartbeat: IDLE_HEARTBEAT_MS,
-          // Iterating would cost several promises for each message.
+          // Iterating would cost several promises for each message. The types of `fetch` lack the callback, but the
+          // library uses it for every pull (version 3.4.0).
           callback: (message) => this.receive(message),
         };
         this.messages = await this.consumer.fetch(pull);
