@@ -17,7 +17,7 @@ const SUSPICIOUS = new Set(['forbidden', 'truncated', 'unknown_shape']);
 const SUSPICIOUS_SEARCHES = 3;
 
 const FIRST_WAIT_MS = 5_000;
-/** First wait for wrong credentials, which do not change by themselves, and for a status 429 without a time to wait. */
+/** First wait after failures that rarely end within seconds: see `LONG_WAIT_KINDS`. */
 const FIRST_LONG_WAIT_MS = 30_000;
 const LONG_WAIT_KINDS = new Set(['rate_limited', 'quota_spent', 'unauthorized', 'frozen']);
 const MAX_WAIT_MS = 15 * 60_000;

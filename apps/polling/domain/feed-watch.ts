@@ -33,8 +33,8 @@ export class FeedWatch {
   }
 
   /**
-   * Records the result of a search while the feed is frozen. If it contains an item that is newer than the feed's last
-   * one, the upstream works, and the feed does not count as frozen.
+   * Records the result of a search while the feed is frozen. If an item of the result was published after the feed
+   * froze, the upstream works, and the feed no longer counts as frozen.
    */
   see(items: readonly { publishedAt?: string | null | undefined }[], atMs: number): void {
     const { frozenForMs, kept } = this;

@@ -65,8 +65,8 @@ const isMoved = async (watchId: string) => {
 
 /**
  * Makes Postgres fail this many times for statements that contain these words.
- * @param after Postgres fails only after it has executed a statement with these words
- * @returns the remaining number of failures for each
+ * @param after fail only after a statement with these words; a failing statement is then executed before its error
+ * @returns a function that returns how many failures remain for each key of `times`
  */
 function outages(times: Record<string, number>, after?: string): () => number[] {
   const left = new Map(Object.entries(times));
@@ -88,7 +88,7 @@ function outages(times: Record<string, number>, after?: string): () => number[] 
 
 describe('a claim that another claim has replaced', () => {
   it("does not release the searches and the credits of the lane's new holder", async () => {
-    // Four are being read, and nothing more is claimed while the fifth waits: the worker seems stalled.
+    // Four searches are being read, and the worker claims nothing more while the fifth waits: it seems stalled.
     const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query, credits: 1 })));
     await stores.due(...ids);
     worker.start();

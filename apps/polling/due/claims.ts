@@ -4,12 +4,12 @@ import type { Logger } from '#telemetry';
 import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
 
 /**
- * Claims searches of one lane and releases them. While Postgres is unavailable, it remembers what it could not release:
- * otherwise nobody could read such a search until its claim expires.
+ * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, the release is
+ * repeated later: otherwise nobody could read the search until its claim expires.
  */
 export class Claims {
   private readonly unreleasedSearches = new Set<ClaimedSearch>();
-  /** Claims whose searches may be unknown. */
+  /** Failed claims that are not released yet. It may be unknown which searches they contain. */
   private readonly owedClaims = new Set<string>();
 
   constructor(
@@ -19,7 +19,8 @@ export class Claims {
   ) {}
 
   /**
-   * Claims due searches and passes them to `handOver`. If that fails, all of them are released later.
+   * Claims due searches and passes them to `handOver`. If the claim or `handOver` fails, all of them are released
+   * later.
    * @returns the number of searches
    */
   async take(
@@ -38,7 +39,7 @@ export class Claims {
     }
   }
 
-  /** Releases searches without a read. If that fails, it is retried later. */
+  /** Releases searches without a read. A failed release is retried later. */
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
     for (const search of searches) this.unreleasedSearches.add(search);
     await this.retryReleases().catch((error: unknown) =>

@@ -199,8 +199,8 @@ export async function settleIdle(database: Database, searches: readonly ClaimedS
 }
 
 /**
- * Makes watches due again after this many seconds, without a check. Their searches keep their claim. When a search
- * without a due watch is released, it gets its next time.
+ * Makes watches due again after this many seconds, without a check. Their searches keep their claim and their due time.
+ * If a released search has no due watch, its next claim sets its due time (`settleIdle`).
  */
 export async function postpone(
   database: Database,
@@ -253,7 +253,7 @@ export async function settle(
   );
 }
 
-/** Age in seconds of the search that has been due the longest, for each source; 0 if none is due. */
+/** For each source, how long its longest due search has been due, in seconds; 0 if none is due. */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(
     `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds

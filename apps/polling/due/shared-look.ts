@@ -4,13 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 const TOGETHER_MS = 5;
 
 /**
- * Answers which of the names that several loops ask about have work. One statement serves all of them, because each loop
- * asks often, and usually there is no work.
+ * Tells several loops whether there is work for their names (lanes or sources). One statement answers all loops that
+ * ask at nearly the same time, because each loop asks often, and usually there is no work.
  */
 export class SharedLook {
   private look: Look | undefined;
 
-  /** @param read those of the names that have work */
+  /** @param read returns the names that have work */
   constructor(private readonly read: (names: string[]) => Promise<string[]>) {}
 
   /** True if there is work for this name. */

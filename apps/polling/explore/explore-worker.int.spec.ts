@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-it('an Explore waits while its lane has checks to do, and is asked when the lane has none', async () => {
+it('an Explore waits while its lane has checks to do, and asks its source when the lane has none', async () => {
   const { database, store } = stores;
   const [accountId, exploreId] = [newId(), newId()];
   await fundAccount(database, accountId, 10);

@@ -24,7 +24,10 @@ import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-j
 const MAX_WAIT_MS = 30 * 60_000;
 /** The reservation lasts longer than a source may take, so its credits stay reserved until the source has ended. */
 export const EXPLORE_HOLD_SECONDS = 3600;
-/** Checks are read first. An Explore that has waited this long is asked even if the lane is not idle. */
+/**
+ * Checks are read first. An Explore that has waited this long asks its source even if the lane is not idle. If the lane
+ * is blocked for this time or longer, the source fails.
+ */
 const BEHIND_CHECKS_MS = 60_000;
 const NOT_YET_MS = 1000;
 /** Maximum size of one message of items. */
@@ -172,7 +175,10 @@ export class ExploreWorker {
 
 type Asked = Pick<ExploreJob, 'source' | 'question' | 'market' | 'terms' | 'feedUrls'>;
 
-/** The search that asks a source the question, or any of the terms, once. */
+/**
+ * The criteria of the search that asks a source: any of the terms, or the question if there are no terms. The source
+ * ai_answers always gets the question, and rss its feeds.
+ */
 export function exploreCriteria({ source, question, market, terms, feedUrls }: Asked): Criteria {
   const [term = question] = terms;
   return create(CriteriaSchema, {
@@ -187,7 +193,7 @@ export function exploreCriteria({ source, question, market, terms, feedUrls }: A
   });
 }
 
-/** The items of a source without a search that contain a term, or the question, as words. */
+/** The items of a source without a search that contain a term, or the question, as whole words. */
 export function matching(
   { items, ...fetched }: Fetched,
   { source, question, terms }: Pick<Asked, 'source' | 'question' | 'terms'>,

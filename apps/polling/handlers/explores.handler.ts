@@ -24,8 +24,9 @@ export class ExploresHandler {
   }
 
   /**
-   * Reserves the price of all sources, then stores the request. @throws Refusal `not-covered` without the credits,
-   * `conflict` if too many Explores run
+   * Reserves the price of all sources, then stores the request.
+   * @throws Refusal `not-covered` if the credits are missing, `unavailable` if the account's ledger is not open yet,
+   *   `conflict` if too many Explores run
    */
   @CommandPattern(COMMANDS.startExplore)
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {

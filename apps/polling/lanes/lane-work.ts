@@ -42,7 +42,7 @@ export class LaneWork {
     this.lookups = new LookupWorker(strategy, bus, database, store);
   }
 
-  /** `tickMs`: how often it queries for due work. */
+  /** Starts the work on the lane. `tickMs`: time between two queries for due work. */
   begin(lane: Lane, tickMs: number): WorkOnLane {
     const worker = new LaneWorker(
       lane,

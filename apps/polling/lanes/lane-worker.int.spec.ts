@@ -31,7 +31,8 @@ describe('the work on a lane', () => {
 
   it('never reports an item that was published before the baseline, even if a later read is the first to return it', async () => {
     const ids = [await scene.stores.watch(), await scene.stores.watch({ backfill: true })];
-    // A time in whole seconds counts as the last millisecond of its second, so it must be at least that old.
+    // A date in whole seconds counts as the last millisecond of its second, so this date is a second before the
+    // baseline.
     const before = new Date(Date.now() - 1000).toISOString();
     await tick(...ids);
     await settled(...ids);

@@ -35,7 +35,7 @@ const MAX_WAIT_MS = 90_000;
 const EXTEND_MS = 60_000;
 /** Wait of a watch whose account has no ledger yet. Billing opens ledgers as soon as it runs. */
 const NO_LEDGER_SECONDS = 5;
-/** If its accounts have too many slow reads running, a read is due again after this time. */
+/** A read whose accounts have too many slow reads running is due again after this time. */
 const CROWDED_SECONDS = 5;
 
 /** Processes the due searches of one lane while this replica holds it. */
@@ -69,7 +69,7 @@ export class LaneWorker {
 
   start(): void {
     this.finished = this.work();
-    this.extending = setInterval(() => void this.extendReservations(), EXTEND_MS);
+    this.extending = setInterval(() => void this.extendClaims(), EXTEND_MS);
   }
 
   /**
@@ -127,7 +127,7 @@ export class LaneWorker {
     return this.waiting.size === 0 && this.runner.underWay.size === 0;
   }
 
-  /** True if due searches share a read or requests, and so are claimed together. */
+  /** True if due searches share a read or requests, and so are claimed together. False while the lane is probing. */
   private get together(): boolean {
     const { feed, commonGrid } = this.lane.connector;
     return !this.lane.isProbing && (feed !== undefined || commonGrid);
@@ -175,8 +175,8 @@ export class LaneWorker {
     const known = (search: DueSearch) => seenByAll(this.database, search);
     const reads = planReads(this.lane, due, this.clock, known);
     const single = reads.filter(({ fromFeed }) => !fromFeed);
-    // If these are more reads than the budget allows within a claim, the rest is released; this or another replica
-    // claims them later.
+    // If there are more separate reads than may wait for the lane, the other reads are released. This or another
+    // replica claims their searches later.
     const room = Math.max(1, this.backlog - this.queue.size);
     await this.claims.giveBack(single.slice(room).flatMap(({ searches }) => searches));
     const begun = [...reads.filter(({ fromFeed }) => fromFeed), ...single.slice(0, room)];
@@ -250,10 +250,10 @@ export class LaneWorker {
   }
 
   /**
-   * A read can take longer than a claim. Without an extension, another replica would repeat the read, and other work
-   * would spend the reserved credits.
+   * Extends claims and reservations, because a read can take longer than a claim. Without an extension, another replica
+   * would repeat the read, and other work would spend the reserved credits.
    */
-  private async extendReservations(): Promise<void> {
+  private async extendClaims(): Promise<void> {
     try {
       await this.claims.retryReleases();
       await extendReads(this.database, [...this.waiting, ...this.runner.underWay]);

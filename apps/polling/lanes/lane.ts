@@ -108,7 +108,7 @@ export class Lane {
     this.publish();
   }
 
-  /** An HTTP client for the same upstream with other limits, for lookups. */
+  /** Creates an HTTP client for the lane's upstream with these limits. Lookups have a client with other limits. */
   httpWith(budget: UpstreamBudget): UpstreamHttp {
     return createUpstreamHttp({
       source: this.source,

@@ -115,8 +115,8 @@ export class RequestBudget {
   }
 
   /**
-   * The limits of every request of the lane. A request with a separate pace ignores the lane's waits, but uses its
-   * quotas and is cancelled when it stops.
+   * The limits of every request of the lane. A request with a separate bucket ignores the lane's waits, but uses the
+   * lane's quotas and is cancelled when the lane stops.
    */
   limits(pace: Pace = {}): UpstreamBudget {
     return {

@@ -9,8 +9,8 @@ import { LaneBlocked } from '../lanes/request-budget.js';
 const TURN_MS = 10_000;
 
 /**
- * The HTTP client of one kind of lookup. Its requests use the lane's budget, and wait when the lane waits. If the
- * upstream counts lookups separately, each kind has a separate pace and does not delay the others.
+ * The HTTP client of one kind of lookup. Its requests use the lane's budget, and are refused while the lane is blocked.
+ * If the upstream counts lookups separately, each kind of lookup has a separate bucket and does not delay other kinds.
  */
 export class LookupHttp {
   readonly http: UpstreamHttp;
@@ -34,7 +34,7 @@ export class LookupHttp {
     this.failures = 0;
   }
 
-  /** Records that the upstream failed. */
+  /** Records a failure. If the upstream asks for a wait, these lookups are refused until the wait has ended. */
   failed({ kind, retryAfterMs }: UpstreamError): void {
     if (kind !== 'rate_limited' && retryAfterMs === undefined) return;
     this.failures += 1;

@@ -28,9 +28,9 @@ type Question = MessageShape<typeof LookUpSchema>;
 const HOLD_SECONDS = 660;
 
 /**
- * Answers the direct lookups of a source while this replica holds its first lane, whose budget they share. Each
- * definitive answer is published as a fact with its cost before the caller receives it. The maximum cost is reserved
- * before the upstream gets a request.
+ * Answers the direct lookups of a source while this replica holds the source's first lane. The maximum cost is reserved
+ * before the upstream gets a request. Each definitive answer is published as a fact with its cost before the caller
+ * receives the answer.
  */
 export class LookupWorker {
   constructor(
@@ -40,7 +40,7 @@ export class LookupWorker {
     private readonly store: EventStore,
   ) {}
 
-  /** Starts to answer lookups. `stop` ends it after the running answers have been sent. */
+  /** Starts to answer lookups. `stop` resolves after the running lookups have been answered. */
   open(lane: Lane): Pick<Stoppable, 'stop'> {
     const clients = new Map<string, LookupHttp>();
     return this.strategy.serve(lookupCommand(lane.source), (question) => {

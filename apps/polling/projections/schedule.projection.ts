@@ -16,7 +16,9 @@ import { accountNumbersOf } from './account-numbers.js';
 /** The name of the projection below, with which other parts of this service query its position. */
 export const SCHEDULE = { name: 'schedule-v1' };
 
-/** Columns that polling itself writes: the times of the checks, and what the connector remembers. */
+/**
+ * Columns of `upstream_searches` that polling itself writes: lane, claim, due time, and what the connector remembers.
+ */
 const UPSTREAM_STATE = ['lane', 'next_due_at', 'leased_until', 'claim', 'state', 'state_at', 'failures'];
 
 /** Updates the due work (`watch_schedule`, `upstream_searches`, `schedule_accounts`) from KEYWORDS. */
@@ -102,7 +104,7 @@ async function applyEvent(
       return unschedule(tx, 'watch_id', subjectId);
     case 'feedRotated':
       return;
-    // Already applied by `createdBy`.
+    // `apply` has already scheduled these watches.
     case 'keywordCreated':
     case 'watchCreated':
     case undefined:
@@ -164,7 +166,7 @@ function scheduledBy(
   }));
 }
 
-/** A watch that continues waits at most its new interval. A watch that resumes is due at its old time. */
+/** The next check of each watch stays at its old time, unless the new interval ends earlier. */
 async function change(
   tx: Tx,
   column: 'keyword_id' | 'watch_id',

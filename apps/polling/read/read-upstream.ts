@@ -18,7 +18,7 @@ export type Answer =
     }
   /** `laneUntil`: the time until which the whole lane waits because of the failure. */
   | { kind: 'failed'; error: UpstreamError; at: Date; laneUntil: Date | undefined }
-  /** The lane waits: no request was sent, and the search stays due. */
+  /** The lane waits or stops: the search was not read, and stays due. */
   | { kind: 'blocked' };
 
 /** Searches that one upstream read has served. */
@@ -120,7 +120,7 @@ function partsOf(search: DueSearch): DueSearch[] {
 
 /**
  * While the feed is frozen, one short read tests whether it shows new items. If the feed is still frozen, the failure
- * applies to every search. If not, all searches are read as usual.
+ * applies to every search. If not, all searches stay due and are read as usual.
  */
 function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
   const since = new Date(clock.now().getTime() - OVERLAP_MS);
@@ -221,7 +221,7 @@ function contextFor(
 ): FetchContext {
   const since = sinceOf(search);
   const { stateAt } = search;
-  // A watch that the last read did not serve must not get the result "nothing new since".
+  // If the last read did not serve one of the watches, "nothing new since the last read" would be wrong for that watch.
   const remembered =
     stateAt !== undefined &&
     search.watches.every(({ coveredUntil }) => coveredUntil !== undefined && coveredUntil >= stateAt);

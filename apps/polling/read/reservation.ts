@@ -9,8 +9,8 @@ import { extendSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } f
 import type { PlannedRead } from './read-upstream.js';
 
 /**
- * How long a reservation lasts: longer than the claim of its search. When a reservation expires, its replica has already
- * lost the claim, and the next replica reserves with the same id.
+ * How long a reservation lasts: longer than the claim of its search. When a reservation expires, its replica has
+ * already lost the claim, and the next replica reserves with the same id.
  */
 const HOLD_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
@@ -72,8 +72,8 @@ export async function reserveReads(
 }
 
 /**
- * Releases the reservations of a read. It keeps the reservations of checks that are charged, and the reservations that
- * another replica has taken over.
+ * Releases the reservations of a read, except those of checks that are charged, and those that another replica has
+ * taken over.
  * @param charged the watches whose checks are charged
  */
 export function releaseRead(

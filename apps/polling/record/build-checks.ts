@@ -17,7 +17,9 @@ import type { DueWatch, DueSearch } from '../due/due-work.js';
 import { selectNewItems, type KeptItem, type MatchedSourceItem } from './new-items.js';
 import type { Answer } from '../read/read-upstream.js';
 
-/** Each part of a check stays below this size, so that a message fits well into the server's limit of 1 MiB. */
+/**
+ * Maximum size of the items, observations and ids in one part, so that its message fits well into the server's 1 MiB.
+ */
 const PART_BYTES = 512 * 1024;
 /**
  * Maximum number of notes of one check, and of bytes in a note. A reason may be longer, because it can name twenty

@@ -31,8 +31,8 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 
 /**
  * Keeps the reservations of stored checks until billing charges them, however late. A check that another process stored
- * may already be charged, so its reservation is made again only if it is not. A reservation is released if the stored
- * check failed or has another id.
+ * may already be charged: its reservation is made again only if the charge is still missing. A reservation is released
+ * if the stored check failed or has another id.
  */
 async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));

@@ -20,7 +20,7 @@ const WATCHES_AT_ONCE = 1_000;
 /** Maximum number of watches whose checks are sent to the stream at the same time: their messages are in memory. */
 const APPENDS_AT_ONCE = 50;
 
-/** The checks of one watch's tick, ready to be stored. */
+/** The check of one watch at one tick, ready to be stored in parts. */
 export interface WatchChecks {
   search: DueSearch;
   watch: DueWatch;
@@ -153,8 +153,8 @@ export class CheckRecorder {
 }
 
 /**
- * Searches whose checks could not be stored are read again, as after any failure, because their results were not
- * stored.
+ * Replaces the memory of each search whose check could not be stored by its memory after a failed read: its next read
+ * must find the same items again.
  */
 function withoutUnstorable(
   memories: readonly SearchMemory[],
@@ -167,7 +167,7 @@ function withoutUnstorable(
   });
 }
 
-/** What a search remembers after a failed read: the same as before it. */
+/** What a search remembers after a failed read: its state from before the read, and one more failure. */
 export function failedMemory({ searchKey, state, stateAt, failures }: DueSearch): SearchMemory {
   return { searchKey, state, stateAt: new Date(stateAt ?? 0), failures: failures + 1 };
 }

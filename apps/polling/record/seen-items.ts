@@ -66,7 +66,7 @@ export async function pruneSeenItems(database: Database): Promise<void> {
   );
 }
 
-/** Number of the latest items that a connector gets, to know where to stop paging. */
+/** Maximum number of a watch's latest items that a connector gets, to know where to stop paging. */
 const MAX_LATEST_ITEMS = 1000;
 
 /**

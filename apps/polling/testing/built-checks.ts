@@ -80,9 +80,9 @@ export function check(
 /** Ids of the items that the check reports. */
 export const reported = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
-/** Ids of the items that it reports as older than the watch. */
+/** Ids of the items that the check reports as older than the watch. */
 export const backfilled = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
-/** Ids of the items that it remembers only. */
+/** Ids of the items that the check only remembers. */
 export const remembered = (parts: readonly Check[]) =>
   parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);

@@ -41,7 +41,7 @@ export class LaneScene {
     );
   };
 
-  /** Waits until the tables contain everything that is in the streams. */
+  /** Waits until the tables contain the checks of these watches: none of the watches is due any more. */
   readonly settled = async (...watchIds: string[]): Promise<void> => {
     const { stores } = this;
     await until('the tables have followed', async () => {

@@ -171,6 +171,7 @@ function decisionOf(
 /** An upstream with published items. It records every request. */
 export class Upstream {
   readonly items: Item[] = [];
+  /** The time of each request, in ms since the epoch. */
   requests: number[] = [];
   /** The response instead of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
@@ -187,7 +188,7 @@ export class Upstream {
   feedPages = 0;
   /** How long the feed may show no new item. */
   quietSeconds = 3_600;
-  /** False: only whole words are matched. */
+  /** False: the source has no search, so only whole words are matched. */
   hasSearch = true;
   /**
    * If set, searches name servers. Searches whose query begins with `slow` get a response when the promise resolves.
@@ -267,7 +268,7 @@ export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
   return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
-/** A worker on the first lane of the upstream. `learned`: the health that the lane has stored, oldest first. */
+/** A worker on the first lane of the upstream. `learned`: what the lane has stored about its upstream, oldest first. */
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,
