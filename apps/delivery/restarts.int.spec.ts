@@ -138,7 +138,7 @@ describe('waiting deliveries', () => {
     );
   }
 
-  it('are claimed fairly: equally many of each endpoint, the longest due first, and each once', async () => {
+  it('are claimed fairly: at most the permitted number of each endpoint, and each delivery once', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://busy.example.org/', 50);
     await wait('http://calm.example.org/', 2);
@@ -203,7 +203,7 @@ describe('waiting deliveries', () => {
     expect(await claimPending(delivery.database, LIMITS)).toHaveLength(2);
   });
 
-  it('delay later messages of their channel before their first attempt, but not after it has failed', async () => {
+  it('delay later messages of their channel before their first attempt, but not after a failed attempt', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('channel:busy', 3, 'slack');
     const address = { accountId: delivery.accountId, endpoint: 'channel:busy' };

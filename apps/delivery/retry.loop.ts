@@ -15,7 +15,9 @@ import type { Address } from './attempts/targets.js';
 
 const PAUSE_MS = 500;
 const PER_ENDPOINT = 32;
-/** Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt. */
+/**
+ * Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt.
+ */
 const TOGETHER_MS = 20;
 const MAX_RECORDED_TOGETHER = 200;
 /**
@@ -50,7 +52,7 @@ export class RetryLoop implements Loop {
   private readonly underWay = new Set<Promise<void>>();
   private readonly lanes: readonly Lane[] = [
     { byMail: false, max: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
-    // Twice the number of mails that are sent to the mail server at the same time.
+    // Twice as many concurrent attempts as the mail server gets mails at the same time.
     { byMail: true, max: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];

@@ -14,7 +14,8 @@ import { countReplays } from '../replays/replay-progress.js';
 export interface ChannelFaults {
   /**
    * @param address the email address that is gone; undefined if the whole channel is gone
-   * @returns `disabled`: the channel is disabled now; `changed`: its config has changed since the attempt began
+   * @returns `disabled`: the channel is disabled now; `changed`: its config has changed since the attempt began;
+   *   `not-disabled`: all other cases
    */
   gone(
     delivery: Delivery,
@@ -37,9 +38,10 @@ export class AttemptRecorder {
   ) {}
 
   /**
-   * @param alongside writes of the same transaction
-   * @throws Error if the recorder is closed and an attempt has no row in `pending_deliveries`: its event must be
-   *   delivered again
+   * Records the results of attempts.
+   * @param alongside further writes of the same transaction
+   * @throws Error if the recorder is closed, and `alongside` is given or an attempt has no row in
+   *   `pending_deliveries`: its event must be delivered again
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))
@@ -79,7 +81,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** Records nothing from now on: interrupted attempts stay pending. */
+  /** Records no results of attempts from now on: interrupted attempts stay pending. */
   close(): void {
     this.closed = true;
   }

@@ -12,9 +12,9 @@ export interface BatchOutcome {
 
 /** The first attempts of one batch of deliveries. */
 export class BatchAttempts {
-  /** Deliveries without a result so far. */
+  /** Deliveries that so far have no result and were not refused. */
   readonly open: Set<Delivery>;
-  /** Resolves when all deliveries have a result, or when one attempt threw. */
+  /** Resolves when each delivery has a result or was refused, or when one attempt threw. */
   readonly settled: Promise<void>;
   private readonly results: AttemptResult[] = [];
   private readonly refused: Delivery[] = [];

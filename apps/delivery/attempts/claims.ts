@@ -88,7 +88,7 @@ export class PendingClaims {
   }
 }
 
-/** Finds which claimed deliveries to webhooks may be sent, and their present addresses. */
+/** Finds which claimed deliveries to addresses (webhooks, resends, replays) may be sent, and where. */
 export async function resolveClaims(
   database: Database,
   targets: Targets,

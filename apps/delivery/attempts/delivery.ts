@@ -78,7 +78,10 @@ export interface AttemptResult {
   statusCode: number;
   delivered: boolean;
   message: string;
-  /** For how long the destination of a channel accepts nothing, in ms; absent if it stated no time. */
+  /**
+   * For how long the destination of a channel accepts nothing, in ms; absent if it accepts messages: see
+   * `retryAfterMsOf`.
+   */
   retryAfterMs?: number | undefined;
   /** Why the destination of a channel no longer exists; absent if it exists. */
   gone?: string;

@@ -12,9 +12,9 @@ interface EndpointQueue {
   /** Start times of the running requests, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
-  /** Maximum number of its running requests: one, as a test, if it hangs. */
+  /** Maximum number of running requests: one, as a test, if the endpoint hangs. */
   allowed: number;
-  /** True if its last request was slow and got no response. */
+  /** True if the last request was slow and got no response. */
   hangs: boolean;
 }
 
@@ -77,7 +77,7 @@ export class EndpointQueues {
     );
   }
 
-  /** False if none of the deliveries waits and all their requests are slow. */
+  /** True if at least one of the deliveries waits, or has a request that is not slow. */
   mayEndSoon(deliveries: Iterable<Delivery>): boolean {
     for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;
     return false;
@@ -157,7 +157,8 @@ export class EndpointQueues {
     const slowSince = Date.now() - SLOW_MS;
     let isBusy = false;
     for (const [endpoint, queue] of this.queues) {
-      // An endpoint that hangs stays in memory with its limit; all others are removed.
+      // The queue of an endpoint that hangs stays in memory with its limit; other queues are removed when they are
+      // idle.
       if (queue.underWay.size + queue.waiting.length === 0 && !queue.hangs) this.queues.delete(endpoint);
       for (const [delivery, startedAt] of queue.underWay) {
         isBusy = true;

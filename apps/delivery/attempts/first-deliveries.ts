@@ -89,7 +89,7 @@ export class FirstDeliveries {
       const known = endpoints.get(key);
       if (!known) continue;
       const now = Date.now();
-      // Messages that wait are sent in this order, so no two of them have the same time.
+      // Waiting messages are sent in the order of `firstAt`, so no two messages have the same time.
       this.lastAt = Math.max(now, this.lastAt + 1);
       const delivery: Delivery = {
         ...unaddressed(caused),
@@ -103,7 +103,7 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) ones.unsent.push({ ...delivery, reason });
-      // The message must not be sent before messages that already wait.
+      // The message waits if the channel accepts none now, or if earlier messages wait, which must be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         ones.paced.push(delivery);
       else ones.deliveries.push(delivery);
@@ -112,7 +112,8 @@ export class FirstDeliveries {
   }
 
   /**
-   * Nothing is recorded for another account's channel, or for a deleted channel, because nobody could read the record.
+   * Finds the channels of the events. Nothing is recorded for another account's channel, or for a deleted channel,
+   * because nobody could read the record.
    */
   private async recipients(events: readonly CausedEvent[]): Promise<ToChannel[]> {
     const keywords = await this.channels.ofKeywords(
@@ -136,7 +137,7 @@ function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadE
   return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }
 
-/** Each address gets a separate mail. If no address is verified, an attempt for each address records this. */
+/** Each address gets a separate mail. If no address is verified, this is recorded for each address. */
 function targetIds(channel: Channel): string[] {
   if (channel.kind !== 'email') return [channel.channelId];
   const verified = channel.addresses.filter(({ state }) => state === 'verified');

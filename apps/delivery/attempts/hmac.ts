@@ -5,7 +5,7 @@ const BLOCK = 64;
 const DIGEST = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** Longer messages get a separate buffer. */
+/** Size of the buffer for messages, in bytes. Longer messages get a separate buffer. */
 const KEPT = 64 * 1024;
 
 /** A key of HMAC-SHA256, prepared for many messages. */

@@ -29,7 +29,7 @@ const COLUMNS =
   'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at, p.traceparent';
 const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
-/** Stores waiting deliveries, and updates a row that already exists. */
+/** Stores waiting deliveries. If a row already exists, only its number of attempts and its due time change. */
 export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
@@ -165,7 +165,7 @@ export async function claimPending(
     .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
 }
 
-/** No account has this id. */
+/** The lowest UUID. No account has this id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {

@@ -21,9 +21,9 @@ export interface Endpoint {
 export interface Webhook extends Endpoint {
   /** The target of its deliveries; the id is that of `endpointIdOf`. */
   target: Target;
-  /** False if the keyword's webhook gets only what rules send to it (`webhookMode: rules`). */
+  /** False if the webhook gets only the events that rules send to it (`webhookMode: rules`). */
   isOrdinary: boolean;
-  /** The types of events that a keyword sends; absent for a watch, which sends all. */
+  /** The types of events that a keyword sends; absent if all types are sent, as for a watch. */
   only?: readonly string[];
 }
 
@@ -61,7 +61,10 @@ const ENDPOINT_COLUMNS = `t.account_id, t.endpoint, encode(a.signing_secret_encr
 const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
   LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.endpoint`;
 
-/** $1: ids of watches and keywords. The ids are joined, because `= ANY ($1)` can have a slow plan in a prepared statement. */
+/**
+ * $1: ids of watches and keywords. The ids are joined, because `= ANY ($1)` can have a slow plan in a prepared
+ * statement.
+ */
 const WEBHOOKS = `SELECT t.id, t.is_ordinary, t.events, ${ENDPOINT_COLUMNS}
   FROM (
     SELECT w.watch_id AS id, w.account_id, w.webhook_url AS endpoint, w.webhook_mode = 'all' AS is_ordinary, NULL::jsonb AS events
@@ -77,7 +80,7 @@ const ENDPOINTS = `SELECT ${ENDPOINT_COLUMNS}
   FROM (SELECT DISTINCT account_id, endpoint FROM unnest($1::uuid[], $2::text[]) AS u (account_id, endpoint)) AS t ${ENDPOINT_JOINS}`;
 
 /**
- * Reads the targets of events and the settings of their signatures. It reads them again for each batch, so a change
+ * Reads the targets of events and the settings of their signatures. Both are read again for each batch, so a change
  * applies from the next event.
  */
 export class Targets {
@@ -90,8 +93,8 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by the id of the watch or keyword. Deleted watches and keywords are left out,
-   * and those without a webhook.
+   * The webhooks of watches and keywords, by the id of the watch or keyword. Watches and keywords
+   * that were deleted or have no webhook are left out.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const webhooks = new Map<string, Webhook>();

@@ -31,7 +31,7 @@ export interface KeywordChannels {
 }
 
 /**
- * Reads channels and the keywords that use them. It reads them again for each batch, so a change applies from the next
+ * Reads channels and the keywords that use them. Both are read again for each batch, so a change applies from the next
  * message.
  */
 export class Channels {

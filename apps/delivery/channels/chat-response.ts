@@ -15,7 +15,7 @@ export interface ChatResult {
   message: string;
   /** True if the destination no longer exists: the channel is disabled. */
   isGone: boolean;
-  /** The time for which the destination accepts nothing, in ms; undefined if it states none. */
+  /** The time for which the destination accepts nothing, in ms: see `retryAfterMsOf`. */
   retryAfterMs: number | undefined;
 }
 
@@ -67,8 +67,9 @@ export function jsonOf(body: string): Record<string, unknown> {
 }
 
 /**
- * The time for which a destination accepts nothing, in ms; undefined if it states none. A successful response can also
- * state a time, if it has used up the limit of the destination.
+ * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
+ * default applies. A successful response can also state a time, if its request has used up the limit of the
+ * destination.
  * @param inBody the seconds that the body states, if it states them
  */
 export function retryAfterMsOf(

@@ -84,7 +84,7 @@ export function withoutPings(text: string): string {
     .replace(/<(?=[!@#/a-z])/gi, `<${WORD_JOINER}`);
 }
 
-/** The address if it can be a link in a message: http or https, and not too long. */
+/** The address if it can be a link in a message (http or https, and not too long); otherwise null. */
 export function linkable(url: unknown): string | null {
   if (typeof url !== 'string' || url.length > MAX_URL_LENGTH || !URL.canParse(url)) return null;
   const parsed = new URL(url);
@@ -118,7 +118,7 @@ export function fitted<T>(
   return render(firstEntries(message, fitting));
 }
 
-/** The message with its first entries. Sections without entries and lines are dropped. */
+/** The message with its first entries. Sections that then have neither entries nor lines are left out. */
 function firstEntries(message: Message, count: number): Message {
   let left = count;
   let dropped = 0;

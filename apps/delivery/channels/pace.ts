@@ -34,8 +34,8 @@ const MAX_REMEMBERED = 20_000;
 
 /**
  * Keeps deliveries of this replica within the rate of their destination, and immediately pauses a destination that asks
- * for it (429, Retry-After). The other replicas read the pause from `webhook_endpoints`. Deliveries above the rate wait
- * in `pending_deliveries`.
+ * for a pause (429, Retry-After). The other replicas read the pause from `webhook_endpoints`. Deliveries above the rate
+ * wait in `pending_deliveries`.
  */
 export class ChannelPace {
   private readonly states = new LRUCache<string, EndpointState>({ max: MAX_REMEMBERED });

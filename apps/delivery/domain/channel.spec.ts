@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect(last.state).toMatchObject({ isDisabled: true });
   });
 
-  it('that was disabled because no address was left is enabled again when an address is confirmed; one with another fault is not', () => {
+  it('that was disabled because no address was left is enabled again when an address is confirmed; a channel with another fault is not', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);

@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChannelEventSchema, type ChannelConfig, type ChannelEvent } from '#contracts';
 import { Refusal } from '#kernel';
 
-/** `refused`: the mail server has permanently refused it. Only verified addresses get messages. */
+/** `refused`: the mail server has permanently refused the address. Only verified addresses get messages. */
 export type AddressState = 'unverified' | 'verified' | 'unsubscribed' | 'refused';
 
 /** The state of one channel. */
@@ -54,8 +54,8 @@ export const MAX_CHANNELS = 100;
 export const NO_CHANNEL: ChannelState = { status: 'none' };
 
 /**
- * @throws Refusal `not-found` if the channel does not exist, `conflict` if the account has the maximum number of
- * channels, `invalid` if an address does not belong to the channel
+ * @throws Refusal `not-found` if the channel does not exist, or if the address does not belong to the channel;
+ *   `conflict` if the channel already exists, or if the account has the maximum number of channels
  */
 export function decide(command: ChannelCommand, state: ChannelState): ChannelEvent[] {
   switch (command.kind) {
@@ -146,7 +146,7 @@ function created(
   return [event({ case: 'created', value: config ? { kind, name, config } : { kind, name } })];
 }
 
-/** A new config also enables the channel: its user has corrected it. */
+/** A new config also enables the channel, unless it is an email channel without an address that can be reached. */
 function changed(
   { name = '', config }: Extract<ChannelCommand, { kind: 'change' }>,
   state: Live,
@@ -166,7 +166,7 @@ function changed(
 function verified(address: string, state: Live): ChannelEvent[] {
   requireAddress(address, state);
   if (state.addresses.get(address) === 'verified') return [];
-  // The channel was disabled because it had no address left. Now it has one again.
+  // No address could be reached, and now one can be reached again.
   const wasUnreachable = state.isDisabled && reachable(state.addresses, state.config).length === 0;
   return [
     event({ case: 'addressVerified', value: { address } }),
@@ -194,7 +194,7 @@ function addressRefused(
   ];
 }
 
-/** Disables a channel that has no address left. */
+/** Disables the channel if no address can be reached without this address. */
 function disabledWithout(
   address: string,
   state: Live,

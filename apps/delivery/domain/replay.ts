@@ -31,7 +31,7 @@ export interface ReplayRequest {
   /** Exclusive. */
   until: string;
   url: string;
-  /** Empty means all. */
+  /** Empty: all types of events about items, and the types of events about the keyword to which it subscribes. */
   types: readonly string[];
   ratePerSecond: number;
   /** The last sequence of EVENTS at the time of the request. */
@@ -52,8 +52,8 @@ export const OPEN_REPLAYS = 5;
 export const NO_REPLAY: ReplayState = { status: 'none' };
 
 /**
- * @throws Refusal `not-found` if the replay does not exist, `conflict` if the account has too many open replays,
- * `invalid` for a bad request
+ * @throws Refusal `not-found` if the replay does not exist, `conflict` if it already exists or the account has too many
+ *   open replays, `invalid` for a bad request
  */
 export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[] {
   switch (command.kind) {

@@ -31,8 +31,8 @@ export class ChannelTestHandler {
   ) {}
 
   /**
-   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up, or all connections to
-   *   the mail server are in use
+   * @throws Refusal `not-found`; `too-many` if the account's tests of this minute or its verifications of this day are
+   *   used up, if all connections to the mail server are in use, or if the destination has asked for a pause
    */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {

@@ -32,7 +32,7 @@ export class DeletedChannelsHandler {
   private async erase({ data, subject, seq }: JsMsg): Promise<Outcome> {
     if (!fromBinary(ChannelDecisionSchema, data).events.some(({ event }) => event.case === 'deleted'))
       return done;
-    // If a fact were erased before the projection has applied it, the projection would wait for it for ever.
+    // If a fact were erased before the projection has applied it, the projection would wait for the fact for ever.
     if ((await positionOf(this.database.manager, channelsProjection, subject)) < seq)
       return retry(NOT_APPLIED_MS);
     await this.store.erase('CHANNELS', subject, seq);

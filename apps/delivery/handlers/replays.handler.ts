@@ -22,7 +22,10 @@ export class ReplaysHandler {
     private readonly recorder: AttemptRecorder,
   ) {}
 
-  /** @throws Refusal `not-found` if the account has no such keyword or watch, `invalid` if there is no address */
+  /**
+   * @throws Refusal `not-found` if the account has no such keyword or watch; `invalid` if there is no address or the
+   *   request is bad; `conflict` if the endpoint is disabled or the account has too many open replays
+   */
   @CommandPattern(COMMANDS.createReplay)
   async create(command: CreateReplay) {
     const {

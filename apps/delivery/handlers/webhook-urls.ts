@@ -8,7 +8,7 @@ export interface WebhookOwner {
 }
 
 /**
- * The present webhook URL of a keyword or watch, also if it is retired; empty if it has none.
+ * The present webhook URL of a keyword or watch, which may be retired; empty if there is no URL.
  * @throws Refusal `not-found` if the account has no such keyword or watch
  */
 export async function presentWebhook(

@@ -8,8 +8,8 @@ import { addressTargetId } from '../channels/channels.js';
 
 /**
  * Makes each digest a delivery, exactly once: its row and the position in DIGESTS are stored together, so a message
- * that arrives again creates no second delivery. It cannot be rebuilt, because delivery deletes the rows after it has
- * sent them.
+ * that arrives again creates no second delivery. This projection cannot be rebuilt, because delivery deletes the rows
+ * after it has sent them.
  */
 export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',
@@ -38,8 +38,8 @@ interface ChannelTarget {
 }
 
 /**
- * The targets of channels. The targets of an email channel are its verified addresses. If no address is verified, they
- * are all its addresses, and an attempt for each address records this. A deleted channel has no target.
+ * The targets of channels. The targets of an email channel are its verified addresses. If no address is verified, its
+ * targets are all its addresses, and this is recorded for each address. A deleted channel has no target.
  */
 async function targetsOf(
   tx: Tx,

@@ -63,7 +63,7 @@ export class EventIndex {
     return info.num_pending + info.num_ack_pending === 0 || info.ack_floor.stream_seq >= upToSeq;
   }
 
-  /** The number of events. */
+  /** The number of events that match the query. */
   async count(query: IndexQuery): Promise<number> {
     const { conditions, params } = await this.conditionsOf(query);
     const rows = await selectRows<{ events: string }>(

@@ -4,7 +4,7 @@ import type { DeliveryKey } from '../attempts/delivery.js';
 import type { ReplayCounts } from '../domain/replay.js';
 import type { Position } from './event-index.js';
 
-/** Maximum duration of a turn before another replica takes the replay: longer than one attempt and its pause. */
+/** After this time another replica takes the replay. A turn is shorter: `TURN_MS`, then at most one attempt. */
 const CLAIM_SECONDS = 20;
 
 /** The reason for the end of a replay whose keyword was purged. */
@@ -93,7 +93,7 @@ export interface Turn {
   dueAt: number;
 }
 
-/** Writes the progress of a replay. @throws Error if the replay has ended, or another replica has claimed it */
+/** Writes the progress of a replay. @throws LostReplay if the replay has ended, or another replica has claimed it */
 export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, dueAt }: Turn): Promise<void> {
   const [, written]: [unknown, number] = await tx.query(
     `UPDATE replays SET after_at = coalesce($3, after_at), after_id = coalesce($4, after_id), missing = missing + $5,

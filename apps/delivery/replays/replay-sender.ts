@@ -28,7 +28,8 @@ interface Progress {
 }
 
 /**
- * Makes the first attempts of a replay, one event after the other. Failed deliveries wait for a retry like all others.
+ * Makes the first attempts of a replay, one event after the other. Failed deliveries wait for a retry, like other
+ * deliveries.
  */
 @Injectable()
 export class ReplaySender {
@@ -40,7 +41,10 @@ export class ReplaySender {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Sends the events of one turn, and writes its progress. @returns the last processed event */
+  /**
+   * Sends the events of one turn, and writes its progress. @returns the last processed event; undefined after
+   * `LostReplay`
+   */
   async send(
     replay: ClaimedReplay,
     events: readonly IndexedEvent[],

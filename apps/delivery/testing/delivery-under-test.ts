@@ -149,7 +149,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       });
     },
     async makeDue() {
-      // Not now(): the column rounds to milliseconds, so they could be due half a millisecond after the claim.
+      // Not now(): the column rounds to milliseconds, so a delivery could be due half a millisecond after the claim.
       await database.query(`UPDATE pending_deliveries SET due_at = now() - interval '1 minute'`);
     },
     async attemptsOf(eventId) {

@@ -19,8 +19,8 @@ type RichSection = Extract<
 type Inline = RichSection['elements'][number];
 
 /**
- * The message for an incoming webhook of Slack. Its texts are elements of rich text and plain text, in which Slack
- * parses no markup. Slack parses only `text`, which notifications show, so `text` is escaped.
+ * The message for an incoming webhook of Slack. Slack parses no markup in rich text. It parses control characters in
+ * `text`, which notifications show, and in plain text (header and footer), so these texts are escaped.
  */
 export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(

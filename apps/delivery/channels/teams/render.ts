@@ -38,7 +38,7 @@ export interface TeamsMessage {
   }[];
 }
 
-/** Teams refuses messages above 28 KB. */
+/** Teams refuses messages above 28 KB; the rest is a margin. */
 const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 

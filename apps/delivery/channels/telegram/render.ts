@@ -13,8 +13,8 @@ const MAX_TEXT_LENGTH = 4096;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * The message for the Bot API, as its HTML. An invisible character breaks each `@name`, which would otherwise notify
- * members of the chat.
+ * The message for the Bot API, in Telegram's HTML. An invisible character breaks each `@name`, which would otherwise
+ * notify members of the chat.
  */
 export function renderTelegram(message: Message, chatId: string): TelegramMessage {
   return fitted(
