@@ -122,9 +122,9 @@ describe('a durable consumer', () => {
     finish();
     await stopped;
     expect(begun).toEqual(['a']);
-    const heir: RunningDurable = await again();
+    const successor: RunningDurable = await again();
     await settled(name);
-    await heir.stop();
+    await successor.stop();
     expect([...new Set(begun)].sort()).toEqual(['a', 'b', 'c']);
     expect(begun.filter((text) => text === 'a')).toEqual(['a']);
   });
@@ -177,7 +177,7 @@ describe('a durable consumer', () => {
 
 hangingReplicaTasks(scene);
 
-it('a consumer with a minimum time between batches handles a single message at once, and the next ones together', async () => {
+it('a consumer with a minimum time between batches handles a single message at once, and the messages that follow together', async () => {
   const batches: string[][] = [];
   const { name, running } = await run(
     (batch) => {

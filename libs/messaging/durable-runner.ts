@@ -15,10 +15,17 @@ export interface RunningDurable {
   stop(): Promise<void>;
 }
 
-/** A message that has been delivered this often and fails alone is parked, unless the failure is an outage. */
+/**
+ * A message that has been delivered this often and fails alone is parked, unless the failure is an outage or the
+ * consumer is `inOrder`.
+ */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
-/** Creates the consumer if it does not exist, and processes its messages until it is stopped. */
+
+/**
+ * Creates the consumer if it does not exist, and processes its messages until it is stopped. Before that, tables that
+ * lack acknowledged messages are rebuilt.
+ */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);
   const consumer = await openConsumer(bus, durable);
@@ -37,8 +44,8 @@ class DurableLoop implements RunningDurable {
     consumer: Consumer,
   ) {
     this.supply = new MessageSupply(bus, durable, log, consumer);
-    const batchesAtOnce = Array.from({ length: durable.batchesAtOnce ?? 1 }, () => this.work());
-    this.finished = Promise.all(batchesAtOnce);
+    const workers = Array.from({ length: durable.batchesAtOnce ?? 1 }, () => this.work());
+    this.finished = Promise.all(workers);
   }
 
   async stop(): Promise<void> {

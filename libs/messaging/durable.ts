@@ -29,8 +29,8 @@ export interface ConsumerOptions {
    */
   ackWaitMs?: number;
   /**
-   * How long one call of the handler may take, in ms, default 5 minutes. Then it counts as hanging, and its messages go to
-   * another replica.
+   * How long one call of the handler may take, in ms, default 5 minutes. Then the call counts as hanging, and its
+   * messages go to another replica.
    */
   handleWithinMs?: number;
   /**
@@ -46,8 +46,9 @@ export interface ConsumerOptions {
 export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
- * Handles one batch. Returns one outcome for each message, in order. When it throws, the batch is delivered again.
- * Messages that it sends because of one message belong to that message's trace: see `causeOf` of telemetry.
+ * Handles one batch. Returns one outcome for each message, in order. When it throws, it is called again for each
+ * message separately; a message for which it throws again is retried or parked. Messages that it sends because of one
+ * message belong to that message's trace: see `causeOf` of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<Outcome[]>;
 

@@ -41,7 +41,7 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 /**
  * The messages of a durable that one replica has pulled: the batches being processed and one more, so that processing
  * never waits for a pull, and a slow replica withholds few messages from the others. The replica extends the ack wait
- * of all of them, except of a batch that hangs and of the messages that wait behind it.
+ * of all of them, except of a batch that hangs. If all its batches hang, it returns the waiting messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
