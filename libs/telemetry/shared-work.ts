@@ -34,8 +34,9 @@ const PARTS = createContextKey('earshot parts of shared work');
 
 /**
  * Runs work that has several causes. What follows from one cause belongs to that cause's trace: see `causeOf`.
- * If all recorded causes are the same step, the work is a span of that trace. Otherwise it has its own trace with a
- * link to each recorded cause, and each recorded trace has a span for its part, with a link to the work.
+ * If all causes, or all recorded causes, are the same step, and no trace begins here, the work is a span of that trace.
+ * Otherwise the work has its own trace with a link to each recorded cause, and each recorded trace has a span for its
+ * part, with a link to the work.
  * @param causes the step that caused each message or watch; undefined: its trace begins here
  */
 export function arriveShared<T>(
@@ -104,7 +105,7 @@ interface Origin {
   isOwnRecorded?: boolean;
 }
 
-/** Most causes are not recorded. Of those it only remembers whether they are the same step. */
+/** Most causes are not recorded. For them, the loop only remembers whether all causes are the same step. */
 function originOf(causes: Iterable<string | undefined>): Origin {
   const recorded = new Set<string>();
   let first: string | undefined;

@@ -70,7 +70,7 @@ export function isTraced(): boolean {
 
 /**
  * Runs work that follows from a step, which may differ from the running step. If `traceparent` is undefined, the work
- * follows from no step. If neither step is recorded, it only calls the function.
+ * follows from no step. If neither step is recorded, only `work` is called.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const active = context.active();
@@ -78,7 +78,7 @@ export function continueTrace<T>(traceparent: string | undefined, work: () => T)
   return context.with(withRequestId(contextOf(parse(traceparent)), requestIdOf(active)), work);
 }
 
-/** Starts the span of work that arrived as a request or a command. The caller ends it. */
+/** Starts the span of work that arrived as a request or a command. The caller must end the span. */
 export function arrive<T>(
   name: string,
   kind: SpanKind,

@@ -24,7 +24,7 @@ export interface TracingSettings {
 
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
-/** The largest batch of a consumer: each of its messages may have another cause. */
+/** At least the size of the largest batch of a consumer, because each of its messages may have another cause. */
 const MAX_LINKS = 2000;
 
 /** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
@@ -65,7 +65,7 @@ export async function stopWithin(stopping: TracerProvider, ms: number): Promise<
   await Promise.race([stopping.shutdown().catch(() => undefined), timeout]);
 }
 
-/** Makes spans and exports them to the endpoint. At most 2,048 spans wait in memory; further ones are lost. */
+/** Makes spans and exports them to the endpoint. At most 2,048 spans wait in memory; further spans are lost. */
 export function exportingProvider(service: string, settings: TracingSettings, log: Logger): TracerProvider {
   const url = `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_WITHIN_MS });
