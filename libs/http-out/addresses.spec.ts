@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
 import { notAllowed } from './outbound-error.js';
-import { guardedClient, faultOf, get, forbiddenServer, allowedServer, text } from './testing/door.js';
+import {
+  guardedClient,
+  faultOf,
+  get,
+  forbiddenServer,
+  allowedServer,
+  text,
+} from './testing/client-and-servers.js';
 
 describe('the client, with an address in the URL,', () => {
   it('refuses private addresses in every spelling, without connecting', async () => {

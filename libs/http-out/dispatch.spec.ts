@@ -1,13 +1,13 @@
 import { createOutboundHttp, type OutboundDispatch, type OutboundError } from './index.js';
 import type { Answer } from './exchange.js';
-import { forbiddenServer, allowedServer } from './testing/door.js';
+import { forbiddenServer, allowedServer } from './testing/client-and-servers.js';
 
-const doors: { close(): Promise<void> }[] = [];
-afterEach(() => Promise.all(doors.splice(0).map((one) => one.close())));
+const clients: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(clients.splice(0).map((one) => one.close())));
 
-function openDoor() {
+function openClient() {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'Earshot/spec' });
-  doors.push(http);
+  clients.push(http);
   return http;
 }
 
@@ -22,7 +22,7 @@ const post = (url: string, more: Partial<OutboundDispatch> = {}): OutboundDispat
 });
 
 /** Returns the list of the callback's calls as soon as it has one call. Later calls are added to the list. */
-function outcomesOf(request: OutboundDispatch, http = openDoor()) {
+function outcomesOf(request: OutboundDispatch, http = openClient()) {
   const outcomes: [OutboundError | undefined, Answer | undefined][] = [];
   return new Promise<typeof outcomes>((resolve) =>
     http.dispatch(request, (error, answer) => {
@@ -32,7 +32,7 @@ function outcomesOf(request: OutboundDispatch, http = openDoor()) {
   );
 }
 
-async function faultOf(request: OutboundDispatch, http = openDoor()) {
+async function faultOf(request: OutboundDispatch, http = openClient()) {
   const [[error, answer] = []] = await outcomesOf(request, http);
   expect(answer).toBeUndefined();
   return `${error?.kind}: ${error?.message}`;
@@ -89,7 +89,7 @@ describe('a request with a callback', () => {
   });
 
   it('is refused when the client is closed', async () => {
-    const http = openDoor();
+    const http = openClient();
     await http.close();
     expect(await faultOf(post('http://127.0.0.2/'), http)).toMatch(/^network: .*stopping/);
   });

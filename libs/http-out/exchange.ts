@@ -55,7 +55,7 @@ function traced(method: string, host: string, callback: AnswerCallback): AnswerC
   };
 }
 
-/** The reason for aborting an exchange on our side. The callback has been called before. */
+/** The reason for aborting an exchange that already has its outcome. This error is never reported. */
 const SETTLED = new Error('settled');
 
 class Exchange implements Dispatcher.DispatchHandler, BodyEvents {

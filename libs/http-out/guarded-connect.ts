@@ -65,7 +65,8 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: `localhost` is always loopback, whatever a name server answers. Only IPv4 or only IPv6 may be allowed.
+  // RFC 6761: `localhost` is always loopback, whatever a name server answers. The policy can allow only one of the two
+  // addresses.
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const open = LOOPBACK.filter(permits);
     if (open.length === 0) throw refusal(hostname);

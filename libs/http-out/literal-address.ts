@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import type { AddressPolicy } from './address-policy.js';
 
 /**
- * Returns why an address can never be reached: its host is a literal address that the policy refuses, or `localhost`.
- * Does not check names, because they are looked up when a request connects.
+ * Returns why an address can never be reached: its host is a literal address that the policy refuses, or it is
+ * `localhost` and the policy refuses 127.0.0.1. Does not check other names, because they are looked up when a request
+ * connects.
  * @param url if it is not a URL, the result is undefined
  */
 export function literalAddressFault(url: string, permits: AddressPolicy): string | undefined {

@@ -40,7 +40,10 @@ export interface OutboundRequest {
    * `follow`: at most 5 redirects are followed, and each address is checked. `none`: a redirect is returned unchanged.
    */
   redirects: 'none' | 'follow';
-  /** True if the operator configured this address: its host is not checked. Other hosts in redirects are checked. */
+  /**
+   * True if the operator configured this address: its host is not checked. Other hosts in redirects are checked, unless
+   * `reroute` replaces them.
+   */
   trusted?: boolean;
   /**
    * Rewrites the address of each hop just before it is sent (an operator's proxy). Responses keep the original address.
@@ -139,7 +142,8 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     let movedTo: string | undefined;
     let permanentSoFar = true;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-      // Only the host that the operator configured is trusted, not the hosts that it redirects to.
+      // Only the host that the operator configured is trusted, not the hosts that it redirects to. With `reroute`, each
+      // request goes to the operator's proxy.
       const trusted = request.trusted && (request.reroute || this.targetOf(hop.url).origin === firstOrigin);
       const answer = await this.send(hop, request, Math.max(1, endsAt - performance.now()), Boolean(trusted));
       const next = nextHop(hop, answer);

@@ -44,12 +44,15 @@ export interface MailOutcome {
 /** The only client for outbound mail. */
 export interface OutboundMail {
   /**
-   * False if so many mails of the account wait for a connection that another mail would not get a connection in time.
+   * True if another mail of the account would probably get a connection in time: fewer than 100 of its mails wait for
+   * one.
    */
   hasRoom(accountId: string): boolean;
-  /** @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed */
+  /**
+   * @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed
+   */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
-  /** Closes the connections; running mails fail. */
+  /** Closes the connections. Running mails fail. Waiting mails are never sent, and their promises stay pending. */
   close(): void;
 }
 

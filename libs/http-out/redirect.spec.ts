@@ -1,4 +1,11 @@
-import { guardedClient, faultOf, get, forbiddenServer, allowedServer, text } from './testing/door.js';
+import {
+  guardedClient,
+  faultOf,
+  get,
+  forbiddenServer,
+  allowedServer,
+  text,
+} from './testing/client-and-servers.js';
 
 describe('redirects', () => {
   it('are returned unchanged when they are not followed', async () => {

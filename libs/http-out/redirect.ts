@@ -20,7 +20,10 @@ export function isPermanentRedirect(status: number): boolean {
   return PERMANENT.has(status);
 }
 
-/** The next hop that a response demands, or undefined if the response is not a redirect. `url` is normalised. */
+/**
+ * The next hop that a response demands, or undefined if the response is not a redirect. `url` is normalised.
+ * @throws OutboundError `redirect` if the redirect has no usable target
+ */
 export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const from = new URL(hop.url);

@@ -18,7 +18,10 @@ const TARGETS_KEPT = 5_000;
 // Longer URLs would only fill the cache. No upstream's address is nearly as long.
 const CACHED_URL_LENGTH = 2_048;
 
-/** Makes a function that reads URLs. It caches the latest results, because the same few thousand URLs are repeated. */
+/**
+ * Makes a function that reads URLs and caches the latest results, because the same few thousand URLs are repeated. The
+ * function throws OutboundError `invalid_url` for an address that cannot be requested.
+ */
 export function createTargetReader(): (url: string) => Target {
   const kept = new LRUCache<string, Target>({ max: TARGETS_KEPT });
   return (url) => {
