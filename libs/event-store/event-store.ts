@@ -18,7 +18,10 @@ const HEADER_BYTES = 4096;
 const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
 
-/** Another writer appended to the subject first. Load its messages and decide again. */
+/**
+ * Another writer appended to the subject first, or the message id was stored before. Load the messages of the subject
+ * and decide again.
+ */
 export class AppendConflict extends Error {
   override readonly name = 'AppendConflict';
 }

@@ -26,7 +26,7 @@ export interface WindowResult<T> {
   unanswered: T[];
   /** Messages whose `expectedSeq` is wrong, or whose id was stored before. */
   conflicting: T[];
-  /** The reason, in the words of the server. */
+  /** The last reason for an unanswered message: the server's own text, or that no answer came in time. */
   fault: string;
   /**
    * True: the server answered and refused at least one message. False: it did not answer, or cannot store anything now.
