@@ -61,7 +61,7 @@ export async function createTablesBeside(tx: Tx, projection: Projection, parts: 
     definitions.push(...(await definitionsOf(tx, schema, table)));
   }
   await useTablesBeside(tx, schema);
-  // Keys come first, because indexes and references need them.
+  // Foreign keys come last, because they need the keys of the tables that they refer to.
   for (const definition of definitions.filter((one) => !one.includes(' FOREIGN KEY ')))
     await tx.query(definition);
   for (const definition of definitions.filter((one) => one.includes(' FOREIGN KEY ')))
