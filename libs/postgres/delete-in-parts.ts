@@ -3,8 +3,9 @@ import type { Database } from './database.js';
 const ROWS_OF_A_PART = 5000;
 
 /**
- * Deletes rows in several statements, so that none exceeds the statement timeout. Rows that were deleted before a failure
- * stay deleted. Several services can run it at the same time.
+ * Deletes rows in several statements, so that no statement exceeds the statement timeout. Rows that were deleted before
+ * a failure stay deleted. Several services can delete at the same time: rows that another transaction has locked are
+ * skipped.
  * @param condition an SQL condition; the alias of the table is `s`
  */
 export async function deleteInParts(

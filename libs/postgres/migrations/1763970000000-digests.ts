@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Digests: the items that wait for one, and when each is due. */
+/** The items that wait for a digest, and the time at which each digest is due. */
 export class Digests1763970000000 implements MigrationInterface {
   readonly name = 'Digests1763970000000';
 
