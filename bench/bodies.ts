@@ -1,6 +1,6 @@
 /**
- * Measures the processor time of the gateway for one request with each of the worst bodies of 1 MiB that we know. `npm
- * run -s build && node dist/bench/bodies.js`
+ * Measures the processor time of the gateway for one request with each of the worst bodies of 1 MiB that we know.
+ * `npm run -s build && node dist/bench/bodies.js`
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'undici';
@@ -14,13 +14,13 @@ helpWanted(`
 Usage: node dist/bench/bodies.js [--repeats 20]
 
 Prints the processor milliseconds that the gateway needs for each of a list of hostile bodies, sent to
-POST /v1/keywords/estimate with an Idempotency-Key, and those of JSON.parse of the same text in this process. Takes about a
-minute.
+POST /v1/keywords/estimate with an Idempotency-Key, and the milliseconds that JSON.parse takes for the same text in this
+process. Takes about a minute.
 `);
 
 const REPEATS = numberOption('repeats', 20);
 const MAX_PROCESSOR_MS = 50;
-/** Clock ticks of `/proc/<pid>/stat` in a second: 100 on every Linux that Node runs on. */
+/** Duration of a clock tick of `/proc/<pid>/stat`: a second has 100 ticks on every Linux that Node runs on. */
 const TICK_MS = 10;
 
 await runBench(async (cleanup) => {

@@ -1,7 +1,7 @@
 /**
  * Measures what the transport costs a consumer whose handler does nothing: messages per second through a controller's
- * method, through the runner below it, and through a bare loop of nats.js. `npm run -s build && node
- * dist/bench/consumer.js`
+ * method, through the runner below it, and through a bare loop of nats.js.
+ * `npm run -s build && node dist/bench/consumer.js`
  */
 import 'reflect-metadata';
 import type { JsMsg } from '@nats-io/jetstream';

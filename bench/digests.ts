@@ -31,7 +31,7 @@ Usage: node dist/bench/digests.js [--digests 10000] [--items 10] [--accept-ms 0]
 
 Daily digests are due at the same time, each for a keyword with its own email channel. The built analysis service assembles
 them, and the built delivery service sends them to a mail server in a separate process. For comparison, a bare loop of
-nodemailer sends the same mails to it. Uses embedded stores. Takes about two minutes, at most four with 10,000 digests.
+nodemailer sends the same mails to this server. Uses embedded stores. Takes about two minutes, at most four with 10,000 digests.
   --accept-ms MS  the time that the mail server takes to accept a mail
 `);
 
@@ -111,8 +111,8 @@ interface Run {
 }
 
 /**
- * Makes the digests due while analysis is suspended, resumes it, and waits until the mail server has the mail of each, and
- * delivery has recorded all of them.
+ * Makes the digests due while analysis is suspended, resumes it, and waits until the mail server has the mail of each,
+ * and delivery has recorded all of them.
  * @throws Error if a digest arrives twice, or not in time
  */
 async function sendDigests(stage: Stage, analysis: BenchProgram): Promise<Run> {

@@ -32,7 +32,7 @@ same size. Takes about a minute.
 const REQUESTS = numberOption('requests', 6000);
 const ROUNDS = numberOption('rounds', 6);
 const AT_ONCE = numberOption('at-once', 32);
-/** There are many accounts, because the requests would exhaust the quota of a single one. */
+/** There are many accounts, because the requests would exhaust the quota of a single account. */
 const ACCOUNTS = 64;
 
 interface Variant {

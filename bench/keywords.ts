@@ -1,6 +1,6 @@
 /**
  * Measures keyword creates and estimates per second through gateway, NATS and the keywords service, compared
- * with a plain insert of the same keyword and with the gateway's cheapest response.
+ * with a plain insert of the same keyword, and with a read of a page of one keyword through the gateway.
  * `npm run -s build && node dist/bench/keywords.js`
  */
 import { create, toBinary, toJson } from '@bufbuild/protobuf';
@@ -253,7 +253,7 @@ async function storeBare(
     decidedAt: new Date().toISOString(),
     events: [{ event: { case: 'keywordCreated', value: { definition, watches } } }],
   });
-  // The service's own consumer may be faster.
+  // The consumer of the keywords service may write the rows first, hence ON CONFLICT DO NOTHING.
   await transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
     const subject = subjectOf('KEYWORDS', accountId, keywordId);

@@ -1,6 +1,6 @@
 /**
- * Measures a read of one day of market statistics with a million listings: from the counted day, through `MarketReads`,
- * and by counting the observations at reading time. `npm run -s build && node dist/bench/market.js`
+ * Measures a read of one day of market statistics with a million listings: of the counted day (by `MarketReads`), and
+ * by counting the observations at reading time. `npm run -s build && node dist/bench/market.js`
  */
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';

@@ -73,8 +73,7 @@ function compete(terms: string[], posts: MatchableText[]): void {
   ];
   const micros = new Map(variants.map(({ name }) => [name, [] as number[]]));
   const hits = new Map<string, number>();
-  // Round 0 warms up and does not count. The order alternates, so that a variant does not always follow the slow
-  // one.
+  // Round 0 warms up and does not count. The order rotates: no variant is always the first of a round.
   for (let round = 0; round <= ROUNDS; round++) {
     for (let i = 0; i < variants.length; i++) {
       const variant = variants[(i + round) % variants.length]!;

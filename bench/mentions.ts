@@ -26,7 +26,7 @@ helpWanted(`
 Usage: node dist/bench/mentions.js [--mentions 10000000] [--rounds 5] [--reads 60] [--page 200]
 
 Measures GET /v1/mentions (50 of the last 24 hours, and of 30 days) for an account with this number of mentions in 30 days.
-They are written into ClickHouse's table directly, in batches in order of time. Takes about three minutes.
+The mentions are written into ClickHouse's table directly, in batches in order of time. Takes about three minutes.
 `);
 
 const MENTIONS = numberOption('mentions', 10_000_000);
@@ -70,8 +70,8 @@ async function measure(
 ) {
   const first = `/v1/mentions?limit=${PAGE}${window ? `&since=${window.toISOString()}` : ''}`;
   const deep = await deepPage(get, first);
-  // The default window moves with the clock. ClickHouse caches the results of conditions, so this way both reads have
-  // the same work.
+  // The default window of the API moves with the clock. ClickHouse caches the results of conditions, so the bare read
+  // must move its window too: otherwise it would have less work.
   const since = () => window ?? new Date(Date.now() - 86_400_000);
   const times = { gateway: [] as number[], bare: [] as number[], deep: [] as number[] };
   const medians = { gateway: [] as number[], bare: [] as number[] };
@@ -141,9 +141,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/**
- * Writes mentions in batches, in the order of time. The server generates the rows. Several have the same millisecond.
- */
+/** Writes mentions in batches, in the order of time. The server generates the rows. */
 async function fill(clickhouse: ClickHouseClient, accountId: string): Promise<void> {
   for (let from = 0; from < MENTIONS; from += BATCH) {
     const batch = Math.min(BATCH, MENTIONS - from);

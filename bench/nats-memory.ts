@@ -21,7 +21,7 @@ helpWanted(`
 Usage: node dist/bench/nats-memory.js [--streams 11] [--megabytes 144]
 
 Writes this number of megabytes into each stream, round by round, while a consumer of each stream reads, and prints the memory
-of nats-server after each round. It grows until some blocks (8 MiB) of each stream are full and read, and then stays the same.
+of nats-server after each round. The memory grows until some blocks (8 MiB) of each stream are full and read, and then stays the same.
 Takes about two minutes.
 `);
 

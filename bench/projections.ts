@@ -59,7 +59,7 @@ interface Comparison {
   empty(): Promise<unknown>;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** The content of the tables as text. It must be the same after both. */
+  /** A summary of the tables: counts, in ClickHouse also a hash. It must be the same after both. */
   content(): Promise<string>;
 }
 

@@ -74,7 +74,7 @@ async function addedLatency(database: Database): Promise<void> {
 }
 
 /**
- * Sends requests as often as the plan allows. Halfway between two requests it takes the same measurement without any
+ * Sends requests as often as the plan allows. Halfway between two requests, the same measurement is made without any
  * work, which shows delays of a few microseconds that the machine itself causes.
  * @returns the delay of each request and of each empty measurement, in ms, and the number of delayed requests
  */

@@ -38,7 +38,7 @@ const SEARCHES = numberOption('searches', 100_000);
 const HOURS = numberOption('hours', 24);
 const HORIZON_MS = HOURS * 3_600_000;
 const START = Date.parse('2026-03-04T00:00:00.000Z');
-/** Plausible intervals, from 30 s to 24 h; long ones are more frequent. */
+/** Plausible intervals, from 30 s to 24 h. Each is drawn equally often. */
 const INTERVALS = [30, 60, 120, 180, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 const random = seeded(11);
 
@@ -77,7 +77,7 @@ function requestsOfAll(schedule: Schedule): void {
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
     total.ours += requestsOf(origin, distinct, shortest);
-    // Without sharing: every watch on its own grid.
+    // Every watch on its own grid: only ticks at the same instant share a request.
     total.ownGrid += requestsOf(origin, distinct, Infinity);
     total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));

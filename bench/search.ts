@@ -89,7 +89,10 @@ async function encoding(): Promise<void> {
   target('STS-b, Spearman, as stored', spearman(people, cosines(stored(a), stored(b))), 0.7, 'at least');
 }
 
-/** Precision and recall of the first ten, compared with BM25 over the same texts. */
+/**
+ * The precision of the first ten, and how many answers without a common content word are among them, compared with BM25
+ * over the same texts.
+ */
 async function quality(
   { database, clickhouse, gatewayUrl }: Bench,
   { name, texts, queries }: Retrieval,

@@ -1,6 +1,6 @@
 /**
- * Measures the memory of each process of the demo under a bounded load, for half an hour. `npm run -s build && node
- * dist/bench/soak.js`
+ * Measures the memory of each process of the demo under a bounded load, for half an hour.
+ * `npm run -s build && node dist/bench/soak.js`
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

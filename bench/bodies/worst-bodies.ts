@@ -29,7 +29,7 @@ function withCriteria(key: string, json: string): string {
 const repeated = (text: string) =>
   JSON.stringify(text.repeat(Math.floor((MAX_BODY_BYTES - 4096) / Buffer.byteLength(text))));
 
-/** A valid keyword with the maximum number of searches on every source. */
+/** A valid keyword with this number of searches on every source, each with this number of terms. */
 function manySearches(searches: number, terms: number): string {
   const overrides = { terms: Array.from({ length: terms }, (_, n) => `term ${n}`) };
   const sources = SOURCE_IDS.map((source, s) => ({
@@ -54,7 +54,7 @@ function manyRules(): string {
   return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
 }
 
-/** As many distinct keys as fit. */
+/** As many distinct keys of this length as fit. */
 function manyKeys(letters: number): string {
   const count = Math.floor((MAX_BODY_BYTES - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');
@@ -67,17 +67,17 @@ export const WORST_BODIES: Readonly<Record<string, string>> = {
   'empty objects as sources': withKey('sources', filling('{}')),
   'sources that are nearly right': withKey('sources', filling('{"source":"nackernews","enabled":1}')),
   'empty lists as rules': withKey('rules', filling('[]')),
-  'half a million mutes': withKey('muteRules', filling('""')),
-  'half a million terms': withCriteria('terms', filling('""')),
+  'empty texts as mutes': withKey('muteRules', filling('""')),
+  'empty texts as terms': withCriteria('terms', filling('""')),
   'half a million unknown values': withKey('sauces', filling('0')),
   'distinct unknown keys': manyKeys(8),
-  'distinct unknown keys of one letter more': JSON.stringify({
+  'distinct unknown keys that resemble a known key': JSON.stringify({
     ...sound,
     ...Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`refreshIntervalSecond${n}`, 1])),
   }),
   'one unknown key of a mebibyte': `{${repeated('a.')}:1}`,
   'a name of a mebibyte': withKey('name', repeated('n')),
-  'a name of half a million surrogate pairs': withKey('name', repeated('😀')),
+  'a name of surrogate pairs': withKey('name', repeated('😀')),
   'a term of a mebibyte': withCriteria('terms', `[${repeated('é')},"b"]`),
   'a time zone of a mebibyte': withKey(
     'schedule',

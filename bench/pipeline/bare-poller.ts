@@ -39,7 +39,7 @@ async function poll({ url, hook, term, everyMs }: BarePolling): Promise<void> {
     await wait(Math.max(0, next - Date.now()));
     const answer = await upstream.request({
       method: 'GET',
-      // The last parameter distinguishes its requests from those of Earshot in the simulator's log.
+      // The last parameter distinguishes the requests of this loop from those of Earshot in the simulator's log.
       path: `/api/v1/search_by_date?query=${term}&tags=(story,comment)&hitsPerPage=1000&client=bare`,
     });
     const { hits } = (await answer.body.json()) as { hits: Hit[] };

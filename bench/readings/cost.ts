@@ -9,7 +9,7 @@ const ROUNDS = 3;
 const SUBJECT = { names: ['Acme'], role: 'own' as const };
 const MIB = 1024 * 1024;
 
-/** Processor time of a post by reading, and memory of the threads. */
+/** Prints the processor time of a post, by reading. */
 export async function measureCost(reader: BenchReader): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;
@@ -50,7 +50,7 @@ export async function measureCost(reader: BenchReader): Promise<void> {
   target('µs for the embedding', embedding * 4, 2_500, 'at most');
 }
 
-/** The memory that one reading thread adds to its process. Measure it before anything else is loaded. */
+/** Prints the memory that one reading thread adds to its process. Must run before anything else is loaded. */
 export async function measureMemory(): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;

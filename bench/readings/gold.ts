@@ -46,7 +46,8 @@ export async function measureGold(reader: BenchReader): Promise<void> {
 type Read = readonly { row: Row; reading: LocalReading }[];
 
 /**
- * The agreement of the local reader with each of the two human readers, and their agreement with each other.
+ * Prints the agreement of the local reader with each of the two human readers, and of the two human readers with each
+ * other.
  */
 function agreement(readings: Read, field: string, of: (reading: LocalReading) => string): void {
   const pairs = (a: (each: Read[number]) => string, b: (each: Read[number]) => string) =>

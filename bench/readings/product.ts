@@ -117,7 +117,7 @@ async function publish(simulatorUrl: string, text: string): Promise<string> {
   return externalId;
 }
 
-/** The mentions of the keyword, once all have arrived. */
+/** The mentions of the keyword, once all have arrived or `MENTIONS_WITHIN_MS` has passed. */
 async function allMentions(api: ApiClient, keywordId: string, expected: number): Promise<SeenMention[]> {
   const end = Date.now() + MENTIONS_WITHIN_MS;
   for (;;) {

@@ -24,10 +24,10 @@ export class BenchReader {
   }
 }
 
-/** A request for the mood of a text, without a subject. */
+/** The subject of a request for the mood of a text: none. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
-/** A request for a post of this text. In texts of the gold set, a dash separates title and text. */
+/** A request for a post of this text. For sources whose posts have titles, a dash separates title and text. */
 export function requestFor(text: string, subject: ReadSubject, source = 'x'): ReadRequest {
   const [title = '', ...rest] = ASKING.has(source) ? text.split(' — ') : ['', text];
   const item = {

@@ -11,12 +11,12 @@ import { printProgress } from '../harness.js';
 
 const BATCH = 100_000;
 const DAYS = 29;
-const LEDGER = 1_000_000_000;
+const CREDITS = 1_000_000_000;
 
 /** An account that can ask questions. */
 export async function openAsker(database: Database): Promise<BenchAccount> {
   const account = await openBenchAccount(database);
-  await fundAccount(database, account.accountId, LEDGER);
+  await fundAccount(database, account.accountId, CREDITS);
   return account;
 }
 

@@ -28,7 +28,7 @@ interface Kind {
   name: string;
   share: number;
   expectedStatuses: readonly number[];
-  /** Maximum number of concurrent runs; further ones are skipped. */
+  /** Maximum number of concurrent runs; further runs are skipped. */
   max?: number;
   run(ask: Ask, target: LoadTarget): Promise<Answer>;
 }
@@ -255,7 +255,7 @@ export class Load {
   }
 }
 
-/** A fixed order that spreads the kinds evenly. Every run sends the same requests. */
+/** A fixed order that spreads the kinds evenly. Every run sends the same kinds in this order. */
 function shuffled<T>(values: readonly T[]): T[] {
   const size = values.length;
   // 79 and the sum of the shares are coprime, so every index occurs once.

@@ -8,11 +8,11 @@ export interface Point {
 
 /** The development of a series after the warm-up. */
 export interface Trend {
-  /** Median of the five minutes of the warm-up. */
+  /** Median of the warm-up: five minutes, or a sixth of a shorter run. */
   warmUp: number;
   /** Median of the rest of the run's first third: the baseline. */
   baseline: number;
-  /** Median of the last five minutes. */
+  /** Median of the end of the run, which is as long as the warm-up. */
   last: number;
   /** Change per hour after the warm-up, by Theil and Sen. */
   slopePerHour: number;
