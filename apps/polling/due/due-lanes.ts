@@ -1,9 +1,9 @@
 import type { Database } from '#postgres';
-import { SharedLook } from './shared-look.js';
+import { SharedQuery } from './shared-query.js';
 
 /** Tells which lanes have due searches that nobody has claimed. */
-export function dueLanes(database: Database): SharedLook {
-  return new SharedLook(async (lanes) => {
+export function dueLanes(database: Database): SharedQuery {
+  return new SharedQuery(async (lanes) => {
     // With EXISTS, Postgres may read all due searches of all lanes. With the limit, it reads one search of each lane.
     const rows: { lane: string }[] = await database.query(
       `SELECT l.lane FROM unnest($1::text[]) AS l (lane) CROSS JOIN LATERAL (SELECT FROM upstream_searches s

@@ -1,7 +1,7 @@
 import type { SourceId } from '#contracts';
 import { newId } from '#kernel';
 import type { Database } from '#postgres';
-import { SharedLook } from '../due/shared-look.js';
+import { SharedQuery } from '../due/shared-query.js';
 
 /** One source that an Explore asks, claimed by this replica. */
 export interface ExploreJob {
@@ -45,8 +45,8 @@ export async function releaseJobs(database: Database, source: string): Promise<v
 }
 
 /** Tells which sources have open jobs that nobody has claimed. */
-export function queuedExplores(database: Database): SharedLook {
-  return new SharedLook(async (sources) => {
+export function queuedExplores(database: Database): SharedQuery {
+  return new SharedQuery(async (sources) => {
     const rows: { source: string }[] = await database.query(
       `SELECT s.source FROM unnest($1::text[]) AS s (source) CROSS JOIN LATERAL (SELECT FROM explore_sources q
          WHERE q.source = s.source AND q.status = 'queued' AND q.claimed_until <= now() LIMIT 1) AS queued`,

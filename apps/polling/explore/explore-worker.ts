@@ -14,7 +14,7 @@ import { compile } from '#matching';
 import type { Database } from '#postgres';
 import { UpstreamError, type Fetched } from '#sources';
 import type { Logger } from '#telemetry';
-import type { SharedLook } from '../due/shared-look.js';
+import type { SharedQuery } from '../due/shared-query.js';
 import type { Lane } from '../lanes/lane.js';
 import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
@@ -50,7 +50,7 @@ export class ExploreWorker {
   constructor(
     private readonly lane: Lane,
     private readonly isIdle: () => boolean,
-    private readonly queued: SharedLook,
+    private readonly queued: SharedQuery,
     private readonly database: Database,
     store: EventStore,
     log: Logger,

@@ -7,7 +7,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
 import { dueLanes } from '../due/due-lanes.js';
-import type { SharedLook } from '../due/shared-look.js';
+import type { SharedQuery } from '../due/shared-query.js';
 import { CheckRecorder } from '../record/check-recorder.js';
 import { queuedExplores } from '../explore/explore-jobs.js';
 import { ExploreWorker } from '../explore/explore-worker.js';
@@ -24,8 +24,8 @@ export interface WorkOnLane {
 /** Starts the work on lanes: checks on each lane, and on the first lane of a source its lookups and Explores. */
 @Injectable()
 export class LaneWork {
-  private readonly due: SharedLook;
-  private readonly explores: SharedLook;
+  private readonly due: SharedQuery;
+  private readonly explores: SharedQuery;
   private readonly recorder: CheckRecorder;
   private readonly lookups: LookupWorker;
 

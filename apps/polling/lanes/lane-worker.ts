@@ -6,7 +6,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { Claims } from '../due/claims.js';
 import { untilNextTick } from '../due/due-lanes.js';
-import type { SharedLook } from '../due/shared-look.js';
+import type { SharedQuery } from '../due/shared-query.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
 import { extendReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
@@ -51,12 +51,12 @@ export class LaneWorker {
   private extending?: NodeJS.Timeout;
   private hasLane = false;
   private hasClaimed = false;
-  private hasToldOfLedgers = false;
+  private hasWarnedOfLedgers = false;
 
   constructor(
     readonly lane: Lane,
     private readonly database: Database,
-    private readonly due: SharedLook,
+    private readonly due: SharedQuery,
     private readonly recorder: CheckRecorder,
     private readonly clock: Clock,
     private readonly tickMs: number,
@@ -98,7 +98,7 @@ export class LaneWorker {
         await this.claims.retryReleases();
         if ((await this.claimDue()) === 0) await this.pause(untilNextTick(this.tickMs));
         this.queue.concurrency = this.lane.concurrency;
-        await this.room();
+        await this.waitForRoom();
       } catch (error) {
         this.log.error({ err: error, lane: this.lane.name }, 'due work could not be claimed');
         await this.pause(this.tickMs);
@@ -110,7 +110,7 @@ export class LaneWorker {
    * Waits until more work may be claimed: until no read waits. If a feed serves most searches, a few waiting separate
    * reads do not delay the next claim.
    */
-  private async room(): Promise<void> {
+  private async waitForRoom(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
     const { signal } = this.abort;
     if (this.queue.size >= enough && !signal.aborted) {
@@ -186,8 +186,8 @@ export class LaneWorker {
 
   private async reserve(reads: readonly PlannedRead[], now: Date): Promise<ReservedRead[]> {
     const reserved = await reserveReads(this.database, this.lane.connector, reads, now);
-    if (reserved.unopened.length > 0 && !this.hasToldOfLedgers) {
-      this.hasToldOfLedgers = true;
+    if (reserved.unopened.length > 0 && !this.hasWarnedOfLedgers) {
+      this.hasWarnedOfLedgers = true;
       const { name: lane } = this.lane;
       this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: is billing running?');
     }
@@ -204,12 +204,12 @@ export class LaneWorker {
       if (late) await this.release([read]);
       else if (!namesServers(this.lane.connector, read)) await this.runner.run(read, claimedAt);
       else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.runner.run(read, claimedAt));
-      else await this.crowdOut(read);
+      else await this.postponeCrowded(read);
     };
     void this.queue.add(begin, { priority: read.read.fromFeed ? 1 : 0 });
   }
 
-  private async crowdOut(reserved: ReservedRead): Promise<void> {
+  private async postponeCrowded(reserved: ReservedRead): Promise<void> {
     await this.runner.postpone(reserved.searches, CROWDED_SECONDS);
     await this.release([reserved]);
   }

@@ -7,33 +7,33 @@ const TOGETHER_MS = 5;
  * Tells several loops whether there is work for their names (lanes or sources). One statement answers all loops that
  * ask at nearly the same time, because each loop asks often, and usually there is no work.
  */
-export class SharedLook {
-  private look: Look | undefined;
+export class SharedQuery {
+  private batch: Batch | undefined;
 
   /** @param read returns the names that have work */
   constructor(private readonly read: (names: string[]) => Promise<string[]>) {}
 
   /** True if there is work for this name. */
   async has(name: string): Promise<boolean> {
-    const look = (this.look ??= this.begin());
-    look.names.add(name);
-    return (await look.found).has(name);
+    const batch = (this.batch ??= this.begin());
+    batch.names.add(name);
+    return (await batch.found).has(name);
   }
 
-  private begin(): Look {
+  private begin(): Batch {
     const names = new Set<string>();
     return { names, found: this.ask(names) };
   }
 
   private async ask(names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     await wait(TOGETHER_MS);
-    this.look = undefined;
+    this.batch = undefined;
     return new Set(await this.read([...names]));
   }
 }
 
 /** The names that share a statement, and those among them that have work. */
-interface Look {
+interface Batch {
   names: Set<string>;
   found: Promise<ReadonlySet<string>>;
 }
