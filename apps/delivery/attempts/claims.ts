@@ -103,7 +103,7 @@ export async function resolveClaims(
   for (const one of ofWebhooks) {
     const webhook = webhooks.get(one.watchId);
     if (!webhook) claims.givenUp.push(givenUp(one, 'not sent: the watch or keyword has no webhook any more'));
-    else if (webhook.endpoint === one.endpoint) settle(claims, one, webhook);
+    else if (webhook.endpoint === one.endpoint) addUnlessDisabled(claims, one, webhook);
     else {
       claims.givenUp.push(
         givenUp(one, 'not sent: the webhook URL was changed, and the event is sent to the new URL'),
@@ -125,12 +125,12 @@ export async function resolveClaims(
     if (!endpoint) claims.givenUp.push(givenUp(one, 'not sent: the account does not exist any more'));
     else if (one.target.kind === 'replay' && !running.has(one.target.id))
       claims.givenUp.push(givenUp(one, 'not sent: the replay has ended'));
-    else settle(claims, one, endpoint);
+    else addUnlessDisabled(claims, one, endpoint);
   }
   return claims;
 }
 
-function settle(
+function addUnlessDisabled(
   claims: Claims,
   one: ClaimedDelivery,
   { signing, failingSince, disabledReason }: Endpoint,

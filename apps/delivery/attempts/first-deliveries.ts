@@ -19,7 +19,7 @@ export interface CausedEvent {
 }
 
 /** The deliveries of a batch of events. */
-export interface FirstOnes {
+export interface NewDeliveries {
   deliveries: Delivery[];
   /** Their channel accepts no more messages now. */
   paced: Delivery[];
@@ -47,7 +47,7 @@ export class FirstDeliveries {
     private readonly pace: ChannelPace,
   ) {}
 
-  async of(events: readonly CausedEvent[]): Promise<FirstOnes> {
+  async of(events: readonly CausedEvent[]): Promise<NewDeliveries> {
     const [toWebhooks, toChannels] = await Promise.all([this.toWebhooks(events), this.toChannels(events)]);
     return {
       deliveries: [...toWebhooks.deliveries, ...toChannels.deliveries],
@@ -56,24 +56,24 @@ export class FirstDeliveries {
     };
   }
 
-  private async toWebhooks(events: readonly CausedEvent[]): Promise<FirstOnes> {
+  private async toWebhooks(events: readonly CausedEvent[]): Promise<NewDeliveries> {
     const webhooks = await this.targets.webhooksOf(events.map(({ event }) => event.watchId));
-    const ones: FirstOnes = { deliveries: [], paced: [], unsent: [] };
+    const result: NewDeliveries = { deliveries: [], paced: [], unsent: [] };
     for (const caused of events) {
       const { event } = caused;
       const webhook = webhooks.get(event.watchId);
       if (!webhook || !isFor(webhook, event)) continue;
       const delivery = toWebhook(caused, webhook);
-      if (webhook.disabledReason !== undefined) ones.unsent.push({ ...delivery, reason: DISABLED });
-      else ones.deliveries.push(delivery);
+      if (webhook.disabledReason !== undefined) result.unsent.push({ ...delivery, reason: DISABLED });
+      else result.deliveries.push(delivery);
     }
-    return ones;
+    return result;
   }
 
-  private async toChannels(events: readonly CausedEvent[]): Promise<FirstOnes> {
-    const ones: FirstOnes = { deliveries: [], paced: [], unsent: [] };
+  private async toChannels(events: readonly CausedEvent[]): Promise<NewDeliveries> {
+    const result: NewDeliveries = { deliveries: [], paced: [], unsent: [] };
     const found = await this.recipients(events);
-    if (found.length === 0) return ones;
+    if (found.length === 0) return result;
     const addresses = found.map(({ channel: { accountId, channelId } }) => ({
       accountId,
       endpoint: channelEndpoint(channelId),
@@ -102,13 +102,13 @@ export class FirstDeliveries {
         destination: { channel, keywordName: keyword.name, timezone: keyword.timezone },
       };
       const reason = skipReasonOf(delivery, channel, keyword);
-      if (reason !== undefined) ones.unsent.push({ ...delivery, reason });
+      if (reason !== undefined) result.unsent.push({ ...delivery, reason });
       // The message waits if the channel accepts none now, or if earlier messages wait, which must be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
-        ones.paced.push(delivery);
-      else ones.deliveries.push(delivery);
+        result.paced.push(delivery);
+      else result.deliveries.push(delivery);
     }
-    return ones;
+    return result;
   }
 
   /**

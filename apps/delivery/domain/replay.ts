@@ -42,7 +42,8 @@ export type ReplayCommand =
   | {
       kind: 'request';
       request: ReplayRequest;
-      /** Number of replays of the account that have not ended. */ open: number;
+      /** Number of replays of the account that have not ended. */
+      open: number;
     }
   | { kind: 'start'; matched: number }
   | { kind: 'end'; status: ReplayEnd; message: string; counts: ReplayCounts };

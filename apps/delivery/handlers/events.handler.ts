@@ -9,7 +9,7 @@ import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
-import { FirstDeliveries, type FirstOnes } from '../attempts/first-deliveries.js';
+import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
 import { returnPending, savePending } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
@@ -56,7 +56,7 @@ export class EventsHandler {
     return batch.map(() => done);
   }
 
-  private async deliver({ deliveries, paced, unsent }: FirstOnes): Promise<void> {
+  private async deliver({ deliveries, paced, unsent }: NewDeliveries): Promise<void> {
     await this.recorder.giveUp(unsent);
     const batch = new BatchAttempts(deliveries, this.queues);
     await this.haveTried(batch);
