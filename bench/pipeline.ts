@@ -222,7 +222,8 @@ function latenciesOf(
     if (seen.has(number)) continue;
     seen.add(number);
     const [received, checked] = [Date.parse(at), Date.parse(occurredAt)];
-    // There is one search with one request at a time, so the last poll before the end of a check belongs to the check.
+    // The two searches of Earshot share each read of the feed, so the last poll before the end of a check belongs to the
+    // check.
     const poll = polls.findLast((began) => began <= checked) ?? Number.NaN;
     found.fromDue.push(received - (due[number] ?? Number.NaN));
     found.fromPoll.push(received - poll);
