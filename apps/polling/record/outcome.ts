@@ -35,7 +35,8 @@ interface Work {
 }
 
 /**
- * Turns the results of a read into the checks of the watches. A search gets no check if its request was not sent (its lane waits).
+ * Turns the results of a read into the checks of the watches. A search that was not read, because its lane waits or
+ * stops, gets no check.
  * @param prices the reserved price of each watch's check, by watch id
  */
 export async function outcomeOf(
