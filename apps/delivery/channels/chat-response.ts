@@ -30,7 +30,7 @@ const MAX_WAIT_MS = 24 * 3_600_000;
  * @param name the name of the service, for the message
  * @param gone the statuses that mean that the destination no longer exists
  * @param detail the error code in the body, if there is one
- * @param retryAfterSeconds the wait that the body states, if it states one
+ * @param retryAfterSeconds the wait that the body of a 429 states, if it states one
  */
 export function chatResultOf(
   name: string,
@@ -70,7 +70,7 @@ export function jsonOf(body: string): Record<string, unknown> {
  * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
  * default applies. A successful response can also state a time, if its request has used up the limit of the
  * destination.
- * @param inBody the seconds that the body states, if it states them
+ * @param inBody the seconds that the body states, if it states them; used only for a 429
  */
 export function retryAfterMsOf(
   status: number,
