@@ -97,6 +97,16 @@ export function channelMessageTasks(scene: ChannelsScene): void {
       expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
     });
 
+    it('is refused as a test while the destination has asked for a pause: the error names the destination and not the mail server', async () => {
+      const made = await chat('slack', 'paused002');
+      const test = () => scene.setup.ada.api.post(`/v1/channels/${made.id}/test`, {});
+      scene.sim.faults.add({ source: 'slack', kind: '429', times: 1, retryAfterSeconds: 60 });
+      expect((await test()).status).toBe(200);
+      const { status, body } = await test();
+      expect([status, body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
+      expect(body.error).toContain('the destination of the channel accepts no messages now');
+    });
+
     it('arrives once even if it is one of 500 and the receiver answers 429; the messages arrive roughly in the order of the events [channels.retry-after, channels.burst, channels.order]', async () => {
       const path = `/burst-${newId()}`;
       const made = await channel('webhook', { url: `${scene.setup.receiver.url}${path}` });

@@ -10,7 +10,7 @@ import { CommandPattern } from '#transport';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { addressKey, Targets } from '../attempts/targets.js';
 import { TestQuota } from '../attempts/test-quota.js';
-import { channelEndpoint, type Channel } from '../channels/channel.js';
+import { channelEndpoint, type Channel, type ChannelKind } from '../channels/channel.js';
 import { ChannelSender } from '../channels/channel-sender.js';
 import { Channels } from '../channels/channels.js';
 import { askOwners } from '../channels/verifications.js';
@@ -116,7 +116,7 @@ export class ChannelTestHandler {
     return new Promise((resolve, reject) =>
       this.sender.send(delivery, (error, result) => {
         if (result) resolve(result);
-        else if (error === undefined) reject(noRoom());
+        else if (error === undefined) reject(notSent(delivery.channelKind));
         else reject(error instanceof Error ? error : new Error(String(error)));
       }),
     );
@@ -129,12 +129,13 @@ function limitText(error: unknown): string {
   throw error;
 }
 
-function noRoom(): Refusal {
-  return new Refusal(
-    'too-many',
-    'TOO_MANY_REQUESTS',
-    'all connections to the mail server are in use; try again in a minute',
-  );
+/** The sender makes no attempt while a destination has asked for a pause, or while no connection is free for a mail. */
+function notSent(kind: ChannelKind | undefined): Refusal {
+  const reason =
+    kind === 'email'
+      ? 'the mail server accepts no further mail now'
+      : 'the destination of the channel accepts no messages now';
+  return new Refusal('too-many', 'TOO_MANY_REQUESTS', `${reason}; try again in a minute`);
 }
 
 function addressesIn(
