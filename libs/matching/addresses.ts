@@ -19,7 +19,8 @@ const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（
  */
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];
-  // Every address contains "://" or a dot that is directly followed by a character. Most texts contain neither.
+  // Every address contains "://" or a dot that is directly followed by a letter or a digit. Most texts
+  // contain neither.
   for (let at = nextCandidate(text, 0); at < text.length; at = nextCandidate(text, at)) {
     const reached = spans.length > 0 ? spans[spans.length - 1]!.end : 0;
     let [from, to] = [at, at];
@@ -52,7 +53,7 @@ export function touchesAddress(spans: readonly AddressSpan[], start: number, end
   return low < spans.length && spans[low]!.start < end;
 }
 
-/** Reads a chunk: a run without whitespace and without characters that cannot be part of an address. */
+/** Adds the addresses of a chunk to `spans`. A chunk is a run of characters at which no address must end. */
 function readChunk(text: string, from: number, to: number, spans: AddressSpan[]): void {
   let at = from;
   while (at < to) {

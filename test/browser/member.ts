@@ -9,7 +9,10 @@ import { call, openBrowserStage, signUpThroughApi, type BrowserStage } from './i
 
 export const RECALL = { title: 'Lumora recalls its desk lamp after two fires in Denver homes' };
 
-/** A member who is signed in, and has a keyword, “Lumora”, with four mentions. */
+/**
+ * A member who is signed in, and has a keyword, “Lumora”, with four mentions. `begin` starts the installation and the
+ * browser, and opens both databases; `end` closes them.
+ */
 export class Member {
   page!: Page;
   faults!: string[];
@@ -35,10 +38,10 @@ export class Member {
       globalCriteria: { market: 'global', query: 'lumora' },
       sources: [{ source: 'hackernews', enabled: true }],
     });
-    const found = 'SELECT uniqExact(event_id) AS n FROM mention_vectors';
+    const countVectors = 'SELECT uniqExact(event_id) AS n FROM mention_vectors';
     await until(
       'the posts can be searched by meaning',
-      async () => Number((await selectRows<{ n: string }>(this.clickhouse, found))[0]?.n) === 4,
+      async () => Number((await selectRows<{ n: string }>(this.clickhouse, countVectors))[0]?.n) === 4,
       90_000,
     );
   }

@@ -14,7 +14,7 @@ export interface Level {
   baseline: number;
   /** The smallest number of mentions that fires. */
   threshold: number;
-  /** Indexes of the counted searches. Only searches with a history are counted. */
+  /** Indexes of the counted searches: those with a history, or all searches if there are no earlier windows. */
   searches: number[];
 }
 

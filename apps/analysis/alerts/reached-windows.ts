@@ -21,7 +21,9 @@ export interface AlertHistory {
   coverage: ReadonlyMap<string, readonly Covered[]>;
   /** IANA zone of the account. */
   timeZone: string;
-  /** The number of mentions in each window, by search. A search without mentions in a window is missing. */
+  /**
+   * The number of mentions in each window, by search. A search without mentions in a window is missing or has 0.
+   */
   countsIn(windows: readonly Window[], negative: boolean): Promise<ReadonlyMap<string, number>[]>;
 }
 
@@ -31,7 +33,7 @@ export interface WindowLevel {
   baseline: number;
   /** The smallest number of mentions that fires. */
   threshold: number;
-  /** The counted searches. Only searches with a history are counted. */
+  /** The counted searches: those with a history, or all searches if the rule has no earlier windows. */
   searchIds: string[];
 }
 
@@ -86,7 +88,7 @@ export async function findLevel(
 /**
  * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are examined,
  * because every other window has at most as many mentions as one of them.
- * @param since ms; windows that end before it are not examined
+ * @param since ms; a window is examined only if its last part begins at this time or later
  */
 export async function reachedWindows(
   rule: AlertRule,

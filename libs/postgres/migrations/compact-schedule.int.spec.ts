@@ -1,7 +1,7 @@
-import type { QueryRunner } from 'typeorm';
 import { newId } from '#kernel';
-import { isolateStores, until, type IsolatedStores } from '#testing';
+import { isolateStores, type IsolatedStores } from '#testing';
 import { openDatabase, type Database } from '../index.js';
+import { migrateBesideClaims } from '../testing/migrate-beside-claims.js';
 import { CompactSchedule1763900000000 } from './1763900000000-compact-schedule.js';
 import { NumberedSchedule1764000000000 } from './1764000000000-numbered-schedule.js';
 
@@ -39,36 +39,8 @@ async function scheduleWatches(searches: number, watchesOfEach: number): Promise
 it('the migration waits for a claim that is under way, and then runs beside pollers that wait for it', async () => {
   await database.query('TRUNCATE watch_schedule, upstream_searches');
   await scheduleWatches(2, 3);
-  const migration = new CompactSchedule1763900000000();
-  const [migrating, claiming] = [database.createQueryRunner(), database.createQueryRunner()];
-  await migration.down(migrating);
-
-  // Searches first, then the schedule: the order of a claim.
-  await claiming.startTransaction();
-  await claiming.query('UPDATE upstream_searches SET next_due_at = now()');
-  await migrating.startTransaction();
-  const migrated = migration.up(migrating);
-  await until('the migration waits', () => isWaiting(migrating));
-  await claiming.query('SELECT count(*) FROM watch_schedule');
-  await claiming.commitTransaction();
-  await migrated;
-
-  const later = claiming.query('UPDATE upstream_searches SET next_due_at = now()');
-  await until('a later claim waits', () => isWaiting(claiming));
-  await migrating.commitTransaction();
-  await later;
-  await Promise.all([migrating.release(), claiming.release()]);
+  await migrateBesideClaims(database, new CompactSchedule1763900000000());
 });
-
-/** Whether the connection of a runner waits for a lock. */
-async function isWaiting(runner: QueryRunner): Promise<boolean> {
-  const { processID } = (await runner.connect()) as { processID: number };
-  const [row]: { waits: boolean }[] = await database.query(
-    `SELECT wait_event_type = 'Lock' AS waits FROM pg_stat_activity WHERE pid = $1`,
-    [processID],
-  );
-  return row?.waits === true;
-}
 
 it('the migration keeps rows, grants and the reference to the search', async () => {
   await database.query('TRUNCATE watch_schedule, upstream_searches');

@@ -2,7 +2,7 @@ import { compose, personFrom } from '../../world/phrases.js';
 import { seededRandom, wholeBelow } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 import { escapeMarkup } from '../shared/markup.js';
-import { channelIdOf, etagOf, idFrom, secondsOf } from './videos.js';
+import { channelIdOf, etagOf, idFrom, isoSecondsOf } from './videos.js';
 
 const EVERY_MS = 5 * 60_000;
 
@@ -99,8 +99,8 @@ function commentOf(comment: Comment, post: SimPost, isPlain: boolean, parentId?:
       canRate: true,
       viewerRating: 'none',
       likeCount: likes,
-      publishedAt: secondsOf(publishedAt),
-      updatedAt: secondsOf(publishedAt),
+      publishedAt: isoSecondsOf(publishedAt),
+      updatedAt: isoSecondsOf(publishedAt),
     },
   };
 }

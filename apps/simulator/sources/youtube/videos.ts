@@ -18,7 +18,7 @@ const ALL_SIZES = [
 
 /** A video in a search result: its description cut, its texts escaped for HTML. */
 export function searchResultOf(post: SimPost): object {
-  const publishedAt = secondsOf(post.publishedAt);
+  const publishedAt = isoSecondsOf(post.publishedAt);
   const description = descriptionOf(post).replace(/\s+/g, ' ');
   const isCut = description.length > SHOWN_LENGTH;
   return {
@@ -28,10 +28,10 @@ export function searchResultOf(post: SimPost): object {
     snippet: {
       publishedAt,
       channelId: channelIdOf(post.author),
-      title: escapedTitle(post.title),
-      description: escapedTitle(isCut ? `${description.slice(0, SHOWN_LENGTH)} ...` : description),
+      title: escaped(post.title),
+      description: escaped(isCut ? `${description.slice(0, SHOWN_LENGTH)} ...` : description),
       thumbnails: thumbnailsOf(post, SMALL_SIZES),
-      channelTitle: escapedTitle(post.authorName),
+      channelTitle: escaped(post.authorName),
       liveBroadcastContent: 'none',
       publishTime: publishedAt,
     },
@@ -62,7 +62,7 @@ export function videoOf(post: SimPost, parts: readonly string[], comments: numbe
         viewCount: String(post.score * 213),
         likeCount: String(post.score),
         favoriteCount: '0',
-        // A video without comments has no count.
+        // A video whose comments are disabled has no count.
         ...(comments !== undefined && { commentCount: String(comments) }),
       },
     }),
@@ -85,7 +85,7 @@ export function etagOf(what: string): string {
 }
 
 /** A time in YouTube's present format, without a fraction of the second. */
-export function secondsOf(at: number): string {
+export function isoSecondsOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
@@ -98,7 +98,7 @@ function snippetOf(post: SimPost): object {
   const tags = [...post.text.matchAll(/#([\p{L}\p{N}_]+)/gu)].map(([, tag]) => tag);
   const description = descriptionOf(post);
   return {
-    publishedAt: secondsOf(post.publishedAt),
+    publishedAt: isoSecondsOf(post.publishedAt),
     channelId: channelIdOf(post.author),
     title: post.title,
     description,
@@ -116,7 +116,7 @@ function descriptionOf(post: SimPost): string {
   return post.link ? `${post.text}\n\n${post.link}` : post.text;
 }
 
-function escapedTitle(text: string): string {
+function escaped(text: string): string {
   return escapeAttribute(text).replaceAll("'", '&#39;');
 }
 
