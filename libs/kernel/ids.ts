@@ -8,9 +8,9 @@ const NAMESPACE = Buffer.from('6f1c2f5e3b0a5e0c9d2b0a6f8b6d4c11', 'hex');
 const scratch = Buffer.concat([NAMESPACE], 4096);
 
 /** The text of an id. Its characters are written one by one, because joining texts leaves several times as much garbage. */
-const id = Buffer.from('00000000-0000-5000-8000-000000000000');
+const idText = Buffer.from('00000000-0000-5000-8000-000000000000');
 /** The places of the digits of the hash. */
-const POSITIONS = [...id.keys()].filter((at) => id[at] !== '-'.charCodeAt(0));
+const POSITIONS = [...idText.keys()].filter((at) => idText[at] !== '-'.charCodeAt(0));
 const VERSION_AT = 14;
 const VARIANT_AT = 19;
 /** The digit with the variant, by the digit of the hash: its two upper bits are 10. */
@@ -31,10 +31,10 @@ export function derivedId(...parts: readonly string[]): string {
   const max = NAMESPACE.length + 3 * content.length;
   const name = max > scratch.length ? Buffer.concat([NAMESPACE], max) : scratch;
   const digest = hash('sha1', name.subarray(0, NAMESPACE.length + name.write(content, NAMESPACE.length)));
-  for (let n = 0; n < POSITIONS.length; n += 1) id[POSITIONS[n]!] = digest.charCodeAt(n);
-  id[VERSION_AT] = '5'.charCodeAt(0);
-  id[VARIANT_AT] = VARIANTS.charCodeAt(parseInt(digest.charAt(16), 16));
-  return id.toString('latin1');
+  for (let n = 0; n < POSITIONS.length; n += 1) idText[POSITIONS[n]!] = digest.charCodeAt(n);
+  idText[VERSION_AT] = '5'.charCodeAt(0);
+  idText[VARIANT_AT] = VARIANTS.charCodeAt(parseInt(digest.charAt(16), 16));
+  return idText.toString('latin1');
 }
 
 /** The id of the check of one watch for one tick (ISO 8601). */

@@ -1,8 +1,8 @@
 import type { Tx } from '#postgres';
 
 /**
- * The numbers that stand for accounts in `watch_schedule`, by account id. Accounts without a number get one. Rows are
- * never deleted, because later watches of the account use the same number.
+ * Returns the numbers by which `watch_schedule` refers to accounts, by account id. An account without a number gets one.
+ * Rows are never deleted, because later watches of the account use the same number.
  */
 export async function accountNumbersOf(
   tx: Tx,
