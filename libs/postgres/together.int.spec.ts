@@ -1,0 +1,83 @@
+import { isolateStores, type IsolatedStores } from '#testing';
+import { openDatabase, together, type Database, type Tx } from './index.js';
+
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  database = await openDatabase(stores.databaseUrl, 'spec', 2);
+  await database.query(
+    'CREATE TABLE steps (position int GENERATED ALWAYS AS IDENTITY, step int NOT NULL UNIQUE)',
+  );
+});
+beforeEach(() => database.query('TRUNCATE steps RESTART IDENTITY'));
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+const insert = (tx: Tx, step: number) =>
+  tx.query('INSERT INTO steps (step) VALUES ($1) RETURNING step', [step]);
+
+async function storedSteps(): Promise<number[]> {
+  const rows: { step: number }[] = await database.query('SELECT step FROM steps ORDER BY position');
+  return rows.map(({ step }) => step);
+}
+
+it('statements run in their order, also while a frequent statement becomes a prepared one', async () => {
+  const steps = Array.from({ length: 60 }, (_, n) => n);
+  const results = await database.transaction((tx) => together(steps.map((step) => insert(tx, step))));
+  expect(results).toEqual(steps.map((step) => [{ step }]));
+  expect(await storedSteps()).toEqual(steps);
+});
+
+it('throws the error that made the transaction fail, and stores nothing', async () => {
+  const failing = database.transaction((tx) =>
+    together([insert(tx, 1), insert(tx, 2), insert(tx, 2), insert(tx, 3)]),
+  );
+  await expect(failing).rejects.toMatchObject({ code: '23505' });
+  expect(await storedSteps()).toEqual([]);
+});
+
+it('throws the cause even if a later member of the list caused it', async () => {
+  const twoSteps = async (tx: Tx) => {
+    await insert(tx, 1);
+    await insert(tx, 2);
+  };
+  const failing = database.transaction((tx) => together([twoSteps(tx), tx.query('SELECT 1 / 0')]));
+  await expect(failing).rejects.toMatchObject({ code: '22012' });
+});
+
+it('waits for every member after a failure, so that no statement runs after the end of the transaction', async () => {
+  const order: string[] = [];
+  const fails = async () => {
+    order.push('failed');
+    throw new Error('refused');
+  };
+  const slow = async (tx: Tx) => {
+    await insert(tx, 1);
+    await insert(tx, 2);
+    order.push('done');
+  };
+  const failing = database
+    .transaction((tx) => together([fails(), slow(tx)]))
+    .finally(() => order.push('ended'));
+  await expect(failing).rejects.toThrow('refused');
+  expect(order).toEqual(['failed', 'done', 'ended']);
+  expect(await storedSteps()).toEqual([]);
+});
+
+it('a connection that is lost fails all statements of the transaction, and the pool opens another', async () => {
+  const failing = database.transaction((tx) =>
+    together([
+      insert(tx, 1),
+      tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+      insert(tx, 2),
+      insert(tx, 3),
+    ]),
+  );
+  await expect(failing).rejects.toThrow(/terminat/i);
+  await database.transaction((tx) => together([insert(tx, 4), insert(tx, 5)]));
+  expect(await storedSteps()).toEqual([4, 5]);
+});

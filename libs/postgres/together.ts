@@ -1,0 +1,22 @@
+const IN_FAILED_TRANSACTION = '25P02';
+
+/**
+ * Waits for statements of one transaction that need no result of each other. Postgres gets them in one write, and runs
+ * them in their order. Waits for all of them even if one fails, so that none runs after the end of the transaction.
+ * @throws the error that made the transaction fail
+ */
+export async function together<T extends readonly unknown[]>(
+  statements: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  const results = await Promise.allSettled(statements);
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  );
+  if (errors.length > 0) throw errors.find((error) => !isConsequence(error)) ?? errors[0];
+  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}
+
+/** Postgres refuses each statement that follows a failed one with this code. */
+function isConsequence(error: unknown): boolean {
+  return (error as { code?: string }).code === IN_FAILED_TRANSACTION;
+}
