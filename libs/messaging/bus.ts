@@ -31,6 +31,8 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
     maxReconnectAttempts: -1,
     waitOnFirstConnect: false,
     reconnectTimeWait: 500,
+    // Otherwise each request creates two errors in advance, which takes as long as encoding it.
+    noAsyncTraces: true,
   });
   void logStatus(nc, log);
   const jsm = await jetstreamManager(nc);
