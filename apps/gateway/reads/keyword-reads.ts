@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { SelectQueryBuilder } from 'typeorm';
+import type { EntityTarget } from 'typeorm';
 import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
 import { KeywordEntity, WatchEntity, type Database } from '#postgres';
+
+const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A watch, and the result of its last check. */
 export interface WatchRead {
@@ -24,15 +26,31 @@ export interface KeywordFilter {
 /** Reads keywords and watches from the projections. Another account's keywords and watches are not found. */
 @Injectable()
 export class KeywordReads {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
+  private readonly selectKeywords: string;
+  private readonly selectWatches: string;
 
-  async keyword(accountId: string, keywordId: string): Promise<KeywordEntity | null> {
-    return this.database.getRepository(KeywordEntity).findOneBy({ accountId, keywordId });
+  constructor(@Inject(DATABASE) private readonly database: Database) {
+    this.selectKeywords = `SELECT ${columnsOf(database, KeywordEntity, 'k')} FROM keywords k`;
+    // Each watch with its row in polling's table.
+    this.selectWatches = `SELECT ${columnsOf(database, WatchEntity, 'w')}, s.last_checked_at, s.last_check_failed
+      FROM watches w LEFT JOIN watch_schedule s USING (watch_id)`;
+  }
+
+  async keyword(accountId: string, keywordId: string): Promise<KeywordEntity | undefined> {
+    const [keyword]: KeywordEntity[] = await this.database.query(
+      `${this.selectKeywords} WHERE k.account_id = $1 AND k.keyword_id = $2`,
+      [accountId, keywordId],
+    );
+    return keyword;
   }
 
   /** The keyword of a feed, of any account: the caller checks the feed's secret. */
-  ofFeed(keywordId: string): Promise<KeywordEntity | null> {
-    return this.database.getRepository(KeywordEntity).findOneBy({ keywordId });
+  async ofFeed(keywordId: string): Promise<KeywordEntity | undefined> {
+    const [keyword]: KeywordEntity[] = await this.database.query(
+      `${this.selectKeywords} WHERE k.keyword_id = $1`,
+      [keywordId],
+    );
+    return keyword;
   }
 
   /**
@@ -43,54 +61,51 @@ export class KeywordReads {
     accountId: string,
     filter: KeywordFilter,
     limit: number,
-    beforeId?: string,
+    beforeId = AFTER_ALL_IDS,
   ): Promise<KeywordEntity[]> {
-    const query = this.database
-      .getRepository(KeywordEntity)
-      .createQueryBuilder('k')
-      .where('k.accountId = :accountId', { accountId })
-      .orderBy('k.keywordId', 'DESC')
-      .take(limit + 1);
-    if (beforeId) query.andWhere('k.keywordId < :beforeId', { beforeId });
-    if (filter.states.length > 0) query.andWhere('k.state IN (:...states)', { states: filter.states });
-    if (filter.name) query.andWhere('position(lower(:name) in lower(k.name)) > 0', { name: filter.name });
+    const values: unknown[] = [accountId, beforeId, limit + 1];
+    const given = (value: unknown) => `$${values.push(value)}`;
+    const conditions = ['k.account_id = $1 AND k.keyword_id < $2'];
+    if (filter.states.length > 0) conditions.push(`k.state = ANY (${given(filter.states)})`);
+    if (filter.name) conditions.push(`position(lower(${given(filter.name)}) in lower(k.name)) > 0`);
     if (filter.sources.length > 0)
-      query.andWhere(
-        `EXISTS (SELECT 1 FROM jsonb_array_elements(k.definition->'sources') s WHERE s->>'source' IN (:...sources))`,
-        { sources: filter.sources },
+      conditions.push(
+        `EXISTS (SELECT 1 FROM jsonb_array_elements(k.definition->'sources') s
+           WHERE s->>'source' = ANY (${given(filter.sources)}))`,
       );
-    return query.getMany();
+    return this.database.query(
+      `${this.selectKeywords} WHERE ${conditions.join(' AND ')} ORDER BY k.keyword_id DESC LIMIT $3`,
+      values,
+    );
   }
 
   async watchesOfKeywords(keywordIds: readonly string[]): Promise<Map<string, WatchRead[]>> {
     const byKeyword = new Map<string, WatchRead[]>(keywordIds.map((id) => [id, []]));
     if (keywordIds.length === 0) return byKeyword;
-    const [keywordId] = keywordIds;
-    const query = this.watchQuery().orderBy('w.watchId');
     // A single id uses the index. For a list of unknown length, Postgres may scan the whole of a new table.
-    if (keywordIds.length === 1) query.where('w.keywordId = :keywordId', { keywordId });
-    else query.where('w.keywordId = ANY (:keywordIds)', { keywordIds });
-    for (const read of await readsOf(query)) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
+    const [condition, ids] = keywordIds.length === 1 ? ['= $1', keywordIds] : ['= ANY ($1)', [keywordIds]];
+    const reads = await this.readWatches(`WHERE w.keyword_id ${condition} ORDER BY w.watch_id`, ids);
+    for (const read of reads) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
     return byKeyword;
   }
 
   /** A watch of the account on the source, even if it is retired. */
   async watch(accountId: string, source: string, watchId: string): Promise<WatchRead | undefined> {
-    const query = this.watchQuery().where(
-      'w.watchId = :watchId AND w.accountId = :accountId AND w.source = :source',
-      { accountId, source, watchId },
-    );
-    return (await readsOf(query))[0];
+    const reads = await this.readWatches('WHERE w.watch_id = $1 AND w.account_id = $2 AND w.source = $3', [
+      watchId,
+      accountId,
+      source,
+    ]);
+    return reads[0];
   }
 
   /** Newest first, with ids below `beforeId`; one more than `limit`. Retired watches are left out. */
-  async watches(accountId: string, source: string, limit: number, beforeId?: string): Promise<WatchRead[]> {
-    const query = this.watchQuery()
-      .where('w.accountId = :accountId AND w.source = :source AND w.retiredAt IS NULL', { accountId, source })
-      .orderBy('w.watchId', 'DESC')
-      .limit(limit + 1);
-    if (beforeId) query.andWhere('w.watchId < :beforeId', { beforeId });
-    return readsOf(query);
+  watches(accountId: string, source: string, limit: number, beforeId = AFTER_ALL_IDS): Promise<WatchRead[]> {
+    return this.readWatches(
+      `WHERE w.account_id = $1 AND w.source = $2 AND w.retired_at IS NULL AND w.watch_id < $3
+       ORDER BY w.watch_id DESC LIMIT $4`,
+      [accountId, source, beforeId, limit + 1],
+    );
   }
 
   /** The searches (criteria hashes) of a source that the account's watches use. */
@@ -103,27 +118,24 @@ export class KeywordReads {
     return new Set(rows.map((row) => row.criteria_hash));
   }
 
-  /** Watches, each with its row in polling's table. */
-  private watchQuery(): SelectQueryBuilder<WatchEntity> {
-    return this.database
-      .getRepository(WatchEntity)
-      .createQueryBuilder('w')
-      .leftJoin('watch_schedule', 's', 's.watch_id = w.watchId')
-      .addSelect('s.last_checked_at', 'last_checked_at')
-      .addSelect('s.last_check_failed', 'last_check_failed');
+  private async readWatches(condition: string, values: readonly unknown[]): Promise<WatchRead[]> {
+    const rows: WatchRow[] = await this.database.query(`${this.selectWatches} ${condition}`, [...values]);
+    return rows.map(({ last_checked_at, last_check_failed, ...watch }) => ({
+      watch,
+      lastCheckedAt: last_checked_at && isoOf(last_checked_at),
+      lastStatus: statusOf(last_check_failed),
+    }));
   }
 }
 
-async function readsOf(query: SelectQueryBuilder<WatchEntity>): Promise<WatchRead[]> {
-  const { entities, raw } = await query.getRawAndEntities<{
-    last_checked_at: Date | null;
-    last_check_failed: boolean | null;
-  }>();
-  return entities.map((watch, n) => ({
-    watch,
-    lastCheckedAt: raw[n]?.last_checked_at ? isoOf(raw[n].last_checked_at) : null,
-    lastStatus: statusOf(raw[n]?.last_check_failed ?? null),
-  }));
+type WatchRow = WatchEntity & { last_checked_at: Date | null; last_check_failed: boolean | null };
+
+/** The columns of an entity's table, named as its properties. */
+function columnsOf(database: Database, entity: EntityTarget<object>, alias: string): string {
+  const { columns } = database.getMetadata(entity);
+  return columns
+    .map(({ databaseName, propertyName }) => `${alias}.${databaseName} AS "${propertyName}"`)
+    .join(', ');
 }
 
 /** @param hasFailed whether the last check failed; null before the first check */
