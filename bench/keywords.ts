@@ -43,6 +43,9 @@ const ACCOUNTS = numberOption('accounts', 50);
 const AT_ONCE = numberOption('at-once', 16);
 const SOURCES = ['hackernews', 'mastodon', 'lemmy'];
 
+/** The number of bodies until now. */
+let bodies = 0;
+
 interface Account {
   accountId: string;
   apiKey: string;
@@ -63,7 +66,7 @@ await runBench(async (cleanup) => {
   cleanup.add(() => pool.destroy());
 
   const post = (path: string) => async (n: number, among: readonly Account[]) => {
-    const body = JSON.stringify(bodyOf(n));
+    const body = JSON.stringify(nextBody());
     const headers = { 'x-api-key': of(among, n).apiKey, 'content-type': 'application/json' };
     const answer = await pool.request({ path, method: 'POST', headers, body });
     await answer.body.dump();
@@ -204,11 +207,13 @@ async function openAccount(bus: Bus): Promise<Account> {
   return new CommandClient(bus).request(COMMANDS.openAccount, command);
 }
 
-function bodyOf(n: number) {
+/** A body with a query of its own: a keyword with the searches of another is rare. */
+function nextBody() {
+  bodies += 1;
   return {
-    name: `Acme ${n}`,
+    name: `Acme ${bodies}`,
     refreshIntervalSeconds: 600,
-    globalCriteria: { market: 'global', query: `acme ${n}` },
+    globalCriteria: { market: 'global', query: `acme ${bodies}` },
     sources: SOURCES.map((source) => ({ source, enabled: true })),
   };
 }
