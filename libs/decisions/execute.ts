@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, Outage, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type StreamName } from '#messaging';
-import { lockAccount, type Database, type Tx } from '#postgres';
+import { lockAccount, together, type Database, type Tx } from '#postgres';
 import { applyNext, lockPositions, positionOf, type ProjectedMessage, type Projection } from '#projections';
 
 /** The stored message of one command: its id and the events that were decided. */
@@ -57,10 +57,7 @@ export async function execute<S, E, D extends Decision<E>>(
 ): Promise<S> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      return await database.transaction(async (tx) => {
-        await lockAccount(tx, execution.accountId);
-        return decideAndAppend(tx, store, execution, attempt === 1);
-      });
+      return await database.transaction((tx) => decideAndAppend(tx, store, execution, attempt === 1));
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
     }
@@ -80,6 +77,7 @@ export async function readState<S, E, D extends Decision<E>>(
 }
 
 /**
+ * Takes the account's lock first.
  * @param assumeNew true: assumes that a subject without rows in the projection is new, and does not read its
  * stream. The append fails if the assumption is wrong.
  * @throws AppendConflict when somebody else appended first, or the assumption was wrong
@@ -94,12 +92,15 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
-  // Locked before the append, so that the consumer of the message waits for this command, and this command never waits
-  // for the consumer.
-  const positions = await lockPositions(tx, projection, [subject]);
-  const position = positions?.get(subject) ?? (await positionOf(tx, projection, subject));
+  // The position is locked before the append, so that the consumer of the message waits for this command, and this
+  // command never waits for the consumer.
+  const [, positions] = await together([
+    lockAccount(tx, accountId),
+    lockPositions(tx, projection, new Map([[subject, 0]])),
+  ]);
+  const position = positions?.get(subject)?.seq ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
-    positions ? applyNext(tx, projection, [message]) : appliedByOthers(tx, projection, message);
+    positions ? applyNext(tx, projection, message) : appliedByOthers(tx, projection, message);
   const isAssumedNew = assumeNew && position === 0;
   // After a crash, the tables may lack the last messages of the stream.
   for (const stored of isAssumedNew ? [] : await store.read(aggregate.stream, subject)) {

@@ -1,5 +1,5 @@
 import type { ConsumerOptions, StreamName } from '#messaging';
-import type { Tx } from '#postgres';
+import { together, type Tx } from '#postgres';
 
 /** A message that is to be applied to tables. */
 export interface ProjectedMessage {
@@ -66,6 +66,14 @@ export interface Rebuildable {
 /** What `applyInOrder` did with a message. */
 export type Verdict = 'applied' | 'known' | 'early' | 'other-version';
 
+/** The stored position on a subject. */
+export interface LockedPosition {
+  /** Sequence of the last applied message. */
+  seq: number;
+  /** True if the call that took the lock also stored the position. */
+  isNew: boolean;
+}
+
 /** The version of a projection that this release knows. */
 export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number {
   return version;
@@ -75,22 +83,25 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
  * Locks the projection's position on each subject until the transaction ends. A rebuild switches the tables only while
  * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
  * alphabetical order, which prevents deadlocks.
- * @returns the sequence of each subject, 0 for a new one; undefined if the tables belong to another release
+ * @param seqs the sequence that is stored for each subject that has no position yet
+ * @returns undefined if the tables belong to another release
  */
 export async function lockPositions(
   tx: Tx,
   projection: Pick<Projection, 'name' | 'version'>,
-  subjects: Iterable<string>,
-): Promise<Map<string, number> | undefined> {
-  const rows: { subject: string; seq: number }[] = await tx.query(
+  seqs: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, LockedPosition> | undefined> {
+  const subjects = [...seqs.keys()].sort();
+  const rows: (LockedPosition & { subject: string })[] = await tx.query(
+    // xmax is 0 only if the row is new: Postgres locks an existing row before it updates the row.
     `INSERT INTO projection_positions AS p (projection, subject, seq)
-     SELECT $1, subject, 0 FROM unnest($2::text[]) AS subject
-     WHERE COALESCE((SELECT version FROM projection_versions WHERE projection = $1), 1) = $3
+     SELECT $1, subject, seq FROM unnest($2::text[], $3::bigint[]) AS n (subject, seq)
+     WHERE COALESCE((SELECT version FROM projection_versions WHERE projection = $1), 1) = $4
      ON CONFLICT (projection, subject) DO UPDATE SET seq = p.seq
-     RETURNING subject, seq`,
-    [projection.name, [...new Set(subjects)].sort(), versionOf(projection)],
+     RETURNING subject, seq, xmax = 0 AS "isNew"`,
+    [projection.name, subjects, subjects.map((subject) => seqs.get(subject)), versionOf(projection)],
   );
-  return rows.length === 0 ? undefined : new Map(rows.map(({ subject, seq }) => [subject, seq]));
+  return rows.length === 0 ? undefined : new Map(rows.map((row) => [row.subject, row]));
 }
 
 /**
@@ -105,46 +116,65 @@ export async function applyInOrder(
   messages: readonly ProjectedMessage[],
 ): Promise<Verdict[]> {
   if (messages.length === 0) return [];
-  const positions = await lockPositions(
-    tx,
-    projection,
-    messages.map(({ subject }) => subject),
-  );
-  if (!positions) return messages.map(() => 'other-version');
-  const next: ProjectedMessage[] = [];
-  const verdicts = messages.map((message): Verdict => {
-    const position = positions.get(message.subject) ?? 0;
-    if (message.seq <= position) return 'known';
-    if (message.predecessor > position) return 'early';
-    positions.set(message.subject, message.seq);
-    next.push(message);
-    return 'applied';
-  });
-  await applyNext(tx, projection, next);
+  // A new subject gets its final position together with the lock, so that its row is written only once.
+  const ifNew = new Map<string, number>();
+  verdictsOf(messages, ifNew);
+  const locked = await lockPositions(tx, projection, ifNew);
+  if (!locked) return messages.map(() => 'other-version');
+  const positions = new Map([...locked].map(([subject, { seq, isNew }]) => [subject, isNew ? 0 : seq]));
+  const verdicts = verdictsOf(messages, positions);
+  const next = messages.filter((_, index) => verdicts[index] === 'applied');
+  const moved = [...positions].filter(([subject, seq]) => seq !== locked.get(subject)?.seq);
+  await together([changeTables(tx, projection, next), setPositions(tx, projection, new Map(moved))]);
   return verdicts;
 }
 
-/** Applies messages that are the next ones of their subjects. The transaction must have locked their positions. */
-export async function applyNext(
+/** Moves the position of each subject forward over its messages that follow directly. */
+function verdictsOf(messages: readonly ProjectedMessage[], positions: Map<string, number>): Verdict[] {
+  return messages.map(({ subject, seq, predecessor }): Verdict => {
+    const position = positions.get(subject) ?? 0;
+    positions.set(subject, position);
+    if (seq <= position) return 'known';
+    if (predecessor > position) return 'early';
+    positions.set(subject, seq);
+    return 'applied';
+  });
+}
+
+/** Applies a message that is the next one of its subject. The transaction must have locked its position. */
+export async function applyNext(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
+  await together([
+    changeTables(tx, projection, [message]),
+    setPositions(tx, projection, new Map([[message.subject, message.seq]])),
+  ]);
+}
+
+async function setPositions(
+  tx: Tx,
+  { name }: Pick<Projection, 'name'>,
+  positions: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (positions.size === 0) return;
+  await tx.query(
+    `INSERT INTO projection_positions (projection, subject, seq)
+     SELECT $1, subject, seq FROM unnest($2::text[], $3::bigint[]) AS m (subject, seq)
+     ON CONFLICT (projection, subject) DO UPDATE SET seq = excluded.seq`,
+    [name, [...positions.keys()], [...positions.values()]],
+  );
+}
+
+async function changeTables(
   tx: Tx,
   projection: Projection,
   messages: readonly ProjectedMessage[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  if (projection.severalOfSubject) await projection.apply(tx, messages);
-  else
-    for (let open = messages; open.length > 0;) {
-      const run = firstOfEach(open);
-      await projection.apply(tx, [...run.values()]);
-      open = open.filter((message) => run.get(message.subject) !== message);
-    }
-  const last = new Map(messages.map(({ subject, seq }) => [subject, seq]));
-  await tx.query(
-    `INSERT INTO projection_positions (projection, subject, seq)
-     SELECT $1, subject, seq FROM unnest($2::text[], $3::bigint[]) AS m (subject, seq)
-     ON CONFLICT (projection, subject) DO UPDATE SET seq = excluded.seq`,
-    [projection.name, [...last.keys()], [...last.values()]],
-  );
+  if (projection.severalOfSubject) return projection.apply(tx, messages);
+  for (let open = messages; open.length > 0;) {
+    const run = firstOfEach(open);
+    await projection.apply(tx, [...run.values()]);
+    open = open.filter((message) => run.get(message.subject) !== message);
+  }
 }
 
 /** The first message of each subject. */

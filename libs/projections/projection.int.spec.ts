@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { openDatabase, type Database } from '#postgres';
+import { isolateStores, type IsolatedStores } from '#testing';
+import {
+  applyInOrder,
+  positionsOf,
+  type ProjectedMessage,
+  type Projection,
+  type Verdict,
+} from './projection.js';
+
+let stores: IsolatedStores;
+let database: Database;
+
+const log: Projection = {
+  name: 'log',
+  stream: 'KEYWORDS',
+  async apply(tx, messages) {
+    for (const { subject, seq } of messages)
+      await tx.query('INSERT INTO applied (subject, seq) VALUES ($1, $2)', [subject, seq]);
+  },
+};
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  database = await openDatabase(stores.databaseUrl, 'spec', 2);
+  await database.query(
+    'CREATE TABLE applied (position int GENERATED ALWAYS AS IDENTITY, subject text NOT NULL, seq int NOT NULL)',
+  );
+});
+beforeEach(forget);
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+async function forget(): Promise<void> {
+  await database.query('TRUNCATE applied');
+  await database.query('DELETE FROM projection_positions');
+}
+
+function apply(messages: readonly ProjectedMessage[], projection = log): Promise<Verdict[]> {
+  return database.transaction((tx) => applyInOrder(tx, projection, messages));
+}
+
+function message(subject: string, seq: number, predecessor = 0): ProjectedMessage {
+  return { subject, seq, predecessor, data: new Uint8Array() };
+}
+
+async function applied(): Promise<string[]> {
+  const rows: { step: string }[] = await database.query(
+    `SELECT subject || ' ' || seq AS step FROM applied ORDER BY position`,
+  );
+  return rows.map(({ step }) => step);
+}
+
+/** Subjects `a` to `c` whose messages share one sequence, as in a stream. */
+const stream = fc
+  .array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 })
+  .map((subjects) =>
+    subjects.map((subject, n) => message(subject, n + 1, subjects.lastIndexOf(subject, n - 1) + 1)),
+  )
+  // lastIndexOf(…, -1) would look at the last element.
+  .map(([first, ...rest]) => [{ ...first!, predecessor: 0 }, ...rest]);
+
+it('random batches, with repetitions and gaps, apply each message once and in the order of its subject', async () => {
+  const runs = fc.record({
+    messages: stream,
+    batches: fc.array(fc.array(fc.nat(11), { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
+    several: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(runs, async ({ messages, batches, several }) => {
+      await forget();
+      const projection = { ...log, severalOfSubject: several };
+      const position = new Map<string, number>();
+      const expected: string[] = [];
+      for (const batch of [...batches, messages.map((_, n) => n)]) {
+        const given = [...new Set(batch)].toSorted((a, b) => a - b).flatMap((n) => messages[n] ?? []);
+        const verdicts = given.map(({ subject, seq, predecessor }): Verdict => {
+          const at = position.get(subject) ?? 0;
+          if (seq <= at) return 'known';
+          if (predecessor > at) return 'early';
+          position.set(subject, seq);
+          expected.push(`${subject} ${seq}`);
+          return 'applied';
+        });
+        expect(await apply(given, projection)).toEqual(verdicts);
+        const stored = await positionsOf(database.manager, log.name, ['a', 'b', 'c']);
+        for (const subject of ['a', 'b', 'c'])
+          expect(stored.get(subject) ?? 0).toBe(position.get(subject) ?? 0);
+      }
+      expect((await applied()).toSorted()).toEqual(expected.toSorted());
+      for (const subject of ['a', 'b', 'c']) {
+        const own = (steps: string[]) => steps.filter((step) => step.startsWith(subject));
+        expect(own(await applied())).toEqual(own(expected));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('stores no position of a batch whose rows could not be written', async () => {
+  const failing: Projection = { ...log, apply: (tx) => tx.query('SELECT 1 / 0') };
+  await expect(apply([message('a', 1), message('b', 2)], failing)).rejects.toMatchObject({ code: '22012' });
+  expect(await positionsOf(database.manager, log.name, ['a', 'b'])).toEqual(new Map());
+  expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
+});
+
+it('two replicas that get the same batches at the same time apply each message once', async () => {
+  const subjects = Array.from({ length: 40 }, (_, n) => `subject${n}`);
+  const batch = subjects.map((subject, n) => message(subject, n + 1));
+  const both = await Promise.all([apply(batch), apply(batch.toReversed())]);
+  expect(await applied()).toHaveLength(40);
+  expect(both.flat().filter((verdict) => verdict === 'applied')).toHaveLength(40);
+  expect(both.flat().filter((verdict) => verdict === 'known')).toHaveLength(40);
+});
+
+it('reports messages as of another release, and applies none, if the tables have another version', async () => {
+  expect(await apply([message('a', 1)], { ...log, version: 2 })).toEqual(['other-version']);
+  expect(await applied()).toEqual([]);
+});
