@@ -18,10 +18,10 @@ import {
   type Watch,
 } from '#contracts';
 import type { EventStore } from '#event-store';
-import { isoOf, Refusal, systemClock } from '#kernel';
+import { isoOf, Refusal, systemClock, type Fault } from '#kernel';
 import { COMMANDS, subjectOf } from '#messaging';
 import { STORE } from '#platform';
-import type { Tx } from '#postgres';
+import { together, type Tx } from '#postgres';
 import { CommandPattern } from '#transport';
 import type { KeywordState } from '../domain/keyword-state.js';
 import { reconcile } from '../domain/reconcile.js';
@@ -97,13 +97,24 @@ export class KeywordsHandler {
   async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
     const { accountId, commandId } = command;
-    await this.refusePurged(accountId, commandId);
+    const warn = async (tx: Tx) => {
+      const [, found] = await together([
+        this.refusePurged(tx, command),
+        this.warnings.of(tx, accountId, definition, commandId),
+      ]);
+      return found;
+    };
+    let warnings: Fault[] | undefined;
     await this.decisions.run(command, commandId, async (tx) => {
-      const { command: decided } = await this.commandToCreate(tx, accountId, definition);
+      const [found, { command: decided }] = await together([
+        warn(tx),
+        this.commandToCreate(tx, accountId, definition),
+      ]);
+      warnings = found;
       return decided;
     });
-    const { manager } = this.decisions.database;
-    const warnings = await this.warnings.of(manager, accountId, definition, commandId);
+    // A repeated command is not decided again.
+    warnings ??= await warn(this.decisions.database.manager);
     return create(MadeSchema, { id: commandId, warnings });
   }
 
@@ -112,8 +123,8 @@ export class KeywordsHandler {
    * create would not find them.
    * @throws Refusal `conflict`
    */
-  private async refusePurged(accountId: string, keywordId: string): Promise<void> {
-    const rows: unknown[] = await this.decisions.database.query(
+  private async refusePurged(tx: Tx, { accountId, commandId: keywordId }: CreateKeyword): Promise<void> {
+    const rows: unknown[] = await tx.query(
       'SELECT 1 FROM purged_keywords WHERE keyword_id = $1 AND account_id = $2',
       [keywordId, accountId],
     );

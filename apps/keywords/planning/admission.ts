@@ -3,7 +3,7 @@ import { creditsPerReading, limitsOf, type KeywordDefinition, type SourceId, typ
 import { balanceOf, type Balance } from '#credits';
 import { criteriaJson } from '#criteria';
 import { Refusal } from '#kernel';
-import type { Tx } from '#postgres';
+import { together, type Tx } from '#postgres';
 import { quoteOf, type PricedParts } from '#quotes';
 import type { SourceSetup } from '#sources';
 import { FLOOR_SECONDS, SOURCES } from '../config.js';
@@ -46,8 +46,7 @@ export class Admission {
     definition: KeywordDefinition,
     counted: 'limited' | 'all' = 'limited',
   ): Promise<Admitted> {
-    const use = await planUseOf(tx, accountId, null, counted);
-    const admitted = await this.admit(tx, accountId, definition, use);
+    const admitted = await this.admit(tx, accountId, definition, planUseOf(tx, accountId, null, counted));
     const enabled = admitted.watches.filter(({ disabled }) => !disabled);
     requireRoom(admitted.use, { keywords: 1, searchSlots: enabled.length }, 'sources');
     requireCredits(admitted.balance, enabled);
@@ -69,12 +68,12 @@ export class Admission {
     counted: 'limited' | 'all' = 'limited',
   ): Promise<Admitted> {
     const { keywordId, before } = keyword;
-    const use = await planUseOf(tx, accountId, keywordId, counted);
-    const admitted = await this.admit(tx, accountId, definition, use, before);
+    const counting = planUseOf(tx, accountId, keywordId, counted);
+    const admitted = await this.admit(tx, accountId, definition, counting, before);
     const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
     const slotsBefore = plannedSearches(before).filter(({ enabled }) => enabled).length;
     if (searchSlots > slotsBefore) {
-      const used = { ...use, searchSlots: use.searchSlots + slotsBefore };
+      const used = { ...admitted.use, searchSlots: admitted.use.searchSlots + slotsBefore };
       requireRoom(used, { keywords: 0, searchSlots: searchSlots - slotsBefore }, 'sources');
     }
     return admitted;
@@ -150,12 +149,15 @@ export class Admission {
     tx: Tx,
     accountId: string,
     definition: KeywordDefinition,
-    use: PlanUse,
+    counting: Promise<PlanUse>,
     before?: KeywordDefinition,
   ): Promise<Admitted> {
-    await requireChannels(tx, accountId, definition, before);
+    const [use, balance] = await together([
+      counting,
+      balanceOf(tx, accountId),
+      requireChannels(tx, accountId, definition, before),
+    ]);
     const searches = this.requireFit(use.plan, definition, before);
-    const balance = await balanceOf(tx, accountId);
     return { searches, watches: watchesOf(searches, this.partsOf), use, balance };
   }
 }

@@ -9,7 +9,7 @@ import {
   type Paused,
   type Resumed,
 } from '#contracts';
-import type { Tx } from '#postgres';
+import { together, type Tx } from '#postgres';
 import { KEYWORDS_PROJECTION, type Projection } from '#projections';
 import { withoutReason, withReason, type PauseReason, type Pauses } from '../domain/pauses.js';
 import { nextScheduleChange } from '../domain/schedule.js';
@@ -43,17 +43,25 @@ export const keywordsProjection: Projection = {
   },
   async apply(tx, messages) {
     const decisions = messages.map(({ data }) => fromBinary(KeywordDecisionSchema, data));
+    const subjects = decisions.map(({ subjectId, decidedAt: at }) => ({ subjectId, at }));
     // All rows are inserted together, because one statement per row would be slower.
-    await createAll(tx, decisions);
+    const created = createAll(tx, decisions);
+    if (decisions.every(isOnlyCreation)) {
+      await together([created, beginQuotedPeriods(tx, subjects)]);
+      return;
+    }
+    await created;
     for (const decision of decisions)
       for (const event of decision.events) await applyEvent(tx, decision, event);
-    const subjects = decisions.map(({ subjectId, decidedAt: at }) => ({ subjectId, at }));
-    await (decisions.every(isCreation) ? beginQuotedPeriods : recordQuotedPeriods)(tx, subjects);
+    await recordQuotedPeriods(tx, subjects);
   },
 };
 
-function isCreation({ events: [first] }: KeywordDecision): boolean {
-  return first?.event.case === 'keywordCreated' || first?.event.case === 'watchCreated';
+function isOnlyCreation({ events }: KeywordDecision): boolean {
+  const [first] = events;
+  return (
+    events.length === 1 && (first?.event.case === 'keywordCreated' || first?.event.case === 'watchCreated')
+  );
 }
 
 /** Inserts keywords and watches without a keyword. The other events of their decisions are applied afterwards. */
@@ -71,16 +79,19 @@ async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise
         const owner = { keywordId: null, webhookUrl: webhookUrl || null, webhookMode: 'all', ai, analysis };
         owned.push({ decision, watches: [watch], owner });
       }
-  if (keywords.length > 0)
-    await tx.query(
-      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
+  await together([
+    keywords.length === 0
+      ? Promise.resolve()
+      : tx.query(
+          `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
        SELECT n.keyword_id, n.account_id, n.name, 'active', n.definition, n.schedule_turns_at, n.decided_at, n.decided_at, 1
        FROM jsonb_to_recordset($1) AS n (keyword_id uuid, account_id uuid, name text, definition jsonb,
          schedule_turns_at timestamptz, decided_at timestamptz)
        ON CONFLICT DO NOTHING`,
-      [JSON.stringify(keywords)],
-    );
-  await putWatches(tx, owned);
+          [JSON.stringify(keywords)],
+        ),
+    putWatches(tx, owned),
+  ]);
 }
 
 async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordEvent): Promise<void> {
