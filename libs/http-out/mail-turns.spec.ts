@@ -50,6 +50,18 @@ describe('the connections to the mail server', () => {
     expect(mails.started.filter((account) => account === 'other').length).toBe(3);
   });
 
+  it('drops the mails that wait when it is cleared, and lets the running ones end', async () => {
+    const turns = new MailTurns(1);
+    let end: (text: string) => void = () => {};
+    const first = turns.run('account', () => new Promise<string>((resolve) => (end = resolve)));
+    const waiting = ['account', 'other'].map((account) => turns.run(account, () => Promise.resolve('sent')));
+    await settle();
+    turns.clear();
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
+    end('sent');
+    expect(await first).toBe('sent');
+  });
+
   it('are limited as if all accounts with stalled mails were one account, for a minute, also if other mails of these accounts end in time', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));

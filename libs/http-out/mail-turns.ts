@@ -10,8 +10,8 @@ const STALLED = 'stalled';
 
 interface Account {
   running: number;
-  /** Each call starts one mail. */
-  waiting: (() => void)[];
+  /** Each call starts one mail in its group. Without a group, the mail is dropped. */
+  waiting: ((group?: string) => void)[];
 }
 
 /**
@@ -39,15 +39,19 @@ export class MailTurns {
     return this.accounts.get(accountId)?.waiting.length ?? 0;
   }
 
-  /** Runs the work when it is the account's turn and a connection is free. */
-  async run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the work when it is the account's turn and a connection is free.
+   * @returns undefined if `clear` dropped the mail before its turn
+   */
+  async run<T>(accountId: string, work: () => Promise<T>): Promise<T | undefined> {
     let account = this.accounts.get(accountId);
     if (!account) this.accounts.set(accountId, (account = { running: 0, waiting: [] }));
     const { waiting } = account;
-    const group = await new Promise<string>((resolve) => {
-      waiting.push(() => resolve(this.groupOf(accountId)));
+    const group = await new Promise<string | undefined>((resolve) => {
+      waiting.push(resolve);
       this.next();
     });
+    if (group === undefined) return undefined;
     const beganAt = Date.now();
     try {
       return await work();
@@ -62,7 +66,7 @@ export class MailTurns {
 
   /** Drops the waiting mails: they are never sent. */
   clear(): void {
-    for (const { waiting } of this.accounts.values()) waiting.length = 0;
+    for (const { waiting } of this.accounts.values()) for (const drop of waiting.splice(0)) drop();
   }
 
   private next(): void {
@@ -76,7 +80,7 @@ export class MailTurns {
       // Moves the account to the end, where this loop reaches it again.
       this.accounts.delete(accountId);
       this.accounts.set(accountId, account);
-      start();
+      start(group);
     }
   }
 
