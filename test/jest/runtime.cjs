@@ -8,6 +8,7 @@ const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 
 const { AsyncLocalStorage } = asyncHooks;
+const ORIGINAL = Object.getOwnPropertyDescriptor(asyncHooks, 'AsyncLocalStorage');
 /** The storages of the current copy of jest-circus. */
 const storages = [];
 
@@ -35,19 +36,21 @@ module.exports = class NativeRuntime {
     return import(pathToFileURL(compiledFile(file)).href);
   }
 
-  // Node writes into each promise for each storage that is not disabled: the storages of a hundred copies
+  // Node 20 writes into each promise for each storage that is not disabled: the storages of a hundred copies
   // would slow everything down.
   requireInternalModule(file) {
-    asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
+    const value = class extends AsyncLocalStorage {
       constructor() {
         super();
         storages.push(this);
       }
     };
+    // The property is a getter on Node 24, so that it cannot be assigned.
+    Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { configurable: true, value });
     try {
       return require(file);
     } finally {
-      asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+      Object.defineProperty(asyncHooks, 'AsyncLocalStorage', ORIGINAL);
     }
   }
 
