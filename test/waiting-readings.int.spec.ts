@@ -239,7 +239,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   it('gives a step the status timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
     stage.fails('hang', 1);
     const hanging = stage.scene();
-    await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 600);
+    await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 1500);
     expect(await hanging.event()).toMatchObject({
       ai: { status: 'timeout', output: null },
       charges: ['bucket 1'],
@@ -258,7 +258,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   it('leaves sentiment, intent and bucket as they were read locally, and states the reason', async () => {
     stage.fails('hang', 0);
     const scene = stage.scene();
-    await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 400);
+    await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 1500);
     const { event, ...seen } = await scene.event();
     expect(seen).toMatchObject({ analysis: { sentiment: 'mixed', reader: 'local' }, bucket: 'By rule' });
     expect(event.readings.find(({ kind }) => kind === 'analysis')).toMatchObject({
