@@ -107,6 +107,25 @@ it('stores no position of a batch whose rows could not be written', async () => 
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
+it('gives each message the sequence that was applied before it, also if the caller does not know it', async () => {
+  const seen: [string, number, number][] = [];
+  const recording: Projection = {
+    ...log,
+    async apply(_, messages) {
+      for (const { subject, seq, predecessor } of messages) seen.push([subject, predecessor, seq]);
+    },
+  };
+  await apply([message('a', 1), message('b', 2), message('a', 3)], recording);
+  await apply([message('a', 4), message('c', 5)], recording);
+  expect(seen).toEqual([
+    ['a', 0, 1],
+    ['b', 0, 2],
+    ['a', 1, 3],
+    ['a', 3, 4],
+    ['c', 0, 5],
+  ]);
+});
+
 it('two replicas that get the same batches at the same time apply each message once', async () => {
   const subjects = Array.from({ length: 40 }, (_, n) => `subject${n}`);
   const batch = subjects.map((subject, n) => message(subject, n + 1));

@@ -14,8 +14,9 @@ export interface ProjectedMessage {
 
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
- * content that a newer version wrote and this version does not know. The messages of one call have different subjects
- * (but see `severalOfSubject`), oldest first.
+ * content that a newer version wrote and this version does not know. It does not read its positions, which may already
+ * be those after the messages. The messages of one call have different subjects (but see `severalOfSubject`), oldest
+ * first.
  */
 export interface Projection extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
   /**
@@ -122,21 +123,30 @@ export async function applyInOrder(
   const locked = await lockPositions(tx, projection, ifNew);
   if (!locked) return messages.map(() => 'other-version');
   const positions = new Map([...locked].map(([subject, { seq, isNew }]) => [subject, isNew ? 0 : seq]));
-  const verdicts = verdictsOf(messages, positions);
-  const next = messages.filter((_, index) => verdicts[index] === 'applied');
+  const next: ProjectedMessage[] = [];
+  const verdicts = verdictsOf(messages, positions, next);
   const moved = [...positions].filter(([subject, seq]) => seq !== locked.get(subject)?.seq);
   await together([changeTables(tx, projection, next), setPositions(tx, projection, new Map(moved))]);
   return verdicts;
 }
 
-/** Moves the position of each subject forward over its messages that follow directly. */
-function verdictsOf(messages: readonly ProjectedMessage[], positions: Map<string, number>): Verdict[] {
-  return messages.map(({ subject, seq, predecessor }): Verdict => {
+/**
+ * Moves the position of each subject forward over its messages that follow directly.
+ * @param next gets these messages, with the predecessor that was applied: a rebuild, for example, does not know it
+ */
+function verdictsOf(
+  messages: readonly ProjectedMessage[],
+  positions: Map<string, number>,
+  next: ProjectedMessage[] = [],
+): Verdict[] {
+  return messages.map((message): Verdict => {
+    const { subject, seq, predecessor } = message;
     const position = positions.get(subject) ?? 0;
     positions.set(subject, position);
     if (seq <= position) return 'known';
     if (predecessor > position) return 'early';
     positions.set(subject, seq);
+    next.push({ ...message, predecessor: position });
     return 'applied';
   });
 }

@@ -26,10 +26,13 @@ export const waitingReadingsProjection: Projection = {
     const answered: string[] = [];
     for (const message of messages) {
       const { fact } = fromBinary(ReadingFactSchema, message.data);
-      if (fact.case === 'asked') asked.push({ ...message, question: fact.value });
+      // A check that was delivered twice may repeat its questions. Only the first message of a question counts, because
+      // the question may have an answer by now.
+      if (fact.case === 'asked' && message.predecessor === 0)
+        asked.push({ ...message, question: fact.value });
       else if (fact.case === 'answered') answered.push(eventIdOf(message.subject));
     }
-    await addRows(tx, await firstMessages(tx, asked));
+    await addRows(tx, asked);
     await removeRows(tx, answered);
   },
 };
@@ -37,20 +40,6 @@ export const waitingReadingsProjection: Projection = {
 /** `readings.<account>.<watch>.<event>` */
 function eventIdOf(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
-}
-
-/**
- * A check that was delivered twice may repeat its questions. Only the first message of a question counts, because the
- * question may have an answer by now.
- */
-async function firstMessages<T extends ProjectedMessage>(tx: Tx, asked: readonly T[]): Promise<T[]> {
-  if (asked.length === 0) return [];
-  const rows: { subject: string }[] = await tx.query(
-    'SELECT subject FROM projection_positions WHERE projection = $1 AND subject = ANY($2) AND seq > 0',
-    [NAME, asked.map(({ subject }) => subject)],
-  );
-  const known = new Set(rows.map(({ subject }) => subject));
-  return asked.filter(({ subject }) => !known.has(subject));
 }
 
 async function addRows(
