@@ -22,7 +22,7 @@ export interface AlertRule {
   actions: AlertActions;
 }
 
-/** What happens when an alert fires, besides the event itself. */
+/** The actions of an alert that fires, in addition to its event. */
 export interface AlertActions {
   /** Send the event to the webhook, even if the keyword does not subscribe to it. */
   webhook: boolean;

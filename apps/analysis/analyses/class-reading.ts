@@ -9,7 +9,7 @@ export interface ClassAnswer {
 
 /**
  * Asks a language model for the class of each mention.
- * @param instruction how to classify; empty: by the names of the classes only
+ * @param instruction how to classify; if it is empty, the model uses only the names of the classes
  */
 export function classReading(classes: readonly string[], instruction: string): LlmReading<ClassAnswer> {
   return {

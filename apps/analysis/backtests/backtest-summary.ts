@@ -4,6 +4,7 @@ import type { TestedItem } from './tested-item.js';
 
 /** What a backtest has counted so far. */
 export class BacktestSummary {
+  /** Number of tested mentions. */
   items = 0;
   readonly difference = new CountDifference();
   private added = 0;
@@ -29,7 +30,10 @@ export class BacktestSummary {
     this.fired.set(ruleId, days);
   }
 
-  /** The counts as the interface returns them: each enabled rule in order, also rules that never fire. */
+  /**
+   * Returns the counts as the interface returns them, with all enabled rules in their order. Counts the alerts of rules,
+   * so it is called once.
+   */
   view({ rules }: KeywordDefinition, alerts: readonly TestedAlert[]) {
     for (const { ruleId, at } of alerts) if (ruleId !== null) this.countFired(ruleId, at.slice(0, 10));
     return {

@@ -10,20 +10,23 @@ import { CountedSeries, type BinCount } from '../alerts/counted-series.js';
 import type { KeywordSearch } from '../alerts/reached-windows.js';
 import { MentionHistory } from '../alerts/mention-history.js';
 import { binOf } from '../alerts/windows.js';
+import { COUNTED_DAYS } from '../domain/counted-at.js';
 import type { BacktestWindow } from './stored-mentions.js';
 import type { TestedItem } from './tested-item.js';
 
-/** Baselines go back this far before the window. */
-const HISTORY_MS = 90 * 86_400_000;
+/** Mentions from this long before the window are read for the baselines. */
+const HISTORY_MS = COUNTED_DAYS * 86_400_000;
 
 /** An alert that would have fired, as the interface returns it. */
 export interface TestedAlert {
+  /** ISO 8601: the end of the window that reached the condition. */
   at: string;
   kind: string;
   observed: number;
   baseline: number;
   /** Null for a spike alert. */
   ruleId: string | null;
+  /** Null for a spike alert. */
   name: string | null;
 }
 
@@ -49,7 +52,7 @@ export class CountDifference {
     this.bins.set(`${searchId} ${at}`, bin);
   }
 
-  /** The counts after the difference was added, the earliest first. */
+  /** Returns the counts with the difference added, the earliest first. No count is negative. */
   appliedTo(counts: readonly BinCount[]): BinCount[] {
     const all = new Map(counts.map((bin) => [`${bin.searchId} ${bin.at}`, bin]));
     for (const [key, { searchId, at, total, negative }] of this.bins) {
@@ -68,7 +71,10 @@ export class CountDifference {
 export class TestedAlerts {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @returns the earliest first */
+  /**
+   * @param definition with the tested rules
+   * @returns the alerts since the start of the window, the earliest first
+   */
   async of(
     { keywordId, since }: BacktestWindow,
     definition: KeywordDefinition,

@@ -21,7 +21,7 @@ const KEYWORDS = 1_000;
 /** After this time, the claims of a dead replica have ended. */
 const CLAIM_ENDS_MS = 121_000;
 
-/** The time zones. `from`, `hours`: the beginning and the length of the day on which the clocks change in this month. */
+/** The time zones. `from`, `hours`: the beginning and the length of the day on which the clocks change. */
 const ZONES: readonly { name: string; from?: string; hours?: number }[] = [
   { name: 'UTC' },
   { name: 'Asia/Kathmandu' },
@@ -78,7 +78,7 @@ function itemsOfMonth(): Item[] {
   return items.sort((a, b) => a.at - b.at);
 }
 
-/** Fails in one of fifty digests, between storing the fact and storing the digest's turn. */
+/** Fails after one of fifty appends: the digest is stored, but its turn is not. */
 class FailingStore extends EventStore {
   failures = 0;
   override async append(...args: Parameters<EventStore['append']>): Promise<number> {

@@ -16,7 +16,8 @@ const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
 /**
  * A brief or a report takes seconds, and with a language model a minute or more. So they are claimed separately, and do
- * not delay other digests. If a claimed turn has not begun after `BEGIN_WITHIN_MS`, its claim is ended.
+ * not delay other digests. If a claimed turn has not begun after `BEGIN_WITHIN_MS`, its claim is ended, and a replica
+ * can claim it again.
  */
 const CLAIMS: readonly {
   modes: readonly DigestMode[];
@@ -33,7 +34,7 @@ const BEGIN_WITHIN_MS = 20_000;
 const ROWS_PER_STATEMENT = 5_000;
 
 const OLD_ROWS = [
-  // Items are kept longer than a week, so that an outage loses no items.
+  // Items are kept longer than the week of a report, so that an outage of some weeks loses no items.
   { table: 'digest_items', column: 'occurred_at', days: 35 },
   { table: 'reports', column: 'created_at', days: 90 },
 ] as const;

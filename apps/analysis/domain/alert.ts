@@ -9,10 +9,11 @@ export type AlertEpisode =
   | { status: 'open'; alertId: string; suppressedUntil: string }
   | { status: 'ended'; alertId: string; suppressedUntil: string };
 
-/** What an evaluation found out about the rules of a keyword. */
+/** The result of an evaluation of the rules of a keyword. */
 export interface AlertCommand {
   /** Ids of alerts whose episodes have ended. */
   ended: readonly string[];
+  /** Alerts whose conditions are reached. */
   fired: readonly AlertFired[];
   /** ISO 8601 */
   at: string;

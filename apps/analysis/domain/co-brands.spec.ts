@@ -51,8 +51,11 @@ describe('other brands than the subject', () => {
     );
   });
 
-  it('are found in a hostile text of 70 KB before the test times out', () => {
-    const hostile = `${'Acme, '.repeat(5_000)}${'A'.repeat(20_000)}\n${'- A '.repeat(5_000)}`;
-    expect(brands(hostile)).toBeInstanceOf(Array);
+  it.each([
+    ['names in a row', 'Acme, '.repeat(3_000)],
+    ['one long word', `Acme, ${'A'.repeat(19_000)}`],
+    ['entries of a list', '- A '.repeat(4_500)],
+  ])('are searched in almost 20 KB of %s before the test times out', (_, hostile) => {
+    expect(brands(hostile).length).toBeLessThanOrEqual(1);
   });
 });

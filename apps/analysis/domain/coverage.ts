@@ -7,17 +7,17 @@ export interface Covered {
 }
 
 /**
- * For these sources, the oldest date in a first read does not show how far back the read goes: their lists have
- * different lengths, or contain entries without a date.
+ * For these sources, the oldest date in a list does not show how far back the read goes: the lists have different
+ * lengths, or contain entries without a date.
  */
 const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
 
 /**
  * The period whose items a check (or one part of it) has read completely. The period is the check's window. After a
  * gap, and in a first scan, the period begins at the oldest item that was read, because lists are read from the newest
- * item to the oldest.
+ * item to the oldest. If the oldest item is not known, the period is empty.
  * @param whole reads the complete check; called only after a gap and in a first scan
- * @returns undefined for a failed check, which covers nothing
+ * @returns undefined for a failed check and for a check without a window: they cover nothing
  */
 export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {
   const to = Date.parse(period.windowTo);

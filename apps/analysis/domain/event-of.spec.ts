@@ -56,7 +56,7 @@ describe('the event of an item', () => {
     expect(toBinary(EventSchema, event).length).toBeLessThan(900 * 1024);
   });
 
-  it('is not pushed for an item that was published before the watch began', () => {
+  it('is not pushed if its item is backfilled, or if its check is the first check of the watch', () => {
     const eventsOf = (baseline: boolean, backfilled: boolean) =>
       eventOf(checkOf({ baseline }), { ...matched, backfilled }, treatment);
     expect(eventsOf(false, false)).toMatchObject({ push: true, backfilled: false });
@@ -212,7 +212,7 @@ describe('an event that may wait for readings', () => {
     expect(askedOrFinal(draftOf({ dropped: true }), { ...wanted, agentStep }, true)).toHaveProperty('final');
   });
 
-  it('asks for no agent step when it is backfilled, because it is not emitted', () => {
+  it('asks for no agent step when it is backfilled, because it is not pushed', () => {
     const result = askedOrFinal(draftOf({ backfilled: true }), { ...wanted, agentStep }, true);
     expect('asked' in result && result.asked.agentStep).toBeUndefined();
   });

@@ -28,7 +28,7 @@ const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sent
 /**
  * The question that an event waits for, or the final event if there is nothing to wait for: the item is dropped, there
  * is no language model, the account cannot pay, or the keyword wants no reading of a model. A backfilled item is kept
- * as a mention and not emitted, so it gets no agent step.
+ * as a mention and its event is not pushed, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,

@@ -1,14 +1,14 @@
 const DAY_MS = 86_400_000;
-/** The forecast uses the average of this number of days before today. */
+/** The forecast uses the average of this number of days before today, and of the past part of today. */
 const AVERAGE_DAYS = 7;
 
-/** The credits at the end of one UTC day. */
+/** The credits on one UTC day. */
 export interface DayBalance {
   /** `2026-11-22` */
   day: string;
-  /** Null after today. */
+  /** At the end of the day; for today: now. Null after today. */
   remaining: number | null;
-  /** Null before today. */
+  /** At the start of the day; for today: now. Null before today. */
   forecast: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface BurnDown {
 
 /**
  * Computes the earlier days backwards from the current balance, and the later days from the average usage of the last
- * seven days.
+ * seven days and today.
  * @param usage charged credits by UTC day
  * @param now ms
  */
