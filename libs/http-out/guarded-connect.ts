@@ -5,10 +5,10 @@ import { buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
 import { notAllowed, OutboundError } from './outbound-error.js';
 
-/** All addresses of a host name. */
+/** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Longer than any slow receiver needs. The request's own deadline is usually shorter.
+// A slow receiver needs less time. The deadline of the request is usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
@@ -65,7 +65,7 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: `localhost` is always loopback, whatever a name server answers. The policy can allow only one of the two
+  // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy can allow only one of the two
   // addresses.
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const open = LOOPBACK.filter(permits);

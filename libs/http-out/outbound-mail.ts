@@ -6,7 +6,7 @@ import { MailTurns } from './mail-turns.js';
 export interface OutboundMailOptions {
   /** `SMTP_URL`: the operator's own server, so its address may be private. */
   url: string;
-  /** `MAIL_FROM`; empty: earshot@ and the host of the server. */
+  /** `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server, or earshot@localhost. */
   from: string;
   /** `SMTP_REQUIRE_TLS` */
   requireTls: boolean;
@@ -30,7 +30,7 @@ export interface OutboundMailMessage {
   deadlineMs: number;
 }
 
-/** The outcome of one mail, also if the mail has failed. */
+/** The outcome of one mail that was accepted or has failed. */
 export interface MailOutcome {
   accepted: boolean;
   /** The code of the server's reply; 0 if there was no reply. */
@@ -56,7 +56,7 @@ export interface OutboundMail {
   close(): void;
 }
 
-/** Mail servers limit the connections of one client; 20 is usual. */
+/** Mail servers limit the connections of one client, often to 20. */
 const CONNECTIONS = 8;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;
@@ -147,7 +147,7 @@ function outcomeOf({
   response = '',
 }: SmtpError): MailOutcome {
   const isRecipientRefused = command.startsWith('RCPT') && statusCode >= 500;
-  // The enhanced code (RFC 3463) names the reason; the text after it is the server's own.
+  // The enhanced code (RFC 3463) names the reason. The text after it is left out, because the server chooses it.
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
   const answer =
     statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { meter } from './meter.js';
 
+/** Node measures the interval between two timer events, so the lag of an idle process is about this value. */
 const LAG_RESOLUTION_MS = 10;
 
 /** Publishes the processor time, memory and event loop lag of this process. */
@@ -23,7 +24,7 @@ export function publishProcessMetrics(): void {
   lag.enable();
   meter
     .createObservableGauge('nodejs_eventloop_lag_p99_seconds', {
-      description: '99th percentile of the event loop lag since the last reading',
+      description: '99th percentile of the event loop lag since the last scrape; at least 0.01',
     })
     .addCallback((result) => {
       result.observe(lag.percentile(99) / 1e9);

@@ -30,9 +30,9 @@ export interface Trace {
 
 /** The origin of a piece of work. */
 export interface Arrival {
-  /** The step that caused the work, whose trace continues. Without it a new trace begins. */
+  /** `traceparent` of the step that caused the work. Its trace continues. Without it, a new trace begins. */
   traceparent?: string | undefined;
-  /** A step of a caller who is not trusted. The span gets a link to it; nothing else depends on it. */
+  /** `traceparent` of a caller who is not trusted. The span gets a link to it, and it has no other effect. */
   caller?: string | undefined;
   requestId?: string | undefined;
   attributes?: Attributes;
@@ -42,7 +42,7 @@ context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const REQUEST_ID = createContextKey('earshot request id');
 
-/** The trace of the running work, if there is one. */
+/** The trace of the running work; undefined if there is none. */
 export function currentTrace(): Trace | undefined {
   const active = context.active();
   const span = trace.getSpanContext(active);
@@ -51,7 +51,7 @@ export function currentTrace(): Trace | undefined {
   return { traceId: span.traceId, ...(requestId !== undefined && { requestId }) };
 }
 
-/** The running step, as the cause of what follows; undefined outside of a trace. */
+/** The `traceparent` of the running step; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   const span = trace.getSpanContext(context.active());
   return span && traceparentOf(span);
@@ -69,8 +69,8 @@ export function isTraced(): boolean {
 }
 
 /**
- * Runs work that follows from a step, which may differ from the running step. If `traceparent` is undefined, the work
- * follows from no step. If neither step is recorded, only `work` is called.
+ * Runs work that a step has caused. This step may differ from the running step. If `traceparent` is undefined, no step
+ * has caused the work. If neither this step nor the running step is recorded, the trace does not change.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const active = context.active();
@@ -90,7 +90,7 @@ export function arrive<T>(
   return context.with(withRequestId(trace.setSpan(parent, span), requestId), () => work(span));
 }
 
-/** Like `arrive`. The span ends with the work and records its error. */
+/** Like `arrive`, but ends the span when the work ends, and records an error of the work. */
 export function arriveWith<T>(
   name: string,
   kind: SpanKind,
@@ -143,7 +143,7 @@ export function endSpan(span: Span, error?: unknown): void {
   span.end();
 }
 
-/** Runs work and ends the span with it. */
+/** Runs work, ends the span when the work ends, and records an error of the work. */
 export async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();

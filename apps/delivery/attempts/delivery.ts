@@ -12,7 +12,7 @@ export type TargetKind = 'webhook' | 'resend' | 'replay' | 'channel' | 'digest' 
 export interface Target {
   kind: TargetKind;
   /**
-   * A UUID: `endpointIdOf` for a webhook address, `addressTargetId` for an email channel, otherwise the id of the
+   * A UUID: `endpointIdOf` for a webhook address, `addressTargetId` for an email address, otherwise the id of the
    * resend, replay or channel.
    */
   id: string;
@@ -35,7 +35,7 @@ export interface Addressed extends DeliveryKey {
   endpoint: string;
   /** Present only if the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
-  /** Time of the first attempt in ms. It is set even if no attempt was made. */
+  /** When the delivery was created, in ms. The first attempt is made then, or later if it has to wait. */
   firstAt: number;
   /** True while `pending_deliveries` has a row for it. */
   pending: boolean;
@@ -79,8 +79,8 @@ export interface AttemptResult {
   delivered: boolean;
   message: string;
   /**
-   * For how long the destination of a channel accepts nothing, in ms; absent if it accepts messages: see
-   * `retryAfterMsOf`.
+   * How long the destination of a channel accepts no messages, in ms (`retryAfterMsOf`). Absent if it accepts
+   * messages.
    */
   retryAfterMs?: number | undefined;
   /** Why the destination of a channel no longer exists; absent if it exists. */

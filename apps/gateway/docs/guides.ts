@@ -49,7 +49,10 @@ export class Guides {
     this.groups = this.grouped();
   }
 
-  /** @param address `/docs/api`; undefined if there is no such guide */
+  /**
+   * @param address for example `/docs/api`
+   * @returns undefined if there is no such guide
+   */
   guide(address: string): Guide | undefined {
     const name = this.files.get(address);
     if (name === undefined) return undefined;
@@ -58,7 +61,10 @@ export class Guides {
     return known;
   }
 
-  /** @param name `tour/feed.png` below docs/ */
+  /**
+   * @param name path below docs/, for example `images/tour-live.webp`
+   * @returns undefined if there is no such image
+   */
   image(name: string): Buffer | undefined {
     return this.images.has(`docs/${name}`) ? readFileSync(`${this.checkout}docs/${name}`) : undefined;
   }
@@ -80,13 +86,13 @@ export class Guides {
     return { title: titleOf(text, name), html: markdown.render(text) };
   }
 
-  /** Converts a link to a file into a link to its page. A link to a file without a page becomes `#`. */
+  /** Converts a link to a file into a link to its page or image. A link to any other file becomes `#`. */
   private target(address: string, from: string): string {
     if (/^(https?:|mailto:|#)/.test(address)) return address;
     const [path = '', fragment] = address.split('#');
     const file = posix.normalize(posix.join(dirname(from), path));
     const hash = fragment === undefined ? '' : `#${fragment}`;
-    if (this.images?.has(file)) return `/docs/files/${file.slice('docs/'.length)}`;
+    if (this.images.has(file)) return `/docs/files/${file.slice('docs/'.length)}`;
     const page = addressOf(file);
     return this.files.has(page) ? page + hash : '#';
   }

@@ -6,7 +6,7 @@ import type { Database } from '#postgres';
 export interface EndpointRow {
   url: string;
   keyword_ids: string[];
-  /** Watches without a keyword. The other watches belong to the listed keywords. */
+  /** Ids of watches without a keyword. */
   watch_ids: string[];
   failing_since: Date | null;
   failures: number;
@@ -17,12 +17,12 @@ export interface EndpointRow {
   waiting: number;
 }
 
-/** Reads webhook addresses: the addresses of keywords and watches, and other addresses that fail. */
+/** Reads webhook addresses: those of keywords and watches, and other addresses that fail or are disabled. */
 @Injectable()
 export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Ordered by address, after `after`; one more than `limit`. */
+  /** The addresses after `after`, in ascending order: at most `limit` + 1, which shows whether there is another page. */
   endpoints(accountId: string, limit: number, after: string): Promise<EndpointRow[]> {
     return this.read(accountId, 'u.url COLLATE "C" > $2', after, limit + 1);
   }

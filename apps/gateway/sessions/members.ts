@@ -12,7 +12,7 @@ export interface MemberSecret {
   password_version: number;
 }
 
-/** A member and the account: the data that the dashboard shows, and that a change of the password needs. */
+/** A member and the account: the data that the dashboard shows, and the data that a change of the password needs. */
 export interface MemberProfile {
   account_id: string;
   /** Empty if the account has no name. */
@@ -33,7 +33,7 @@ export class MemberReads {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The member with this address in any account; an address belongs to at most one member. */
+  /** The member with this address, in any case, of any account. An address belongs to at most one member. */
   async byEmail(email: string): Promise<MemberSecret | undefined> {
     const [row] = await this.database.query<MemberSecret[]>(
       `SELECT member_id, account_id, email, password_hash, password_version FROM members
@@ -43,6 +43,7 @@ export class MemberReads {
     return row;
   }
 
+  /** @returns undefined if the member is unknown or was removed */
   async profile(memberId: string): Promise<MemberProfile | undefined> {
     const [row] = await this.database.query<MemberProfile[]>(
       `SELECT account_id, a.name, a.plan, a.timezone, m.member_id, m.email, m.role, m.password_hash, m.password_version

@@ -3,14 +3,14 @@ import { until } from '#testing';
 import type { Database } from '../index.js';
 
 /**
- * Runs a migration that copies the schedule while a poller has claimed searches, and expects that the migration waits for
- * the claim, and that a later claim waits for the migration. The tables need rows of searches and watches.
+ * Runs a migration that copies the schedule while a poller has claimed searches. Fails if the migration does not wait for
+ * the claim, or if a later claim does not wait for the migration. The tables need rows of searches and watches.
  */
 export async function migrateBesideClaims(database: Database, migration: MigrationInterface): Promise<void> {
   const [migrating, claiming] = [database.createQueryRunner(), database.createQueryRunner()];
   await migration.down(migrating);
 
-  // Searches first, then the schedule: the order of a claim.
+  // A claim also locks the searches first and then reads the schedule.
   await claiming.startTransaction();
   await claiming.query('UPDATE upstream_searches SET next_due_at = now()');
   await migrating.startTransaction();

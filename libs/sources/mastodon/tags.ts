@@ -28,8 +28,8 @@ export function tagOf(phrase: string): string | undefined {
 }
 
 /**
- * The hashtag requests of a search. They ask for posts with any of the tags, which Earshot then matches itself. In mode
- * `platform` Earshot does not match, so they ask for posts that have both query and term as tags.
+ * The hashtag requests of a search. They ask for posts with any of the tags, and Earshot then matches these posts. In
+ * mode `platform` Earshot does not match posts, so a request with a query and a term asks for posts with both tags.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));
@@ -69,8 +69,8 @@ export async function readTags(
 
 /**
  * If the instance has never seen the first tag, it returns no posts for the other tags either (tag_controller.rb). So
- * after an empty response the next tag is put first. Tags without posts are remembered for an hour, so that these
- * requests are not repeated.
+ * after an empty response the request is repeated without its first tag. A tag without posts is not put first again
+ * for an hour, so that these requests are not repeated.
  */
 async function firstPage(
   { tags, all }: TagQuery,
@@ -117,7 +117,7 @@ async function readPage(
   };
 }
 
-/** True if no older page is needed, because this page is empty or contains a status from before `until`. */
+/** True if no older page is needed: this page is empty, or its oldest status is not later than `until` (epoch ms). */
 export function isLastPage({ count, oldestMs }: StatusPage, until: number | undefined): boolean {
   return count === 0 || (until !== undefined && oldestMs !== undefined && oldestMs <= until);
 }

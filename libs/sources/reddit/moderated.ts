@@ -33,7 +33,7 @@ export async function lookUpModerated(
 
 /**
  * The subreddits that a user moderates.
- * @throws UpstreamError `not_found` if there is no such user
+ * @throws UpstreamError `not_found` if there is no such user, `forbidden` if reddit does not show them
  */
 export async function moderatedSubreddits(
   username: string,
@@ -67,7 +67,10 @@ export function parseModerated(body: unknown): Subreddit[] {
   });
 }
 
-/** Why reddit does not show the subreddits of a user. Undefined if the account exists and is not suspended. */
+/**
+ * The reason why reddit does not show the subreddits of a user. Undefined if the account exists and is not suspended, or
+ * if reddit does not show the account.
+ */
 async function refusalOf(
   username: string,
   context: SignedInContext,

@@ -36,9 +36,9 @@ import { FREE_FORM, textOf } from '../../openapi/schema.js';
 /** Much larger than the limit of every plan. The plan's limit is checked later. */
 const MAX_TERMS = 500;
 const MAX_TERM_LENGTH = 60;
-/** KiB of JSON. The filters are stored with each search of a keyword, in one message. */
+/** In KiB of JSON. The filters are stored with each search of a keyword, in one message. */
 const MAX_FILTERS_KIB = 16;
-/** The largest number that can be stored as a page number, or as the number of rows of a page. */
+/** The fields `page` and `perPage` are stored as 32-bit integers. */
 const MAX_PAGE = 2 ** 31 - 1;
 /** One year. */
 export const MAX_INTERVAL_SECONDS = 31_536_000;
@@ -61,13 +61,12 @@ class CriteriaFieldsDto {
   @Optional() @IsString() sort?: string;
   @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) page?: number;
   @Optional() @IsInt() @IsPositive() @Max(MAX_PAGE) perPage?: number;
-  /** The keys are the user's own and are stored unchanged. */
   @Optional()
   @IsObject()
   @Check((value) => jsonSizeFault(value, MAX_FILTERS_KIB), FREE_FORM)
   @KeepUnchanged()
   @Described(
-    `Filters of one source, with the keys of that source. Earshot stores them unchanged. At most ${MAX_FILTERS_KIB} KiB.`,
+    `Filters, with the keys that the sources define. Earshot stores them unchanged. At most ${MAX_FILTERS_KIB} KiB.`,
   )
   filters?: Record<string, unknown>;
   @Optional() @IsIn(MATCH_MODES) @Described('How a term is compared with the text') match?: MatchMode;

@@ -46,7 +46,8 @@ export class SemanticPages {
 
   /**
    * Returns the mentions nearest in meaning that earlier pages do not contain. Later pages use the window of the first
-   * page, and belong to the same question, so they are free for ten minutes.
+   * page. They belong to the same question, so they are free for ten minutes.
+   * @throws Refusal if the cursor is invalid, and every refusal of `QuestionClient.ask`
    */
   async page(request: SemanticRequest) {
     const { accountId, keywordId, filter, limit, cursor, raw } = request;
@@ -75,7 +76,7 @@ export class SemanticPages {
   }
 }
 
-/** The same filters in another order are the same question. */
+/** Sorts the values of each filter, because the same values in another order are the same question. */
 function inFixedOrder(filter: MentionFilter): MentionFilter {
   const sorted = Object.entries(filter).map(([key, value]) => [
     key,
