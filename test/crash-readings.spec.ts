@@ -69,7 +69,7 @@ const KILL_POINTS = [
   ['billing', 'billing-after-append-before-projection:1'],
 ] as const;
 
-it('kill -9 of analysis and billing at each step of events that wait for the language model loses no event, changes no event and charges each event once', async () => {
+it('kill -9 of analysis and billing at each step of events that wait for the language model loses no event, changes no event and charges each reading once', async () => {
   const scene = await watchWithStep();
   simulator.faults.add({ source: 'llm', kind: 'slow', times: 0, delayMs: 20 });
   await scene.check();
@@ -177,7 +177,7 @@ async function eventsOf(accountId: string, watchId: string): Promise<Event[]> {
   return stored.map(({ data }) => fromBinary(EventSchema, data));
 }
 
-/** True if no consumer of analysis and billing has messages left. */
+/** True if the consumers of checks, of answers and of events have no messages left. */
 async function isQuiet(): Promise<boolean> {
   const consumers = [
     ['CHECKS', 'analysis-events'],

@@ -16,9 +16,9 @@ import { waitingTableTasks } from './waiting-table-tasks.js';
 let stage: WaitingStage;
 
 beforeAll(async () => {
-  stage = await WaitingStage.set();
+  stage = await WaitingStage.create();
   // This limit is shorter than the time that an event waits, so that Earshot repeats a request that hangs.
-  await stage.analysis({ LLM_TIMEOUT_MS: '2000' });
+  await stage.startAnalysis({ LLM_TIMEOUT_MS: '2000' });
 }, 60_000);
 afterAll(() => stage?.close());
 afterEach(() => {
@@ -114,7 +114,7 @@ describe('an event that waits for the language model', () => {
   it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
     const scene = stage.scene();
     // This replica stops while it asks the model: its claim ends, and it answers later.
-    stage.fails('slow', 1, { delayMs: 300 });
+    stage.addFault('slow', 1, { delayMs: 300 });
     const id = await scene.ask('product=Acme', STEP);
     const [row] = await until('the question is stored', async () => {
       const rows = await stage.database.query<{ seq: number }[]>(
@@ -160,7 +160,7 @@ describe('an event that waits for the language model', () => {
 
   it('is deleted with its keyword, also while the model is being asked', async () => {
     const scene = stage.scene();
-    stage.fails('slow', 1, { delayMs: 500 });
+    stage.addFault('slow', 1, { delayMs: 500 });
     await scene.ask('product=Acme', STEP);
     await until('the model is asked', () => stage.requests > 0);
     const { accountId, keywordId, watchId } = scene;
@@ -206,7 +206,7 @@ describe.each([
   ],
 ] as const)('the faults of the language model for %s', (_, wanted, text, answered, unanswered) => {
   const eventAfter = async (...faults: [Fault['kind'], number][]) => {
-    for (const [kind, times] of faults) stage.fails(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
+    for (const [kind, times] of faults) stage.addFault(kind, times, { retryAfterSeconds: 0, delayMs: 300 });
     const scene = stage.scene();
     await scene.ask(text, wanted);
     return scene.event();
@@ -237,7 +237,7 @@ describe.each([
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   it('gives a step the status timeout if the model is being asked, and failed if it cannot be asked [readings.agent-charged]', async () => {
-    stage.fails('hang', 1);
+    stage.addFault('hang', 1);
     const hanging = stage.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 1500);
     expect(await hanging.event()).toMatchObject({
@@ -256,7 +256,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
   });
 
   it('leaves sentiment, intent and bucket as they were read locally, and states the reason', async () => {
-    stage.fails('hang', 0);
+    stage.addFault('hang', 0);
     const scene = stage.scene();
     await scene.ask('x', { analysis: true, bucketPreset: 'product-model' }, 1500);
     const { event, ...seen } = await scene.event();
@@ -269,7 +269,7 @@ describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
 });
 
 it('while the model is down, events without a step are published at once as they were read locally', async () => {
-  stage.fails('500', 0);
+  stage.addFault('500', 0);
   const down = Array.from({ length: 6 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));
   for (const scene of down)
@@ -279,8 +279,8 @@ it('while the model is down, events without a step are published at once as they
 
 it('a model that was down is tested with an event without a step, and reads again', async () => {
   await stage.stopAnalysis();
-  await stage.analysis();
-  stage.fails('429', 5, { retryAfterSeconds: 0 });
+  await stage.startAnalysis();
+  stage.addFault('429', 5, { retryAfterSeconds: 0 });
   const scene = stage.scene();
   await scene.ask('sentiment=negative', { analysis: true });
   await scene.event();
@@ -293,7 +293,7 @@ it('a model that was down is tested with an event without a step, and reads agai
 });
 
 it('all waiting events are read when another replica reports that the model works again', async () => {
-  stage.fails('500', 0);
+  stage.addFault('500', 0);
   // After five failures, the model counts as down for five seconds.
   const down = Array.from({ length: 5 }, () => stage.scene());
   await stage.store.publishAll(down.map((scene) => scene.question('x', { analysis: true })));

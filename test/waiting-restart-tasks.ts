@@ -8,7 +8,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
       await stage().stopAnalysis();
       const left = stage().scene();
       await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);
-      await stage().analysis({ LLM_URL: '' });
+      await stage().startAnalysis({ LLM_URL: '' });
       expect(await left.event()).toMatchObject({
         ai: { status: 'failed', output: null },
         analysis: { reader: 'local' },
@@ -18,8 +18,8 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
     });
 
     it('releases the questions that were being asked at the stop, and asks them again', async () => {
-      await stage().analysis();
-      stage().fails('hang', 1);
+      await stage().startAnalysis();
+      stage().addFault('hang', 1);
       const scene = stage().scene();
       await scene.ask('product=Acme', STEP);
       await until('the model is asked', () => stage().requests > 0);
@@ -29,7 +29,7 @@ export function waitingRestartTasks(stage: () => WaitingStage): void {
         [scene.watchId],
       );
       expect(rows).toEqual([{ claim: null, due: true }]);
-      await Promise.all([stage().analysis(), stage().analysis()]);
+      await Promise.all([stage().startAnalysis(), stage().startAnalysis()]);
       expect(await scene.event()).toMatchObject({ ai: { status: 'completed' } });
     });
 

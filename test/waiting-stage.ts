@@ -12,7 +12,7 @@ import { readAnalysisConfig } from '../apps/analysis/config.js';
 import { envelopeBytes } from '../apps/analysis/domain/envelope-of.js';
 import { simulatedLlm, startSimulator, type Fault, type Simulator } from '../apps/simulator/index.js';
 
-/** A question about an agent step. */
+/** The parts of a question that asks only for an agent step. */
 export const STEP = {
   agentStep: {
     instruction: 'Which product?',
@@ -35,7 +35,7 @@ export class WaitingStage {
   }
 
   /** Creates the stores and starts the simulator. */
-  static async set(): Promise<WaitingStage> {
+  static async create(): Promise<WaitingStage> {
     const [stores, simulator] = await Promise.all([isolateStores(), startSimulator()]);
     const database = await openDatabase(stores.databaseUrl, 'spec');
     const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
@@ -43,7 +43,7 @@ export class WaitingStage {
   }
 
   /** Starts an analysis service in this process, and resets the failures of the language model. */
-  async analysis(more: NodeJS.ProcessEnv = {}): Promise<void> {
+  async startAnalysis(more: NodeJS.ProcessEnv = {}): Promise<void> {
     await this.database.query(`UPDATE llm_lane SET failures = 0, blocked_until = 'epoch'`);
     const model = { ...simulatedLlm(this.simulator.url), LLM_REQUESTS_PER_MINUTE: '60000' };
     const config = readAnalysisConfig(programEnv(this.stores, { LOG_LEVEL: 'silent', ...model, ...more }));
@@ -55,6 +55,7 @@ export class WaitingStage {
     await Promise.all(this.services.splice(0).map((service) => service.stop(graceMs)));
   }
 
+  /** Stops the services and the simulator, and drops the stores. */
   async close(): Promise<void> {
     await this.stopAnalysis();
     await this.bus.close();
@@ -63,8 +64,8 @@ export class WaitingStage {
     await this.stores.drop();
   }
 
-  /** Makes the next requests to the language model fail. */
-  fails(kind: Fault['kind'], times: number, more: Partial<Fault> = {}): void {
+  /** Makes the next `times` requests to the language model fail; 0: all later requests. */
+  addFault(kind: Fault['kind'], times: number, more: Partial<Fault> = {}): void {
     this.simulator.faults.add({ source: 'llm', kind, times, ...more });
   }
 
@@ -88,7 +89,7 @@ export class WaitingStage {
   }
 }
 
-/** The parts of a question: the readings to make, and the subject. */
+/** The parts of a question: the wanted readings, and the subject. */
 export interface QuestionParts {
   analysis?: boolean;
   bucketPreset?: string;
@@ -164,7 +165,7 @@ export class Scene {
     return { ...event, envelope: envelopeBytes(event) };
   }
 
-  /** The stored events of the watch, as the receiver gets them and as billing reads them. */
+  /** The stored events of the watch: the parts that the receiver gets, and the charges that billing reads. */
   async events() {
     const stored = await this.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
     return stored.map(({ data }) => {
@@ -178,7 +179,7 @@ export class Scene {
     });
   }
 
-  /** Waits for the only event of the watch. */
+  /** Waits for the first event of the watch, and expects that there is no other event. */
   async event() {
     const found = await until('the event is published', async () => {
       const events = await this.events();

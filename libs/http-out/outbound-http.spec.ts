@@ -137,7 +137,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(3);
   });
 
-  it('that are refused or cut short are reported in plain words', async () => {
+  it('that are refused or closed too early are reported in plain words', async () => {
     const server = await allowedServer((request) => request.socket.destroy());
     expect(await faultOf(guardedClient().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} closed the connection before the answer was complete`,
@@ -156,11 +156,11 @@ describe('connections', () => {
     expect(text(own.bytes)).toBe('own');
   });
 
-  it('end at the shutdown of the client, and nothing is sent after it', async () => {
+  it('end when the client is closed, and nothing is sent after it', async () => {
     const server = await allowedServer(() => undefined);
     const http = guardedClient();
     const pending = faultOf(http.request(get(server.origin)));
-    await until('it asks', () => server.requests.length === 1);
+    await until('the request arrives', () => server.requests.length === 1);
     await http.close();
     expect(await pending).toMatch(/^network: /);
     expect(await faultOf(http.request(get(server.origin)))).toMatch(/^network: /);

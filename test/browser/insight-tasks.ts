@@ -63,7 +63,7 @@ export function insightTasks(member: Member): void {
     await page.getByRole('row', { name: /€15\.50 €10\.00 Price changed/ }).waitFor();
   }, 90_000);
 
-  it('gets a summary of the mentions of a keyword, in which each sentence names its posts, from at most the chosen number of mentions', async () => {
+  it('sees how the chosen number of mentions changes the price of a summary, and gets the summary with links to its posts', async () => {
     const { page } = member;
     await member.open('explore?tab=analyses');
     await page.getByRole('combobox', { name: 'Keyword' }).click();

@@ -18,7 +18,7 @@ describe('burnDown', () => {
     ]);
   });
 
-  it('forecasts with the pace of the last seven days, and never forecasts a balance below zero', () => {
+  it('forecasts with the average of the last seven days and today, and never forecasts a balance below zero', () => {
     const { days, perDay, usedUpAt } = burnDown([used('14', 75)], { ...PERIOD, remaining: 20 }, NOON);
     expect(perDay).toBe(10);
     expect(usedUpAt).toBe('2026-11-22T12:00:00.000Z');
@@ -26,7 +26,7 @@ describe('burnDown', () => {
     expect(days.at(-1)).toEqual({ day: '2026-12-10', remaining: null, forecast: 0 });
   });
 
-  it('predicts no end of the credits if nothing is used, or if the period ends earlier', () => {
+  it('forecasts no end of the credits if nothing is used, or if the period ends earlier', () => {
     expect(burnDown([], { ...PERIOD, remaining: 20 }, NOON)).toMatchObject({
       perDay: 0,
       usedUpAt: undefined,

@@ -30,7 +30,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('shows a source by its name, with its searches', () => {
+  it('shows a source by its name, with its searches, without ids and empty values', () => {
     const entry = {
       ...{ source: 'hackernews', enabled: true },
       searches: [{ id: 's1', label: 'Complaints', overrides: { terms: ['a', 'b'], filters: {} } }],
@@ -44,7 +44,7 @@ describe('the value of a changed key, for people', () => {
     ]);
   });
 
-  it('omits empty values, and shows each text on a separate line', () => {
+  it('shows each text of a list on a separate line, a missing value as none, and a boolean as yes or no', () => {
     expect(readable('languages', ['en', 'de'])).toBe('en\nde');
     expect([readable('webhookUrl', null), readable('aiEnabled', false)]).toEqual(['none', 'no']);
   });

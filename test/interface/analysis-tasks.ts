@@ -26,7 +26,7 @@ export function analysisTasks(scene: SemanticScene): void {
     const analyse = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
       tenant.api.call('POST', '/v1/analyses', body, headers);
 
-    it('classifies mentions by the meaning of the labels, for 1 credit each [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
+    it('classifies mentions by the meaning of the classes, for 1 credit each, and counts a repeated mention once [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
       const classes = ['battery life of phones', 'weather and rain', 'food and bakeries'];
       const mention_ids = [ids.battery2, ids.rain, ids.bread, ids.bread];
       const { status, body } = await analyse({ operation: 'classify', mention_ids, classes });
@@ -104,7 +104,7 @@ export function analysisTasks(scene: SemanticScene): void {
       ]);
     });
 
-    it('is refused with 402 before any work if the credits do not cover every mention [analyses.credits]', async () => {
+    it('returns 402 before any work if the credits do not cover every mention [analyses.credits]', async () => {
       const poor = await scene.service.tenant('free');
       const own = (await keywordWith(poor, POSTS)).ids;
       const database = await openDatabase(scene.service.stores.databaseUrl, 'spec', 1);
@@ -116,7 +116,7 @@ export function analysisTasks(scene: SemanticScene): void {
       expect(await facts(poor)).toEqual([]);
     });
 
-    it('books its charges in the ledger, and the audit agrees', async () => {
+    it('stores its charges in the ledger, and the audit agrees', async () => {
       await expectAuditAgrees(scene.service.stores, tenant.accountId);
       const { body } = await tenant.api.get('/v1/credits');
       expect([body.byOperation.analysis_classify, body.creditsHeld]).toEqual([3, 0]);

@@ -8,7 +8,7 @@ import { CommandClient } from '#transport';
 
 type CheckInit = Exclude<MessageInitShape<typeof CheckSchema>, { $typeName: string }>;
 
-/** Changes to an account's credits and plan, by its operator and by its checks. */
+/** Changes an account's credits and plan, as the operator and polling do. */
 export interface BillingUnderTest {
   /** @returns the id of the pack */
   grant(accountId: string, amount: number, expiresAt?: string): Promise<string>;
@@ -20,7 +20,7 @@ export interface BillingUnderTest {
   stop(): Promise<void>;
 }
 
-/** @param natsUrl of the services under test */
+/** Connects to the services under test. The caller must call `stop`. */
 export async function connectBilling(natsUrl: string): Promise<BillingUnderTest> {
   const bus = await connectBus(natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);

@@ -147,7 +147,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       expect((await scene.setup.ada.api.get('/v1/deliveries?target=pigeon')).status).toBe(400);
     });
 
-    it('of a week is sent as a mail with PNG charts, shown at a signed address with SVG charts, and returned by the API [reports.mail, reports.page, reports.api]', async () => {
+    it('of a week is sent as a mail with PNG charts, shown at a signed address with SVG charts, and returned by the API until its keyword is purged [reports.mail, reports.page, reports.api]', async () => {
       const made = await channel('email', { to: ['week@example.org'] });
       const [asked] = await messages(1, 'smtp', 'week@example.org');
       await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });
@@ -173,7 +173,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
       const { body } = await scene.setup.ada.api.get(`/v1/reports/${id}`);
       expect(body).toMatchObject({ id, volume: { count: 30, previous: 20 }, authors: [{ vip: true }] });
       expect((await scene.bob.api.get(`/v1/reports/${id}`)).status).toBe(404);
-      // The gateway under test does not know its own address.
+      // The gateway under test does not know its own address, so the host of the URL is replaced.
       const signed = `${scene.setup.service.url}${new URL(body.url).pathname}`;
       const page = await browse(signed);
       expect([page.status, page.text]).toEqual([200, expect.stringContaining('<svg')]);

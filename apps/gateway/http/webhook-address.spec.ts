@@ -13,7 +13,7 @@ it.each([
   'http://a.localhost./x',
   'http://[::1]/x',
   'http://[::ffff:7f00:1]/x',
-])('%s is refused before the request is accepted', (url) => {
+])('%s is refused', (url) => {
   expect(isRefused(url)).toBe(true);
 });
 

@@ -26,7 +26,7 @@ it('an account has one number, which it keeps, and no two accounts have the same
   expect(new Set(later.values()).size).toBe(2);
 });
 
-it('two transactions that add the same account at once get the same number', async () => {
+it('two concurrent transactions that add the same account get the same number', async () => {
   const id = newId();
   const first = database.createQueryRunner();
   await first.startTransaction();

@@ -15,7 +15,7 @@ import {
 } from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
-  it('leaves out items whose event was observed before the watch began, to the millisecond, with and without backfill', () => {
+  it('only remembers items whose event was observed at the baseline or earlier, to the millisecond, with and without backfill', () => {
     const at = NOW - HOUR;
     const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
     for (const backfill of [false, true]) {
@@ -35,7 +35,7 @@ describe('the check of one watch', () => {
     expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
   });
 
-  it('with backfill, reports all items at the first check, however old [keywords.backfill]', () => {
+  it('with backfill, reports all items at the first check, also very old items [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
       itemOf('hn:1', { publishedAt: iso(0) }),
     ]);
@@ -50,7 +50,7 @@ describe('the check of one watch', () => {
     itemOf('hn:undated'),
   ];
 
-  it('reports items without a date, and none that were published before the baseline [keywords.backfill]', () => {
+  it('reports items that have no date or the date of the second of the baseline, and none that were published earlier [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt }), dates(baselineAt));
     expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
@@ -104,7 +104,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('remembers the archive of a feed that responds to a watch for the first time, and reports its new items', () => {
+  it('only remembers the old and undated items of a feed that responds to a watch for the first time, and reports its new items', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;
     const outages = new Map(
       ['rss:old', 'rss:undated', 'rss:new'].map((id) => [

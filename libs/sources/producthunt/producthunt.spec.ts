@@ -66,7 +66,7 @@ describe('the request to Product Hunt', () => {
     expect(String(request?.body)).toContain('order: NEWEST');
   });
 
-  it('at a first poll asks for one page of the newest posts', async () => {
+  it('asks for one page of the newest posts at the first read', async () => {
     const { requests, fetched } = await read({ query: 'lamp' }, () => ({
       body: posts([post(1, SPEC_NOW)], 'MjA'),
     }));
@@ -96,11 +96,12 @@ describe('the request to Product Hunt', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('is the same for the feed, which always needs fewer requests than single searches', async () => {
+  it('is sent for the feed, which serves searches without a topic and needs fewer requests than one search', async () => {
     const since = new Date('2026-03-04T11:00:00Z');
     const upstream = fakeUpstream('producthunt', () => ({ body: posts([post(1, SPEC_NOW)]) }));
     const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
     expect(fetched?.items.map(({ itemId }) => itemId)).toEqual([`producthunt:${postId(1)}`]);
+    expect(upstream.requests.map(variablesIn)).toMatchObject([{ topic: null }]);
     const pages = [600, 3_600, 43_200].map((seconds) => connector.feed?.pagesFor(seconds) ?? 0);
     expect(pages).toEqual([5, 6, 13]);
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp' }))).toBeGreaterThan(Math.max(...pages));
@@ -233,7 +234,7 @@ describe('faults of Product Hunt', () => {
       9_000,
     ],
   ])(
-    'used-up points are reported, with the time to wait from %s',
+    'a used-up budget of points is reported, with the time to wait from %s',
     async (_, answer, status, retryAfterMs) => {
       await expect(read({ query: 'lamp' }, () => answer)).rejects.toMatchObject({
         kind: 'rate_limited',
