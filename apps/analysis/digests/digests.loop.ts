@@ -112,7 +112,8 @@ export class DigestsLoop implements Loop {
       ...empty.map(({ turn, appliedSeq }) => turnAfter(turn, duePeriod(turn, appliedSeq, now))),
       ...assembled.flat(),
     ]);
-    return turns.length === max;
+    // Early turns would be claimed again immediately, so they are not a reason to continue without a pause.
+    return turns.length === max && due.length > 0;
   }
 
   /** @returns the turns to store. A failed turn is left out: it is claimed again when its claim has ended */
