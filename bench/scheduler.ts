@@ -207,10 +207,10 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
     const some = rows.slice(from, from + 50_000);
     // Steady state: each watch has been checked, and is due within its interval. Some are late, as after a restart.
     await database.query(
-      `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, backfill,
-         baseline_at, covered_until, next_due_at)
-       SELECT id, search, $3, interval_seconds, false, now() - interval '1 day', now() - interval '1 minute',
-         now() - interval '30 seconds' + random() * interval_seconds * interval '1 second'
+      `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds,
+         baseline_at, covered_until, due_second)
+       SELECT id, search, $3, interval_seconds, now() - interval '1 day', now() - interval '1 minute',
+         second_of(now() - interval '30 seconds' + random() * interval_seconds * interval '1 second')
        FROM unnest($1::uuid[], $2::int[], $4::int[]) AS w (id, search, interval_seconds)`,
       [
         some.map(() => newId()),
@@ -223,7 +223,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
   }
   await database.query(
     `UPDATE upstream_searches s SET next_due_at = w.due
-     FROM (SELECT search_number, min(next_due_at) AS due FROM watch_schedule GROUP BY search_number) w
+     FROM (SELECT search_number, time_of(min(due_second)) AS due FROM watch_schedule GROUP BY search_number) w
      WHERE w.search_number = s.search_number`,
   );
   await database.query('ANALYZE watch_schedule, upstream_searches, schedule_accounts');

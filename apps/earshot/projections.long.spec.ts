@@ -138,7 +138,7 @@ describe('projections rebuild', () => {
         );
       await database.query(
         `UPDATE watch_schedule SET baseline_at = '2026-03-02', covered_until = '2026-03-03', check_seq = 7,
-           next_due_at = '2030-01-01', last_checked_at = '2026-03-03', last_check_failed = true`,
+           due_second = second_of('2030-01-01'), failed_at = '2026-03-04'`,
       );
       await database.query(
         `UPDATE upstream_searches SET lane = 'hackernews:5', claim = gen_random_uuid(), leased_until = '2030-01-01',

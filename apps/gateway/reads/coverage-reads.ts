@@ -109,7 +109,8 @@ export class CoverageReads {
   /** When the next check of each running watch is due, by its id. */
   async nextChecks(keywordId: string): Promise<Map<string, Date>> {
     const rows = await this.database.query<{ watch_id: string; next_due_at: Date }[]>(
-      'SELECT watch_id, next_due_at FROM watch_schedule WHERE keyword_id = $1 AND is_active',
+      `SELECT watch_id, time_of(due_second) AS next_due_at FROM watch_schedule
+       WHERE keyword_id = $1 AND stopped IS NULL`,
       [keywordId],
     );
     return new Map(rows.map((row) => [row.watch_id, row.next_due_at]));

@@ -9,6 +9,7 @@ const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** A watch, and the result of its last check. */
 export interface WatchRead {
   watch: WatchEntity;
+  /** When the last check read its upstream, or failed. */
   lastCheckedAt: string | null;
   /** `completed`, `failed`, or null before the first check. */
   lastStatus: string | null;
@@ -32,7 +33,7 @@ export class KeywordReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {
     this.selectKeywords = `SELECT ${columnsOf(database, KeywordEntity, 'k')} FROM keywords k`;
     // Each watch with its row in polling's table.
-    this.selectWatches = `SELECT ${columnsOf(database, WatchEntity, 'w')}, s.last_checked_at, s.last_check_failed
+    this.selectWatches = `SELECT ${columnsOf(database, WatchEntity, 'w')}, s.failed_at, s.covered_until
       FROM watches w LEFT JOIN watch_schedule s USING (watch_id)`;
   }
 
@@ -120,15 +121,14 @@ export class KeywordReads {
 
   private async readWatches(condition: string, values: readonly unknown[]): Promise<WatchRead[]> {
     const rows: WatchRow[] = await this.database.query(`${this.selectWatches} ${condition}`, [...values]);
-    return rows.map(({ last_checked_at, last_check_failed, ...watch }) => ({
+    return rows.map(({ failed_at, covered_until, ...watch }) => ({
       watch,
-      lastCheckedAt: last_checked_at && isoOf(last_checked_at),
-      lastStatus: statusOf(last_check_failed),
+      ...lastCheckOf(failed_at, covered_until),
     }));
   }
 }
 
-type WatchRow = WatchEntity & { last_checked_at: Date | null; last_check_failed: boolean | null };
+type WatchRow = WatchEntity & { failed_at: Date | null; covered_until: Date | null };
 
 /** The columns of an entity's table, named as its properties. */
 function columnsOf(database: Database, entity: EntityTarget<object>, alias: string): string {
@@ -138,8 +138,12 @@ function columnsOf(database: Database, entity: EntityTarget<object>, alias: stri
     .join(', ');
 }
 
-/** @param hasFailed whether the last check failed; null before the first check */
-function statusOf(hasFailed: boolean | null): 'completed' | 'failed' | null {
-  if (hasFailed === null) return null;
-  return hasFailed ? 'failed' : 'completed';
+/**
+ * @param failedAt time of the last check if it failed
+ * @param readAt time of the last completed check
+ */
+function lastCheckOf(failedAt: Date | null, readAt: Date | null): Omit<WatchRead, 'watch'> {
+  if (failedAt) return { lastCheckedAt: isoOf(failedAt), lastStatus: 'failed' };
+  if (readAt) return { lastCheckedAt: isoOf(readAt), lastStatus: 'completed' };
+  return { lastCheckedAt: null, lastStatus: null };
 }

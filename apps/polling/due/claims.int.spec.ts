@@ -57,7 +57,7 @@ async function secondsLeft(): Promise<number[]> {
 /** Whether the check of the watch was recorded and its next check is scheduled. */
 const isMoved = async (watchId: string) => {
   const rows: { moved: boolean }[] = await stores.database.query(
-    'SELECT next_due_at > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
+    'SELECT time_of(due_second) > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
     [watchId],
   );
   return rows[0]?.moved;

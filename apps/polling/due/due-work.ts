@@ -71,7 +71,7 @@ interface WatchRow {
   keyword_id: string | null;
   search_id: string | null;
   interval_seconds: number;
-  backfill: boolean;
+  backfill: true | null;
   baseline_at: Date | null;
   covered_until: Date | null;
   next_due_at: Date;
@@ -116,7 +116,7 @@ export async function claimDue(
        RETURNING search_key, search_number, source, criteria, state_at, failures,
          CASE WHEN $4 THEN state END AS state,
          (SELECT min(w.interval_seconds) FROM watch_schedule w
-          WHERE w.search_number = upstream_searches.search_number AND w.is_active) AS shortest_seconds`,
+          WHERE w.search_number = upstream_searches.search_number AND w.stopped IS NULL) AS shortest_seconds`,
       [lane, limit, SEARCH_LEASE_SECONDS, withState, claim],
     );
     if (rows.length === 0) return [];
@@ -124,9 +124,9 @@ export async function claimDue(
     // Reads the watches in a separate statement, which sees what was recorded before the searches were locked.
     const watches: WatchRow[] = await tx.query(
       `SELECT w.watch_id, w.search_number, a.account_id, w.keyword_id, w.search_id, w.interval_seconds, w.backfill,
-         w.baseline_at, w.covered_until, w.next_due_at, w.check_seq, w.traceparent
+         w.baseline_at, w.covered_until, time_of(w.due_second) AS next_due_at, w.check_seq, w.traceparent
        FROM watch_schedule w JOIN schedule_accounts a ON a.account_number = w.account_number
-       WHERE w.search_number = ANY($1) AND w.is_active AND w.next_due_at <= now()`,
+       WHERE w.search_number = ANY($1) AND w.stopped IS NULL AND time_of(w.due_second) <= now()`,
       [[...searches.keys()]],
     );
     for (const row of watches) {
@@ -211,8 +211,8 @@ export async function postpone(
   await database.transaction(async (tx) => {
     await lockSearches(tx, [...new Set(watches.map(({ searchKey }) => searchKey))]);
     await tx.query(
-      `UPDATE watch_schedule SET next_due_at = now() + make_interval(secs => $2)
-       WHERE watch_id = ANY($1) AND next_due_at <= now()`,
+      `UPDATE watch_schedule SET due_second = second_of(now() + make_interval(secs => $2))
+       WHERE watch_id = ANY($1) AND time_of(due_second) <= now()`,
       [watches.map(({ watchId }) => watchId), seconds],
     );
   });
@@ -234,8 +234,8 @@ export async function settle(
     `UPDATE upstream_searches s SET
        leased_until = CASE WHEN s.claim = own.claim THEN NULL ELSE s.leased_until END,
        claim = NULLIF(s.claim, own.claim),
-       next_due_at = COALESCE((SELECT min(w.next_due_at) FROM watch_schedule w
-         WHERE w.search_number = s.search_number AND w.is_active), 'infinity'),
+       next_due_at = COALESCE((SELECT time_of(min(w.due_second)) FROM watch_schedule w
+         WHERE w.search_number = s.search_number AND w.stopped IS NULL), 'infinity'),
        state = CASE WHEN m.search_key IS NULL THEN s.state ELSE NULLIF(m.state, '{}') END,
        state_at = COALESCE(m.state_at, s.state_at),
        failures = COALESCE(m.failures, s.failures)
@@ -292,7 +292,7 @@ function watchOf(row: WatchRow, searchKey: string): DueWatch {
     keywordId: row.keyword_id ?? '',
     searchId: row.search_id ?? '',
     intervalSeconds: row.interval_seconds,
-    backfill: row.backfill,
+    backfill: row.backfill ?? false,
     baselineAt: row.baseline_at?.getTime(),
     coveredUntil: row.covered_until?.getTime(),
     tick: row.next_due_at.getTime(),

@@ -16,7 +16,7 @@ export async function runningWatches(
   watchIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows: { watch_id: string }[] = await database.query(
-    'SELECT watch_id FROM watch_schedule WHERE watch_id = ANY($1) AND is_active',
+    'SELECT watch_id FROM watch_schedule WHERE watch_id = ANY($1) AND stopped IS NULL',
     [watchIds],
   );
   return new Set(rows.map((row) => row.watch_id));

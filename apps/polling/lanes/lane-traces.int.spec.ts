@@ -82,7 +82,7 @@ describe('the first check of a watch', () => {
     expect(await tracesOf([watchId], 1)).toEqual([[traceId('d'), '01']]);
     await until('the tables have followed', async () => {
       const rows = await stores.database.query<unknown[]>(
-        'SELECT 1 FROM watch_schedule WHERE watch_id = $1 AND last_checked_at IS NOT NULL AND traceparent IS NULL',
+        'SELECT 1 FROM watch_schedule WHERE watch_id = $1 AND covered_until IS NOT NULL AND traceparent IS NULL',
         [watchId],
       );
       return rows.length === 1;

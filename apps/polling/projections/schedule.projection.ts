@@ -33,14 +33,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
         {
           table: 'watch_schedule',
           key: 'watch_id',
-          columns: [
-            'baseline_at',
-            'covered_until',
-            'next_due_at',
-            'check_seq',
-            'last_checked_at',
-            'last_check_failed',
-          ],
+          columns: ['baseline_at', 'covered_until', 'due_second', 'check_seq', 'failed_at'],
         },
         {
           table: 'upstream_searches',
@@ -124,7 +117,7 @@ interface ScheduledWatch {
   interval_seconds: number;
   backfill: boolean;
   disabled: boolean;
-  is_active: boolean;
+  stopped: boolean;
   traceparent: string | null;
 }
 
@@ -161,7 +154,7 @@ function scheduledBy(
     interval_seconds: watch.intervalSeconds,
     backfill: watch.backfill,
     disabled: watch.disabled,
-    is_active: !watch.disabled && !resting,
+    stopped: watch.disabled || resting,
     traceparent,
   }));
 }
@@ -177,8 +170,8 @@ async function change(
   await tx.query(
     `UPDATE watch_schedule SET
        interval_seconds = COALESCE($2, interval_seconds),
-       is_active = COALESCE($3, is_active) AND NOT disabled,
-       next_due_at = LEAST(next_due_at, now() + make_interval(secs => COALESCE($2, interval_seconds)))
+       stopped = CASE WHEN disabled OR COALESCE(NOT $3::boolean, stopped) THEN true END,
+       due_second = LEAST(due_second, second_of(now() + make_interval(secs => COALESCE($2, interval_seconds))))
      WHERE ${column} = $1`,
     [id, intervalSeconds ?? null, isActive ?? null],
   );
@@ -214,15 +207,15 @@ async function schedule(
   const numbers = new Map(numbered.map((row) => [row.search_key, row.search_number]));
   await tx.query(
     `INSERT INTO watch_schedule AS w (watch_id, search_number, account_number, keyword_id, search_id, interval_seconds,
-       backfill, disabled, is_active, next_due_at, traceparent)
-     SELECT n.watch_id, n.search_number, n.account_number, n.keyword_id, n.search_id, n.interval_seconds, n.backfill,
-       n.disabled, n.is_active, now(), n.traceparent
+       backfill, disabled, stopped, due_second, traceparent)
+     SELECT n.watch_id, n.search_number, n.account_number, n.keyword_id, n.search_id, n.interval_seconds,
+       NULLIF(n.backfill, false), NULLIF(n.disabled, false), NULLIF(n.stopped, false), second_of(now()), n.traceparent
      FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_number int, account_number int, keyword_id uuid,
-       search_id uuid, interval_seconds int, backfill boolean, disabled boolean, is_active boolean, traceparent text)
+       search_id uuid, interval_seconds int, backfill boolean, disabled boolean, stopped boolean, traceparent text)
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
-       disabled = excluded.disabled, is_active = excluded.is_active,
-       next_due_at = LEAST(w.next_due_at, now() + make_interval(secs => excluded.interval_seconds))`,
+       disabled = excluded.disabled, stopped = excluded.stopped,
+       due_second = LEAST(w.due_second, second_of(now() + make_interval(secs => excluded.interval_seconds)))`,
     [
       JSON.stringify(
         watches.map(({ search_key, source: _, criteria: __, account_id, ...watch }) => ({
@@ -251,8 +244,8 @@ async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: str
 async function bringForward(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET next_due_at = LEAST(s.next_due_at, w.next_due_at)
-     FROM (SELECT search_number, min(next_due_at) AS next_due_at FROM watch_schedule
-           WHERE ${column} = $1 AND is_active GROUP BY search_number) AS w
+     FROM (SELECT search_number, time_of(min(due_second)) AS next_due_at FROM watch_schedule
+           WHERE ${column} = $1 AND stopped IS NULL GROUP BY search_number) AS w
      WHERE s.search_number = w.search_number`,
     [id],
   );

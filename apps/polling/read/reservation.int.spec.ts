@@ -38,7 +38,7 @@ async function tick(...watchIds: string[]): Promise<Check[]> {
   );
   await until('the tables have followed', async () => {
     const rows: { busy: number }[] = await stores.database.query(
-      `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND next_due_at <= clock_timestamp()`,
+      `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND time_of(due_second) <= clock_timestamp()`,
       [watchIds],
     );
     return rows[0]?.busy === 0;
@@ -93,7 +93,7 @@ describe('the maximum cost of a check', () => {
     await until('the watches are postponed, and their searches released', async () => {
       const rows: { n: number }[] = await stores.database.query(
         `SELECT count(*)::int AS n FROM watch_schedule w JOIN upstream_searches s USING (search_number)
-         WHERE w.watch_id = ANY($1) AND w.next_due_at BETWEEN now() AND now() + interval '5 seconds'
+         WHERE w.watch_id = ANY($1) AND time_of(w.due_second) BETWEEN now() AND now() + interval '5 seconds'
            AND s.leased_until IS NULL AND s.next_due_at > now()`,
         [[waiting, alone]],
       );
@@ -154,7 +154,9 @@ describe('the maximum cost of a check', () => {
     for (const query of ['first', 'second'])
       for (let n = 0; n < 20; n += 1) await stores.watch({ accountId, query, credits: 15 });
     await worker.stop();
-    await stores.database.query("UPDATE watch_schedule SET next_due_at = now() - interval '1 second'");
+    await stores.database.query(
+      "UPDATE watch_schedule SET due_second = second_of(now() - interval '1 second')",
+    );
     await stores.database.query("UPDATE upstream_searches SET next_due_at = now() - interval '1 second'");
     const searches = await claimDue(stores.database, 'hackernews:0', 10);
     const reserved = await Promise.all(
@@ -259,7 +261,7 @@ const watchesIn = (searches: readonly DueSearch[]) =>
 
 async function dueAtOf(watchId: string): Promise<Date> {
   const rows: { next_due_at: Date }[] = await stores.database.query(
-    'SELECT next_due_at FROM watch_schedule WHERE watch_id = $1',
+    'SELECT time_of(due_second) AS next_due_at FROM watch_schedule WHERE watch_id = $1',
     [watchId],
   );
   return rows[0]?.next_due_at ?? new Date(0);

@@ -118,23 +118,22 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       nextDueAt: new Date(nextDueAt),
       baselineAt: baseline ? baseline.windowTo : null,
       coveredUntil: completed.at(-1)?.windowTo || null,
-      checkedAt: last?.finishedAt ?? null,
-      hasFailed: last ? last.failure !== undefined : null,
+      failedAt: last?.failure ? last.finishedAt : null,
+      hasCheck: last !== undefined,
     };
   });
   await tx.query(
     `UPDATE watch_schedule w SET
-       next_due_at = CASE WHEN w.interval_seconds <> p.interval_seconds
-         THEN LEAST(p.next_due_at, now() + make_interval(secs => w.interval_seconds)) ELSE p.next_due_at END,
+       due_second = second_of(CASE WHEN w.interval_seconds <> p.interval_seconds
+         THEN LEAST(p.next_due_at, now() + make_interval(secs => w.interval_seconds)) ELSE p.next_due_at END),
        check_seq = p.seq,
        baseline_at = COALESCE(w.baseline_at, p.baseline_at),
        covered_until = COALESCE(p.covered_until, w.covered_until),
-       last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
-       last_check_failed = COALESCE(p.has_failed, w.last_check_failed),
+       failed_at = CASE WHEN p.has_check THEN p.failed_at ELSE w.failed_at END,
        traceparent = NULL
      FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::boolean[],
          $8::bigint[], $9::int[])
-       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, has_failed, up_to, interval_seconds)
+       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, failed_at, has_check, up_to, interval_seconds)
      WHERE w.watch_id = p.watch_id AND w.check_seq <= p.up_to`,
     [
       rows.map((row) => row.watchId),
@@ -142,8 +141,8 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       rows.map((row) => row.nextDueAt),
       rows.map((row) => row.baselineAt),
       rows.map((row) => row.coveredUntil),
-      rows.map((row) => row.checkedAt),
-      rows.map((row) => row.hasFailed),
+      rows.map((row) => row.failedAt),
+      rows.map((row) => row.hasCheck),
       rows.map((row) => row.upTo),
       rows.map((row) => row.interval),
     ],

@@ -6,6 +6,7 @@ import { subjectOf } from '#messaging';
 import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import { checkHoldOf } from '../read/check-hold.js';
+import { nextDue, originOf } from '../domain/next-due.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
 import { claimDue, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
@@ -61,8 +62,11 @@ async function scheduleOf(watchId: string) {
     check_seq: number;
     covered_until: Date | null;
     next_due_at: Date;
-    last_check_failed: boolean | null;
-  }[] = await stores.database.query('SELECT * FROM watch_schedule WHERE watch_id = $1', [watchId]);
+    failed_at: Date | null;
+  }[] = await stores.database.query(
+    'SELECT *, time_of(due_second) AS next_due_at FROM watch_schedule WHERE watch_id = $1',
+    [watchId],
+  );
   if (!rows[0]) throw new Error('no such watch');
   return rows[0];
 }
@@ -108,13 +112,28 @@ describe('recording checks', () => {
     const checks = await stores.checksOf(id);
     expect(itemsOf(checks)).toEqual(['hn:1']);
     expect(await seenBy(id)).toEqual(['hn:1']);
-    expect([row.last_check_failed, row.covered_until?.toISOString()]).toEqual([
-      false,
-      checks.at(-1)?.windowTo,
-    ]);
+    expect([row.failed_at, row.covered_until?.toISOString()]).toEqual([null, checks.at(-1)?.windowTo]);
     expect(row.next_due_at.getTime() % 600_000).toBe(0);
     expect(row.next_due_at.getTime()).toBeGreaterThan(Date.now());
     expect((await claim(id)).watch.checkSeq).toBe(row.check_seq);
+  });
+
+  it('is due again at the first whole second that is not before the tick', async () => {
+    const claimed = await claim(await stores.watch({ intervalSeconds: 7 }));
+    const origin = originOf(claimed.search.searchKey, false);
+    const tick = nextDue(Date.now(), 7000, 7000, origin);
+    await recorder.record([checkOf(claimed, {})], [], false);
+    const due = (await scheduleOf(claimed.watch.watchId)).next_due_at.getTime();
+    // If a tick passed between the two computations, the next one is due.
+    expect([tick, tick + 7000].map((ms) => Math.ceil(ms / 1000) * 1000)).toContain(due);
+  });
+
+  it('is due at a later second than before, even if the clock is behind that of Postgres', async () => {
+    const id = await stores.watch({ intervalSeconds: 1 });
+    const slow = new CheckRecorder(stores.database, stores.store, () => Date.now() - 3_600_000);
+    const claimed = await claim(id);
+    await slow.record([checkOf(claimed, {})], [], true);
+    expect((await scheduleOf(id)).next_due_at.getTime()).toBe(claimed.watch.tick + 1000);
   });
 
   it('uses the check that a process stored before it died, and does not charge a second one [credits.charged-once]', async () => {
@@ -266,19 +285,14 @@ describe('recording checks', () => {
     const before = await scheduleOf(id);
     const { search, watch } = await claim(id);
     const notBefore = Date.now() + 3_600_000;
-    const parts = [
-      failedCheck(
-        search,
-        watch,
-        new UpstreamError('server_error', 'down', 503),
-        new Date(notBefore),
-        new Date(),
-      ),
-    ];
+    const failedAt = new Date();
+    const error = new UpstreamError('server_error', 'down', 503);
+    const parts = [failedCheck(search, watch, error, new Date(notBefore), failedAt)];
     await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
     const row = await scheduleOf(id);
-    expect(row).toMatchObject({ last_check_failed: true, covered_until: before.covered_until });
-    expect(row.next_due_at.getTime()).toBe(notBefore);
+    expect(row).toMatchObject({ failed_at: failedAt, covered_until: before.covered_until });
+    // The first whole second that is not earlier.
+    expect(row.next_due_at.getTime()).toBe(Math.ceil(notBefore / 1000) * 1000);
   });
 });
 

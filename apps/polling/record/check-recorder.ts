@@ -102,8 +102,10 @@ export class CheckRecorder {
     const notBefore = retryAt?.getTime() ?? one.notBefore;
     const intervalMs = watch.intervalSeconds * 1000;
     const minIntervalMs = search.minIntervalSeconds * 1000;
-    const next = nextDue(this.now(), intervalMs, minIntervalMs, originOf(search.searchKey, commonGrid));
-    const nextDueAt = Math.max(next, notBefore ?? 0);
+    // If our clock is behind that of Postgres, the tick can be in our future. The next one must be another second.
+    const from = Math.max(this.now(), watch.tick);
+    const next = nextDue(from, intervalMs, minIntervalMs, originOf(search.searchKey, commonGrid));
+    const nextDueAt = nextWholeSecond(Math.max(next, notBefore ?? 0));
     const subject = subjectOf('CHECKS', watch.accountId, watch.watchId);
     let seq = watch.checkSeq;
     try {
@@ -150,6 +152,14 @@ export class CheckRecorder {
     await lockSearches(tx, [...new Set(searches.map(({ searchKey }) => searchKey))]);
     await applyProgress(tx, progress);
   }
+}
+
+/**
+ * The table contains whole seconds. A time between two is rounded up: a check before its tick would not count for that
+ * tick, and a second check would follow.
+ */
+function nextWholeSecond(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000;
 }
 
 /**

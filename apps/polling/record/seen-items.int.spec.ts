@@ -55,7 +55,7 @@ const seen = () => column<string>('SELECT item_id AS value FROM seen_items ORDER
 const dueInSeconds = async () =>
   (
     await column<number>(
-      'SELECT extract(epoch FROM next_due_at - now())::float8 AS value FROM watch_schedule',
+      'SELECT extract(epoch FROM time_of(due_second) - now())::float8 AS value FROM watch_schedule',
     )
   )[0];
 const age = (ids: readonly string[], days: number) =>
@@ -108,7 +108,7 @@ describe('the next tick of a watch', () => {
     const late = await claim(id);
     await record(late, ['hn:1']);
     await stores.database.query(
-      `UPDATE watch_schedule SET check_seq = check_seq + 5, next_due_at = now() + interval '10 days'`,
+      `UPDATE watch_schedule SET check_seq = check_seq + 5, due_second = second_of(now() + interval '10 days')`,
     );
     await record(late, ['hn:1']);
     expect(await dueInSeconds()).toBeGreaterThan(86_400);

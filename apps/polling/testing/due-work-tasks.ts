@@ -123,7 +123,7 @@ export function dueWorkTasks(
     ])('of a watch that joins while its search %s is not lost', async (_, settling) => {
       const claimed = await claim(await begun());
       const key = claimed.search.searchKey;
-      await stores().database.query('UPDATE watch_schedule SET is_active = false WHERE watch_id = $1', [
+      await stores().database.query('UPDATE watch_schedule SET stopped = true WHERE watch_id = $1', [
         claimed.watch.watchId,
       ]);
       const runner = stores().database.createQueryRunner();
@@ -138,8 +138,8 @@ export function dueWorkTasks(
         return rows.length > 0;
       });
       await runner.query(
-        `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, backfill, next_due_at)
-       SELECT gen_random_uuid(), search_number, account_number, 600, false, now()
+        `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, due_second)
+       SELECT gen_random_uuid(), search_number, account_number, 600, second_of(now())
        FROM watch_schedule WHERE watch_id = $1`,
         [claimed.watch.watchId],
       );

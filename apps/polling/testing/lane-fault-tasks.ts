@@ -25,7 +25,7 @@ export function laneFaultTasks(scene: LaneScene): void {
       await settled(id);
       expect(scene.upstream.requests.length).toBe(2);
       const rows: { late: boolean }[] = await scene.stores.database.query(
-        `SELECT next_due_at > now() + interval '2 s' AS late FROM watch_schedule WHERE watch_id = $1`,
+        `SELECT time_of(due_second) > now() + interval '2 s' AS late FROM watch_schedule WHERE watch_id = $1`,
         [id],
       );
       expect(rows).toEqual([{ late: true }]);

@@ -46,7 +46,7 @@ export class LaneScene {
     const { stores } = this;
     await until('the tables have followed', async () => {
       const rows: { busy: number }[] = await stores.database.query(
-        `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND next_due_at <= clock_timestamp()`,
+        `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND time_of(due_second) <= clock_timestamp()`,
         [watchIds],
       );
       return rows[0]?.busy === 0;

@@ -65,7 +65,7 @@ export interface WatchInit {
 }
 
 const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
-  (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_number = s.search_number)`;
+  (SELECT time_of(min(due_second)) FROM watch_schedule w WHERE w.search_number = s.search_number)`;
 
 /** Opens separate stores for a spec. */
 export async function openPollingStores(lanes = 1): Promise<PollingStores> {
@@ -75,6 +75,8 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   const store = new EventStore(bus);
   const projection = scheduleProjection(() => lanes);
   const accounts = new Map<string, string>();
+  // Every call of `due` uses another second, because two checks of a watch never have the same tick.
+  let tick = Date.now() - 600_000;
 
   const project = (tx: Tx, accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
     projection.apply(tx, [
@@ -110,7 +112,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
       await database.transaction(async (tx) => {
         await project(tx, accountId, watchId, { case: 'watchCreated', value: { watch } });
         await tx.query(
-          `UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id = $1`,
+          `UPDATE watch_schedule SET due_second = second_of(now() + interval '1 hour') WHERE watch_id = $1`,
           [watchId],
         );
         await tx.query(`${NEXT_OF_SEARCHES} WHERE search_key = $1`, [`hackernews:${hash}`]);
@@ -126,14 +128,15 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
     change: (watchId, change) =>
       database.transaction((tx) => project(tx, '', watchId, { case: 'watchChanged', value: change })),
     async due(...watchIds) {
+      tick += 1000;
       await database.query(
-        `UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id <> ALL($1)`,
+        `UPDATE watch_schedule SET due_second = second_of(now() + interval '1 hour') WHERE watch_id <> ALL($1)`,
         [watchIds],
       );
-      await database.query(
-        `UPDATE watch_schedule SET next_due_at = clock_timestamp() - interval '1 ms' WHERE watch_id = ANY($1)`,
-        [watchIds],
-      );
+      await database.query('UPDATE watch_schedule SET due_second = second_of($2) WHERE watch_id = ANY($1)', [
+        watchIds,
+        new Date(tick),
+      ]);
       await database.query(NEXT_OF_SEARCHES);
     },
     async checksOf(watchId) {

@@ -4,10 +4,10 @@ import { grantsLike, LOCK_BOTH_TABLES } from './schedule-tables.js';
 /** The columns of a search that the migration does not change. */
 const SEARCH = 'next_due_at, state_at, failures, claim, search_key, source, lane, criteria';
 /** The columns of a watch that the migration does not change. */
-const WATCH = `next_due_at, check_seq, baseline_at, covered_until, last_checked_at, interval_seconds, backfill, is_active,
-  disabled, watch_id, keyword_id, search_id, traceparent`;
+const WATCH =
+  'check_seq, baseline_at, covered_until, interval_seconds, watch_id, keyword_id, search_id, traceparent';
 
-/** Watches refer to their search and account by a number, and empty values of searches are null (ADR 36). */
+/** Watches refer to their search and account by a number, and what is usual is null (ADR 36). */
 export class NumberedSchedule1764000000000 implements MigrationInterface {
   readonly name = 'NumberedSchedule1764000000000';
 
@@ -43,23 +43,30 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         account_id uuid NOT NULL UNIQUE
       );
       INSERT INTO schedule_accounts (account_id) SELECT DISTINCT account_id FROM old_schedule ORDER BY account_id;
+      -- Whole seconds since 2000, because a timestamp takes twice the bytes. They end in 2068; from 1970 they would end in 2038.
+      CREATE FUNCTION second_of(timestamptz) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
+        AS 'SELECT floor(extract(epoch FROM $1) - 946684800)::integer';
+      CREATE FUNCTION time_of(integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
+        AS 'SELECT to_timestamp($1 + 946684800::double precision)';
       CREATE TABLE watch_schedule (
-        next_due_at timestamptz(3) NOT NULL,
         -- Sequence of the last check applied here: the condition of the next append.
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
-        -- Everything published until then has been read for this watch.
+        -- Everything published until then has been read for this watch: the time of the last completed check.
         covered_until timestamptz(3),
-        last_checked_at timestamptz(3),
+        -- Time of the last check if it failed; otherwise null.
+        failed_at timestamptz(3),
+        -- The next check is due when this second begins.
+        due_second integer NOT NULL,
         interval_seconds integer NOT NULL,
         search_number integer NOT NULL,
         account_number integer NOT NULL,
-        backfill boolean NOT NULL,
-        is_active boolean NOT NULL DEFAULT true,
-        disabled boolean NOT NULL DEFAULT false,
-        -- Null before the first check.
-        last_check_failed boolean,
+        -- Flags are true or null: with false in its place, nearly every row would take 8 bytes more.
+        backfill boolean CHECK (backfill),
+        -- The watch does not run.
+        stopped boolean CHECK (stopped),
+        disabled boolean CHECK (disabled),
         watch_id uuid NOT NULL,
         keyword_id uuid,
         search_id uuid,
@@ -67,8 +74,11 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         traceparent text
       );
       -- A read uses all watches of its search, so they are stored together.
-      INSERT INTO watch_schedule (${WATCH}, search_number, account_number, last_check_failed)
-        SELECT ${columnsOf('w', WATCH)}, s.search_number, a.account_number, w.last_status = 'failed'
+      INSERT INTO watch_schedule (${WATCH}, due_second, search_number, account_number, failed_at, backfill, stopped, disabled)
+        -- Rounded up, like the times that polling writes.
+        SELECT ${columnsOf('w', WATCH)}, second_of(w.next_due_at + interval '999 ms'), s.search_number, a.account_number,
+          CASE WHEN w.last_status = 'failed' THEN w.last_checked_at END,
+          NULLIF(w.backfill, false), NULLIF(NOT w.is_active, false), NULLIF(w.disabled, false)
         FROM old_schedule w JOIN upstream_searches s USING (search_key) JOIN schedule_accounts a USING (account_id)
         ORDER BY s.search_number;
     `);
@@ -124,9 +134,12 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
         last_status text,
         traceparent text
       );
-      INSERT INTO watch_schedule (${WATCH}, search_key, account_id, last_status)
-        SELECT ${columnsOf('w', WATCH)}, s.search_key, a.account_id,
-          CASE w.last_check_failed WHEN true THEN 'failed' WHEN false THEN 'completed' END
+      INSERT INTO watch_schedule (${WATCH}, next_due_at, search_key, account_id, last_checked_at, last_status,
+          backfill, is_active, disabled)
+        SELECT ${columnsOf('w', WATCH)}, time_of(w.due_second), s.search_key, a.account_id,
+          COALESCE(w.failed_at, w.covered_until),
+          CASE WHEN w.failed_at IS NOT NULL THEN 'failed' WHEN w.covered_until IS NOT NULL THEN 'completed' END,
+          w.backfill IS TRUE, w.stopped IS NULL, w.disabled IS TRUE
         FROM old_schedule w JOIN old_searches s USING (search_number) JOIN schedule_accounts a USING (account_number)
         ORDER BY s.search_key;
     `);
@@ -134,6 +147,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
     await runner.query(grantsLike('old_schedule', 'watch_schedule'));
     await runner.query(`
       DROP TABLE old_schedule, old_searches, schedule_accounts;
+      DROP FUNCTION second_of(timestamptz), time_of(integer);
       ALTER TABLE upstream_searches ADD PRIMARY KEY (search_key);
       CREATE INDEX upstream_searches_due ON upstream_searches (lane, next_due_at);
       ALTER TABLE watch_schedule

@@ -33,8 +33,8 @@ async function scheduleWatches(searches: number, watchesOfEach: number): Promise
     [searches],
   );
   await database.query(
-    `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, backfill, baseline_at, covered_until, next_due_at)
-     SELECT md5(s.search_key || '.' || w)::uuid, s.search_number, $2, 60 * w, false, now(), now(), now()
+    `INSERT INTO watch_schedule (watch_id, search_number, account_number, interval_seconds, baseline_at, covered_until, due_second)
+     SELECT md5(s.search_key || '.' || w)::uuid, s.search_number, $2, 60 * w, now(), now(), second_of(now())
      FROM upstream_searches s, generate_series(1, $1) AS w ORDER BY s.search_number`,
     [watchesOfEach, account?.account_number],
   );
@@ -51,24 +51,23 @@ async function beforeMigration(work: (runner: QueryRunner) => Promise<void>): Pr
   }
 }
 
-it('a watch takes at most 190 bytes with its indexes and its share (a tenth) of a search', async () => {
+it('a watch takes at most 180 bytes with its indexes and its share (a tenth) of a search', async () => {
   await scheduleWatches(2_000, 10);
   const [row]: { bytes: number }[] = await database.query(
     `SELECT ((pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches')
        + pg_total_relation_size('schedule_accounts')) / 20000)::int AS bytes`,
   );
-  expect(row?.bytes).toBeLessThanOrEqual(190);
+  expect(row?.bytes).toBeLessThanOrEqual(180);
 });
 
 it('a check, a pause and a resume change no index of their watch', async () => {
   await scheduleWatches(1, 1);
-  await database.query(
-    'UPDATE watch_schedule SET check_seq = 5, last_checked_at = now(), last_check_failed = false',
-  );
+  await database.query('UPDATE watch_schedule SET check_seq = 5, covered_until = now()');
   await database.transaction(async (tx) => {
-    await tx.query('UPDATE watch_schedule SET next_due_at = now(), check_seq = check_seq + 1');
-    await tx.query('UPDATE watch_schedule SET is_active = false');
-    await tx.query('UPDATE watch_schedule SET is_active = true');
+    await tx.query('UPDATE watch_schedule SET due_second = second_of(now()), check_seq = check_seq + 1');
+    await tx.query('UPDATE watch_schedule SET failed_at = now()');
+    await tx.query('UPDATE watch_schedule SET stopped = true');
+    await tx.query('UPDATE watch_schedule SET stopped = NULL');
     const [counted] = await tx.query<{ changes: number; inPlace: number }[]>(
       `SELECT pg_stat_get_xact_tuples_updated('watch_schedule'::regclass)::int AS changes,
          pg_stat_get_xact_tuples_hot_updated('watch_schedule'::regclass)::int AS "inPlace"`,
@@ -78,7 +77,7 @@ it('a check, a pause and a resume change no index of their watch', async () => {
   });
 });
 
-it('the migration keeps every value of searches and watches, in both directions', async () => {
+it('the migration keeps the values of searches and watches, in both directions', async () => {
   const [claimed, free] = [newId(), newId()];
   await beforeMigration(async (runner) => {
     await runner.query(
@@ -91,8 +90,8 @@ it('the migration keeps every value of searches and watches, in both directions'
       `INSERT INTO watch_schedule (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds, backfill, baseline_at,
          covered_until, is_active, disabled, next_due_at, check_seq, last_checked_at, last_status, traceparent)
        VALUES ($1, 'rss:claimed', $3, $3, $3, 60, true, '2026-03-01 10:00:00.123', '2026-03-01 11:00:00.456', false, true,
-           '2026-03-01 12:00:00.789', 7, '2026-03-01 11:00:01', 'failed', NULL),
-         ($2, 'rss:claimed', $3, NULL, NULL, 600, false, NULL, NULL, true, false, '2026-03-02', 8, now(), 'completed', NULL),
+           '2026-03-01 12:00:00', 7, '2026-03-01 11:00:01.5', 'failed', NULL),
+         ($2, 'rss:claimed', $3, NULL, NULL, 600, false, '2026-03-01', '2026-03-01', true, false, '2026-03-02', 8, '2026-03-01', 'completed', NULL),
          ($4, 'rss:free', $4, NULL, NULL, 600, false, NULL, NULL, true, false, '2026-03-02', 0, NULL, NULL, '00-trace')`,
       [claimed, newId(), newId(), free],
     );
@@ -104,14 +103,21 @@ it('the migration keeps every value of searches and watches, in both directions'
     await migration.up(runner);
     expect(
       await runner.query(
-        `SELECT s.search_key, a.account_id, w.baseline_at = '2026-03-01 10:00:00.123' AS exact, w.last_check_failed
+        `SELECT s.search_key, a.account_id, w.baseline_at = '2026-03-01 10:00:00.123' AS exact, w.failed_at,
+           w.backfill, w.stopped, w.disabled
          FROM watch_schedule w JOIN upstream_searches s USING (search_number) JOIN schedule_accounts a USING (account_number)
          WHERE w.watch_id = ANY($1) ORDER BY s.search_key`,
         [[claimed, free]],
       ),
     ).toEqual([
-      { search_key: 'rss:claimed', account_id: expect.any(String), exact: true, last_check_failed: true },
-      { search_key: 'rss:free', account_id: free, exact: null, last_check_failed: null },
+      {
+        ...{ search_key: 'rss:claimed', account_id: expect.any(String), exact: true },
+        ...{ failed_at: expect.any(Date), backfill: true, stopped: true, disabled: true },
+      },
+      {
+        ...{ search_key: 'rss:free', account_id: free, exact: null },
+        ...{ failed_at: null, backfill: null, stopped: null, disabled: null },
+      },
     ]);
     expect(
       await runner.query(
@@ -122,6 +128,37 @@ it('the migration keeps every value of searches and watches, in both directions'
     expect(await content()).toEqual(before);
     await migration.up(runner);
   });
+});
+
+it('the migration rounds a time between two seconds up, and forgets when a completed check ended', async () => {
+  await scheduleWatches(1, 1);
+  await beforeMigration(async (runner) => {
+    await runner.query(
+      `UPDATE watch_schedule SET next_due_at = '2026-03-01 12:00:00.001', covered_until = '2026-03-01 11:00:00.456',
+         last_checked_at = '2026-03-01 11:00:01', last_status = 'completed'`,
+    );
+    await migration.up(runner);
+  });
+  expect(
+    await database.query(
+      `SELECT time_of(due_second) = '2026-03-01 12:00:01' AS up, covered_until = '2026-03-01 11:00:00.456' AS exact, failed_at
+       FROM watch_schedule`,
+    ),
+  ).toEqual([{ up: true, exact: true, failed_at: null }]);
+});
+
+it('times are whole seconds, rounded down, until 2068; flags are true or null', async () => {
+  expect(
+    await database.query(
+      `SELECT second_of('2000-01-01 00:00:00Z') AS zero, second_of('2026-03-04 12:00:00.999Z') = second_of('2026-03-04 12:00:00Z') AS down,
+         time_of(second_of('2068-01-19 00:00:00.5Z')) = '2068-01-19 00:00:00Z' AS late, time_of(NULL) AS none`,
+    ),
+  ).toEqual([{ zero: 0, down: true, late: true, none: null }]);
+  await scheduleWatches(1, 1);
+  for (const flag of ['backfill', 'stopped', 'disabled'])
+    await expect(database.query(`UPDATE watch_schedule SET ${flag} = false`)).rejects.toMatchObject({
+      code: '23514',
+    });
 });
 
 it('the migration keeps grants, and the reference of a watch to its search', async () => {
