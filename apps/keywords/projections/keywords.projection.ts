@@ -26,6 +26,9 @@ const LOOK_BACK_MS = 60_000;
 export const keywordsProjection: Projection = {
   name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
+  // A command applies its own decision. If the consumer has the message before the command has committed, it waits for
+  // the command in a transaction that changes nothing.
+  lingerMs: 100,
   rebuild: {
     tables: ['watches', 'keywords'],
     // No stream contains the periods of purged keywords, or the periods that a new price book began.
