@@ -119,7 +119,8 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       baselineAt: baseline ? baseline.windowTo : null,
       coveredUntil: completed.at(-1)?.windowTo || null,
       failedAt: last?.failure ? last.finishedAt : null,
-      hasCheck: last !== undefined,
+      // A check that was only partly stored does not hide an earlier failure.
+      hasCheck: last?.failure !== undefined || completed.length > 0,
     };
   });
   await tx.query(

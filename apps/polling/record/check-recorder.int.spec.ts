@@ -201,6 +201,20 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).covered_until?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
   });
 
+  it('still shows the failure of a watch after a check whose last parts were lost in a crash', async () => {
+    const id = await begun();
+    const { search, watch } = await claim(id);
+    const fault = new UpstreamError('server_error', 'down', 503);
+    const parts = () => [failedCheck(search, watch, fault, undefined, new Date())];
+    await recorder.record([{ search, watch, parts }], [], true);
+    const { failed_at: failedAt } = await scheduleOf(id);
+    expect(failedAt).toBeInstanceOf(Date);
+    const found = { 'hn:1': large, 'hn:2': large };
+    await appendAndDie(checkOf(await claim(id), found), 1);
+    await recorder.record([checkOf(await claim(id), found)], [], true);
+    expect((await scheduleOf(id)).failed_at).toEqual(failedAt);
+  });
+
   it('makes another first check when a crash has lost parts of the first one', async () => {
     const id = await stores.watch({ backfill: true });
     await appendAndDie(checkOf(await claim(id), { 'hn:1': large, 'hn:2': large }), 1);
