@@ -49,6 +49,21 @@ it('throws the cause even if a later member of the list caused it', async () => 
   await expect(failing).rejects.toMatchObject({ code: '22012' });
 });
 
+it('throws the cause even if it kept a frequent statement from being prepared', async () => {
+  const frequent = (tx: Tx) => tx.query('SELECT $1::int AS frequent', [1]);
+  await database.transaction(async (tx) => {
+    for (let run = 0; run < 30; run += 1) await frequent(tx);
+  });
+  const other = await openDatabase(stores.databaseUrl, 'other', 1);
+  const twoSteps = async (tx: Tx) => {
+    await tx.query('SELECT 1');
+    await frequent(tx);
+  };
+  const failing = other.transaction((tx) => together([twoSteps(tx), twoSteps(tx), tx.query('SELECT 1 / 0')]));
+  await expect(failing).rejects.toMatchObject({ code: '22012' });
+  await other.destroy();
+});
+
 it('waits for every member after a failure, so that no statement runs after the end of the transaction', async () => {
   const order: string[] = [];
   const fails = async () => {

@@ -1,8 +1,12 @@
-const IN_FAILED_TRANSACTION = '25P02';
+/**
+ * Postgres refuses each statement that follows a failed one with 25P02. If the failed transaction also kept a statement
+ * from being prepared, it refuses the next run of that statement with 26000.
+ */
+const CONSEQUENCES = ['25P02', '26000'];
 
 /**
- * Waits for statements of one transaction that need no result of each other. Postgres gets them in one write, and runs
- * them in their order. Waits for all of them even if one fails, so that none runs after the end of the transaction.
+ * Waits for statements of one transaction that need no result of each other. Postgres gets the first statement of each in
+ * one write, and runs them in their order. Waits for all of them even if one fails, so that none runs after the end of the transaction.
  * @throws the error that made the transaction fail
  */
 export async function together<T extends readonly unknown[]>(
@@ -16,7 +20,6 @@ export async function together<T extends readonly unknown[]>(
   return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }
 
-/** Postgres refuses each statement that follows a failed one with this code. */
 function isConsequence(error: unknown): boolean {
-  return (error as { code?: string }).code === IN_FAILED_TRANSACTION;
+  return CONSEQUENCES.includes((error as { code?: string }).code ?? '');
 }
