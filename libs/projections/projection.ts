@@ -85,7 +85,7 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
  * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
  * alphabetical order, which prevents deadlocks.
  * @param seqs the sequence that is stored for each subject that has no position yet
- * @returns undefined if the tables belong to another release
+ * @returns the stored position of each subject; undefined if the tables belong to another release
  */
 export async function lockPositions(
   tx: Tx,

@@ -1,5 +1,7 @@
 import { newId } from '#kernel';
+import { subjectOf } from '#messaging';
 import { lockAccount } from '#postgres';
+import type { CommandIds } from './keyword-decisions.js';
 import { startKeywords, type KeywordsUnderTest } from '../testing/keywords-under-test.js';
 
 let keywords: KeywordsUnderTest;
@@ -46,6 +48,54 @@ it('the estimate and the create apply the same size limit, to the byte', async (
   }
   expect(await refused(keywords.keyword(accountId, searches(30, tooLarge)))).toBe(true);
   expect(await refused(keywords.keyword(accountId, searches(30, fits)))).toBe(false);
+});
+
+describe('a create', () => {
+  const acme = { globalCriteria: { query: 'acme' } };
+
+  it('that is repeated returns the same id and warnings, and stores nothing', async () => {
+    const accountId = await keywords.open('unlimited');
+    const other = await keywords.keyword(accountId, acme);
+    const ids = { accountId, commandId: newId() };
+    const [first, ...repeats] = [
+      await keywords.create(ids, acme),
+      await keywords.create(ids, acme),
+      ...(await Promise.all([keywords.create(ids, acme), keywords.create(ids, acme)])),
+    ];
+    expect(first).toMatchObject({ id: ids.commandId, warnings: [{ path: '' }] });
+    expect(first?.warnings[0]?.message).toContain(other);
+    for (const repeat of repeats) expect(repeat).toEqual(first);
+    expect(await decisionsOf(ids)).toBe(1);
+  });
+
+  it('of a purged keyword is refused, and stores nothing', async () => {
+    const ids = { accountId: await keywords.open('unlimited'), commandId: newId() };
+    await keywords.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
+      ids.commandId,
+      ids.accountId,
+    ]);
+    const refusal = await keywords.create(ids).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ kind: 'conflict' });
+    expect(String(refusal)).toContain('has been purged');
+    expect(await decisionsOf(ids)).toBe(0);
+    const positions: unknown[] = await keywords.database.query(
+      'SELECT 1 FROM projection_positions WHERE subject LIKE $1',
+      [`%${ids.commandId}`],
+    );
+    expect(positions).toEqual([]);
+  });
+
+  it('does not warn of a watch without a keyword that has the same search', async () => {
+    const accountId = await keywords.open('unlimited');
+    await keywords.loneWatch(accountId, 'acme');
+    const { warnings } = await keywords.create({ accountId, commandId: newId() }, acme);
+    expect(warnings).toEqual([]);
+  });
+
+  async function decisionsOf({ accountId, commandId }: CommandIds): Promise<number> {
+    const stored = await keywords.store.read('KEYWORDS', subjectOf('KEYWORDS', accountId, commandId));
+    return stored.length;
+  }
 });
 
 describe('the estimate of a change', () => {

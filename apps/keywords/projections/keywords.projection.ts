@@ -26,8 +26,8 @@ const LOOK_BACK_MS = 60_000;
 export const keywordsProjection: Projection = {
   name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
-  // A command applies its own decision. If the consumer has the message before the command has committed, it waits for
-  // the command in a transaction that changes nothing.
+  // The consumer waits this long before it reads a batch, so that commands have usually committed. A command applies its
+  // own decision. Without the wait, the consumer would lock its position in a transaction that changes nothing.
   lingerMs: 100,
   rebuild: {
     tables: ['watches', 'keywords'],

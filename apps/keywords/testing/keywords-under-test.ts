@@ -14,7 +14,7 @@ import { connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
-import { KeywordDecisions } from '../handlers/keyword-decisions.js';
+import { KeywordDecisions, type CommandIds } from '../handlers/keyword-decisions.js';
 import { KeywordsHandler } from '../handlers/keywords.handler.js';
 import { PausesHandler } from '../handlers/pauses.handler.js';
 import { WatchesHandler } from '../handlers/watches.handler.js';
@@ -41,6 +41,8 @@ export interface KeywordsUnderTest {
   open(plan: string, credits?: number): Promise<string>;
   /** Creates a keyword. @returns its id */
   keyword(accountId: string, more?: Definition): Promise<string>;
+  /** Executes the command with this id. @returns its answer */
+  create(ids: CommandIds, more?: Definition): ReturnType<KeywordsHandler['create']>;
   /** Estimates the keyword that `keyword` would create, or the change of an existing keyword. */
   estimate(accountId: string, more?: Definition, keywordId?: string): Promise<void>;
   /** Creates a watch without a keyword. @returns its id */
@@ -81,6 +83,8 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
     if (!rows[0]) throw new Error(`there is no row of ${id}`);
     return rows[0];
   };
+  const createKeyword = (ids: CommandIds, more: Definition = {}) =>
+    keywords.create(create(CreateKeywordSchema, { ...ids, definition: definitionOf(more) }));
   return {
     database,
     store,
@@ -97,11 +101,10 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
       return accountId;
     },
     async keyword(accountId, more = {}) {
-      const definition = definitionOf(more);
-      const command = create(CreateKeywordSchema, { ...addressed(accountId), definition });
-      await keywords.create(command);
-      return command.commandId;
+      const { id } = await createKeyword(addressed(accountId), more);
+      return id;
     },
+    create: createKeyword,
     async estimate(accountId, more = {}, keywordId = '') {
       const definition = definitionOf(more);
       await keywords.estimate(create(EstimateKeywordSchema, { accountId, keywordId, definition }));
