@@ -33,7 +33,7 @@ export class MemberReads {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The member with this address, in any case, of any account. An address belongs to at most one member. */
+  /** The member of any account with this address, in upper or lower case. An address belongs to at most one member. */
   async byEmail(email: string): Promise<MemberSecret | undefined> {
     const [row] = await this.database.query<MemberSecret[]>(
       `SELECT member_id, account_id, email, password_hash, password_version FROM members
