@@ -11,8 +11,11 @@ export interface BrandText {
 const CHARACTERS_READ = 20_000;
 const MAX_BRANDS = 20;
 
-/** A name: one to three words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. */
-const NAME = String.raw`(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}`;
+/**
+ * A name: one to three whole words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. A word
+ * has at most 25 characters.
+ */
+const NAME = String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}(?![\p{L}\p{N}])`;
 /** Words between two names that compare or join them. */
 const LINK = String.raw`(?:,? (?:vs\.?|versus|or|and|than|over|instead of|compared (?:to|with)|alternatives? to|unlike|from|to)|,|/)`;
 const AFTER = new RegExp(String.raw`^\s?${LINK} (${NAME})`, 'u');
