@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { within } from '#kernel';
 import { MailTurns } from './mail-turns.js';
@@ -6,7 +7,10 @@ import { MailTurns } from './mail-turns.js';
 export interface OutboundMailOptions {
   /** `SMTP_URL`: the operator's own server, so its address may be private. */
   url: string;
-  /** `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server, or earshot@localhost. */
+  /**
+   * `MAIL_FROM`. If it is empty, the sender is earshot@ and the host of the server; earshot@localhost if the server is an
+   * IP address or a name without a dot.
+   */
   from: string;
   /** `SMTP_REQUIRE_TLS` */
   requireTls: boolean;
@@ -105,7 +109,7 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
   });
   // The queue inside `transport` sends mails even after their deadline. With `MailTurns`, that queue is always empty.
   const turns = new MailTurns(CONNECTIONS);
-  const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
+  const sender = from || `Earshot <earshot@${host.includes('.') && isIP(host) === 0 ? host : 'localhost'}>`;
   return {
     hasRoom: (accountId) => turns.waitingOf(accountId) < MAX_WAITING,
     async send({ accountId, deadlineMs, images = [], ...mail }) {
