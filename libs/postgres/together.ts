@@ -5,8 +5,9 @@
 const CONSEQUENCES = ['25P02', '26000'];
 
 /**
- * Waits for statements of one transaction that need no result of each other. Postgres gets the first statement of each in
- * one write, and runs them in their order. Waits for all of them even if one fails, so that none runs after the end of the transaction.
+ * Waits for statements of one transaction that need no result of each other. Each member can consist of several
+ * statements. Postgres gets the first statement of each member in one write, and runs them in their order. Waits for all
+ * members even if one fails, so that no statement runs after the end of the transaction.
  * @throws the error that made the transaction fail
  */
 export async function together<T extends readonly unknown[]>(

@@ -82,19 +82,19 @@ async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise
         const owner = { keywordId: null, webhookUrl: webhookUrl || null, webhookMode: 'all', ai, analysis };
         owned.push({ decision, watches: [watch], owner });
       }
-  await together([
-    keywords.length === 0
-      ? Promise.resolve()
-      : tx.query(
-          `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
-       SELECT n.keyword_id, n.account_id, n.name, 'active', n.definition, n.schedule_turns_at, n.decided_at, n.decided_at, 1
-       FROM jsonb_to_recordset($1) AS n (keyword_id uuid, account_id uuid, name text, definition jsonb,
-         schedule_turns_at timestamptz, decided_at timestamptz)
-       ON CONFLICT DO NOTHING`,
-          [JSON.stringify(keywords)],
-        ),
-    putWatches(tx, owned),
-  ]);
+  await together([putKeywords(tx, keywords), putWatches(tx, owned)]);
+}
+
+async function putKeywords(tx: Tx, rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
+     SELECT n.keyword_id, n.account_id, n.name, 'active', n.definition, n.schedule_turns_at, n.decided_at, n.decided_at, 1
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, account_id uuid, name text, definition jsonb,
+       schedule_turns_at timestamptz, decided_at timestamptz)
+     ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
+  );
 }
 
 async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordEvent): Promise<void> {
