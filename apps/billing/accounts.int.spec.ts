@@ -44,7 +44,7 @@ describe('rotating a signing secret', () => {
     expect(Math.round(validForMs / 3_600_000)).toBe(24);
   });
 
-  it('returns 404 for an unknown account', async () => {
+  it('is refused as not found for an unknown account', async () => {
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: newId() });
     await expect(
       new CommandClient(billing.bus).request(COMMANDS.rotateSigningSecret, command),
@@ -156,8 +156,10 @@ describe('members', () => {
     );
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
+});
 
-  it('get no second secret from a repeated command: creating a key again is refused, and a repeated rotation returns the same secret', async () => {
+describe('repeated commands', () => {
+  it('create no second secret: a key is refused, and a rotation returns the same secret', async () => {
     const commands = new CommandClient(billing.bus);
     const accountId = await billing.open();
     const key = create(CreateKeySchema, { commandId: newId(), accountId, name: 'k', scope: 'read' });

@@ -1,7 +1,11 @@
 import { Repeated } from './repeated.js';
 
 /** Repeats the work until run number `last`, which stops the repetition. @returns the errors that were reported */
-async function runs(last: number, run: (n: number) => boolean | void, pauseMs: number): Promise<unknown[]> {
+async function failuresOf(
+  last: number,
+  run: (n: number) => boolean | void,
+  pauseMs: number,
+): Promise<unknown[]> {
   const failures: unknown[] = [];
   await new Promise<void>((resolve) => {
     let n = 0;
@@ -23,8 +27,8 @@ async function runs(last: number, run: (n: number) => boolean | void, pauseMs: n
 }
 
 describe('repeated work', () => {
-  it('repeats at once while a run reports that there is more', async () => {
-    expect(await runs(5, () => true, 3_600_000)).toEqual([]);
+  it('repeats immediately while a run reports that there is more work', async () => {
+    expect(await failuresOf(5, () => true, 3_600_000)).toEqual([]);
   });
 
   it('continues after a failed run, and reports it', async () => {
@@ -32,7 +36,7 @@ describe('repeated work', () => {
     const failing = (n: number) => {
       if (n === 1) throw error;
     };
-    expect(await runs(2, failing, 1)).toEqual([error]);
+    expect(await failuresOf(2, failing, 1)).toEqual([error]);
   });
 
   it('pauses between two runs, and a stop ends the pause', async () => {

@@ -7,7 +7,7 @@ function nameAfter(runs: number, text: string, statements = new PreparedStatemen
 }
 
 describe('prepared statements', () => {
-  it('are the frequent statements, each with its own name', () => {
+  it('are the statements that ran more than 20 times, each with its own name', () => {
     const statements = new PreparedStatements();
     expect(nameAfter(20, 'SELECT $1', statements)).toBeUndefined();
     const name = statements.nameOf('SELECT $1');
@@ -17,11 +17,12 @@ describe('prepared statements', () => {
   });
 
   it.each(['SELECT * FROM t', 'SELECT t.*, 1 FROM t', 'SELECT 1, * FROM t', 'DELETE FROM t RETURNING *'])(
-    'do not include statements with all columns: %s',
+    'do not include statements that select all columns: %s',
     (text) => expect(nameAfter(100, text)).toBeUndefined(),
   );
 
-  it('may include count(*)', () => expect(nameAfter(21, 'SELECT count(*) FROM t')).toBeDefined());
+  it('can include a statement with count(*)', () =>
+    expect(nameAfter(21, 'SELECT count(*) FROM t')).toBeDefined());
 
   it('are at most 200', () => {
     const statements = new PreparedStatements();
@@ -30,7 +31,7 @@ describe('prepared statements', () => {
     expect(statements.nameOf('SELECT 0')).toBeDefined();
   });
 
-  it('forget the runs of rare statements', () => {
+  it('do not include a statement if 500 others ran after its first 20 runs', () => {
     const statements = new PreparedStatements();
     nameAfter(20, 'SELECT $1', statements);
     for (let n = 0; n < 500; n += 1) statements.nameOf(`SELECT ${n}`);

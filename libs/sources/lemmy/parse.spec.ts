@@ -84,7 +84,7 @@ describe('posts and comments of Lemmy', () => {
     expect(bodyOf(comment({ comment: { path: '0.17.18.4999' } }))['parentId']).toBe('18');
   });
 
-  it('are the same from version 1.0, which sends another structure', () => {
+  it('are converted to the same items from version 1.0, which sends another structure', () => {
     const views = [postView(1, SPEC_NOW), commentView(2, SPEC_NOW)];
     const old = parseSearch({ posts: [views[0]], comments: [views[1]] }, ORIGIN).items;
     const now = parseSearch({ search: views.map(inV4), next_page: 'P1' }, ORIGIN);
@@ -98,7 +98,7 @@ describe('posts and comments of Lemmy', () => {
     );
   });
 
-  it('do not include the people and communities in the results of a search', () => {
+  it('are the only items of a search result that also contains people and communities', () => {
     const search = [
       { type_: 'person', person: {} },
       { type_: 'community', community: {} },
@@ -110,7 +110,7 @@ describe('posts and comments of Lemmy', () => {
     [{ url: 'https://lamps.example/', url_content_type: 'text/html' }, 'link'],
     [{ url: 'https://lamps.example/1', url_content_type: 'image/webp' }, 'image'],
     [{ url: 'https://lamps.example/1.png' }, 'image'],
-  ])('a post with a link is converted to an item: %j', (more, type) => {
+  ])('a post with the link %j has one medium of the type %s', (more, type) => {
     const item = post({ post: { ...more, body: undefined, embed_title: 'Lamps', alt_text: 'A lamp' } });
     expect(item).toMatchObject({ text: '', media: [{ type, url: more.url }] });
     expect(bodyOf(item)).toMatchObject({ link: more.url, linkTitle: 'Lamps', altText: 'A lamp' });
@@ -128,15 +128,15 @@ describe('posts and comments of Lemmy', () => {
     ['2026-03-04T12:00:00+01:00', '2026-03-04T11:00:00.000Z'],
     ['2026-03-04T12:04:00Z', '2026-03-04T12:04:00.000Z'],
     ['2031-01-01T00:00:00Z', undefined],
-  ])('with the time %s were published at %s', (published, publishedAt) => {
+  ])('with the time %s get the date of publication %s', (published, publishedAt) => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 
-  it('of bots are marked', () => {
+  it('are marked if their author is a bot', () => {
     expect(bodyOf(post({ creator: { bot_account: true } }))['bot']).toBe(true);
   });
 
-  it('that are deleted or removed, or cannot be read, are counted, and the other items are kept', () => {
+  it('are counted in warnings if they are deleted, removed or unreadable, and the others are kept', () => {
     const comments = [
       commentView(1, SPEC_NOW),
       commentView(2, SPEC_NOW, { comment: { deleted: true, content: '' } }),

@@ -3,7 +3,7 @@ import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstrea
 import { createUpstreamHttp } from '../index.js';
 
 describe("a source's HTTP client", () => {
-  it('sends requests with a deadline, a limit and compression, and trusted requests only to the configured address', async () => {
+  it('sends requests with a deadline, a size limit and compression, and trusts only a configured address', async () => {
     const sent: OutboundRequest[] = [];
     const http = {
       request: (request: OutboundRequest) => {
@@ -94,14 +94,17 @@ describe("a source's HTTP client", () => {
     [429, {}, 'rate_limited', undefined],
     [429, { 'x-ratelimit-remaining': '12.0', 'x-ratelimit-reset': '525' }, 'rate_limited', 525_000],
     [503, { 'retry-after': '120' }, 'server_error', 120_000],
-  ])('throws a fault for status %i with the headers %j', async (status, headers, kind, retryAfterMs) => {
-    const upstream = fakeUpstream('reddit', () => ({ status, headers: headers as Record<string, string> }));
-    const fault: unknown = await upstream.http
-      .request({ url: 'https://a.example/' })
-      .catch((error: unknown) => error);
-    expect(fault).toMatchObject({ kind, statusCode: status });
-    expect((fault as { retryAfterMs?: number }).retryAfterMs).toBe(retryAfterMs);
-  });
+  ])(
+    'throws an UpstreamError for status %i with the headers %j',
+    async (status, headers, kind, retryAfterMs) => {
+      const upstream = fakeUpstream('reddit', () => ({ status, headers: headers as Record<string, string> }));
+      const fault: unknown = await upstream.http
+        .request({ url: 'https://a.example/' })
+        .catch((error: unknown) => error);
+      expect(fault).toMatchObject({ kind, statusCode: status });
+      expect((fault as { retryAfterMs?: number }).retryAfterMs).toBe(retryAfterMs);
+    },
+  );
 });
 
 describe('rate headers', () => {
@@ -133,7 +136,7 @@ describe('rate headers', () => {
     [{ 'retry-after': 'Wed, 04 Mar 2026 11:00:00 GMT' }, { retryAfterMs: 0 }],
     [{ 'retry-after': '999999999' }, { retryAfterMs: 86_400_000 }],
     [{ 'retry-after': 'soon', 'x-ratelimit-remaining': 'many' }, {}],
-  ])('are read: %j', (headers, expected) => {
+  ])('are read, and unreadable values count as absent: %j', (headers, expected) => {
     expect(readRateHeaders(headers as Record<string, string>, SPEC_NOW)).toEqual(expected);
   });
 });

@@ -73,7 +73,7 @@ describe('requests to YouTube', () => {
     expect(heldOff).toEqual([{ waitMs, reason, quota: 'search' }]);
   });
 
-  it('are still sent for searches if other requests have used up the units', async () => {
+  it('for videos close only the quota of units, and not the quota of searches, if the units are used up', async () => {
     const upstream = fakeUpstream('youtube', ({ at }) =>
       at.pathname.endsWith('/videos')
         ? { status: 403, body: problem(403, 'quotaExceeded') }
