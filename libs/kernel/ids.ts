@@ -4,16 +4,19 @@ import { v7, validate } from 'uuid';
 // Never change this value: the ids of stored facts are derived from it.
 const NAMESPACE = Buffer.from('6f1c2f5e3b0a5e0c9d2b0a6f8b6d4c11', 'hex');
 
-/** Begins with the namespace. The content of nearly every fact fits; a longer one gets a separate buffer. */
+/** Buffer for the namespace and the content of a fact. Longer content, which is rare, gets a separate buffer. */
 const scratch = Buffer.concat([NAMESPACE], 4096);
 
-/** The text of an id. Its characters are written one by one, because joining texts leaves several times as much garbage. */
+/**
+ * Buffer in which the text of an id is built. Its characters are written one by one, because joining strings creates
+ * several times as much garbage.
+ */
 const idText = Buffer.from('00000000-0000-5000-8000-000000000000');
-/** The places of the digits of the hash. */
+/** The offsets of the hexadecimal digits in an id. */
 const POSITIONS = [...idText.keys()].filter((at) => idText[at] !== '-'.charCodeAt(0));
 const VERSION_AT = 14;
 const VARIANT_AT = 19;
-/** The digit with the variant, by the digit of the hash: its two upper bits are 10. */
+/** The variant digit for each digit of the hash: its two upper bits become 10. */
 const VARIANTS = '89ab89ab89ab89ab';
 
 /** A new id (UUIDv7, ordered by time) for something that is created: an account, a keyword, a watch. */
@@ -57,12 +60,15 @@ export function exploredIdOf(exploreId: string, source: string): string {
   return derivedId('explored', exploreId, source);
 }
 
-/** The id of a webhook address of an account, as a delivery's target. The address may contain a secret; the id does not. */
+/**
+ * The id of a webhook address of an account, as the target of a delivery. The address may contain a secret; the id does
+ * not.
+ */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);
 }
 
-/** True when the text is a UUID in its usual spelling. */
+/** True if the text is a UUID: 32 hexadecimal digits with hyphens. */
 export function isId(text: string): boolean {
   return validate(text);
 }

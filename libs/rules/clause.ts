@@ -10,10 +10,10 @@ import {
 import type { RuleSubject } from './subject.js';
 import { isText, textFields, type TextField, type TextsOf } from './texts.js';
 
-/** Longest text of a value, or of the item's value, in the outcome of a clause, in characters. */
-const MAX_SHOWN_CHARACTERS = 120;
-/** Characters of the text before a match that are shown with it. */
-const SHOWN_BEFORE = 40;
+/** Maximum length of a text in the result of a clause, without ellipses, in UTF-16 units. */
+const MAX_SHOWN_LENGTH = 120;
+/** Maximum length of the text that is shown before a match, in UTF-16 units. */
+const MAX_SHOWN_BEFORE = 40;
 
 /**
  * How similar a field of the item and a text are in meaning, as the cosine of their vectors (-1 to 1); undefined if
@@ -29,14 +29,17 @@ export interface ReadItem {
   /** The texts of a field, folded. */
   textsOf: TextsOf;
   similarity: Similarity;
-  /** What the item has in a field, as JSON, by field, because many clauses read the same field. */
+  /** The item's values as JSON, by field, because many clauses read the same field. */
   shown: Map<string, string>;
 }
 
 /** The result of a clause. */
 export interface Seen {
   holds: boolean;
-  /** What the item has in the field, as JSON; empty if it has no value. */
+  /**
+   * The item's value in the field, as JSON; empty if it has none. For a term that was found in a text, the part around
+   * it; for `similar_to`, the similarity.
+   */
   seenJson: string;
 }
 
@@ -49,7 +52,7 @@ export interface CompiledClause {
   check(item: ReadItem): Seen;
   /** A term that has to be found in the title and the body before `check`. */
   term?: { mode: 'word' | 'contains'; value: string };
-  /** A text whose similarity `check` asks for. */
+  /** The arguments with which `check` calls `similarity`. */
   similarTo?: { field: TextField; text: string };
 }
 
@@ -77,7 +80,7 @@ export function compileClause({ field, op, value }: StoredClause, number: number
   };
 }
 
-/** The value as JSON, short enough for an event; empty for undefined. */
+/** The value as JSON, short enough for an event; empty for undefined and null. */
 export function shownJson(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value)) {
@@ -91,7 +94,7 @@ export function shownJson(value: unknown): string {
   return JSON.stringify(shown(value));
 }
 
-/** What the item has in a field, as JSON, made when the first clause asks for it. */
+/** The item's value in a field as JSON. It is computed when the first clause needs it. */
 function shownOnce({ shown: known }: ReadItem, field: string, read: () => unknown): string {
   let json = known.get(field);
   if (json === undefined) known.set(field, (json = seenJsonOf(shown(read()))));
@@ -109,10 +112,10 @@ function shown(value: unknown): unknown {
 
 /** A part of the text, with an ellipsis where something is missing. */
 function cut(text: string, from: number): string {
-  const start = Math.max(0, from - SHOWN_BEFORE);
-  if (start === 0 && text.length <= MAX_SHOWN_CHARACTERS) return text;
-  const part = text.slice(start, start + MAX_SHOWN_CHARACTERS).toWellFormed();
-  return `${start > 0 ? '…' : ''}${part}${start + MAX_SHOWN_CHARACTERS < text.length ? '…' : ''}`;
+  const start = Math.max(0, from - MAX_SHOWN_BEFORE);
+  if (start === 0 && text.length <= MAX_SHOWN_LENGTH) return text;
+  const part = text.slice(start, start + MAX_SHOWN_LENGTH).toWellFormed();
+  return `${start > 0 ? '…' : ''}${part}${start + MAX_SHOWN_LENGTH < text.length ? '…' : ''}`;
 }
 
 function textClause(

@@ -16,7 +16,7 @@ export interface ClauseResult {
   op: string;
   /** JSON; empty without a value. */
   valueJson: string;
-  /** JSON; empty if the item has no value in this field. */
+  /** See `Seen.seenJson`. */
   seenJson: string;
   holds: boolean;
 }
@@ -25,7 +25,7 @@ export interface ClauseResult {
 export interface RuleResult {
   ruleId: string;
   name: string;
-  /** True if all clauses hold. */
+  /** True if the rule has clauses and all of them hold. */
   fired: boolean;
   clauses: ClauseResult[];
   /** The types of its actions. */

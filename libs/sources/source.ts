@@ -71,7 +71,7 @@ export interface SourceConnector {
   readonly matchesUpstream?: true;
   /** The upstream's limits for one installation. */
   readonly budget: LaneBudget;
-  /** True if all searches have the same grid of ticks, because they share requests (rss, hackernews). */
+  /** True if all searches have the same grid of ticks, because they share requests (for example rss, hackernews). */
   readonly commonGrid: boolean;
 }
 
@@ -132,7 +132,7 @@ export type LookupAnswer =
 export interface Fetched {
   /** Newest first, every item once. */
   items: SourceItem[];
-  /** True if the page cap was reached before a known item or `since`. */
+  /** True if items may be missing, for example because the page cap was reached before a known item or `since`. */
   gap: boolean;
   /** Descriptions of the parts that could not be read. The other parts were read. */
   warnings: string[];
@@ -162,7 +162,7 @@ export interface FetchContext {
   /** The interval of the search; absent for a read that several searches share. */
   intervalSeconds?: number;
   /**
-   * The read should return everything that was published after this time. Absent at a first poll, which needs only one
+   * The read should return everything that was published after this time. Absent at a first check, which needs only one
    * page of the newest items.
    */
   since?: Date;
@@ -172,9 +172,9 @@ export interface FetchContext {
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
-   * reads and changes it; it is stored only if the check succeeds. At the first poll of each watch it is empty, because
-   * this watch needs the complete response. Only the key `history` is kept for all watches of the search: the known
-   * state of the upstream.
+   * reads and changes it; it is stored only if the check succeeds. At the first check of each watch it is empty,
+   * because this watch needs the complete response. Only the key `history` is kept for all watches of the search: the
+   * known state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */
@@ -185,12 +185,15 @@ export interface FetchContext {
 
 /**
  * The HTTP client of a source. It applies `SOURCE_<ID>_URL`, the lane's budget, a deadline and a size limit. It throws
- * `UpstreamError` for network faults, timeouts, 401, 403, 404, 410, 429 and 5xx, and for any other status that is not
- * in `accept`.
+ * `UpstreamError` for network faults, timeouts, and any status that is neither 2xx nor in `accept`. If the budget does
+ * not allow the request, it throws the error of the budget.
  */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** Like `request`, and parses JSON. A response that is not JSON is an `UpstreamError` `not_parsable`. */
+  /**
+   * Like `request`, and parses JSON.
+   * @throws UpstreamError also with the kind `not_parsable` or `truncated`, if the response is not JSON
+   */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
    * Makes the lane wait for `waitMs`. It is for successful responses in which the upstream asks Earshot to wait

@@ -1,4 +1,7 @@
-/** The absolute address of a link in a feed, or undefined if it is not an http(s) address. */
+/**
+ * The absolute address of a link in a feed. A redirect of Google Alerts is replaced by its target. Returns undefined if
+ * the link is empty or is not an http(s) address.
+ */
 export function resolveLink(link: string | undefined, base: string): string | undefined {
   if (link === undefined || link.trim() === '') return undefined;
   const url = parsed(link.trim(), base);
@@ -10,16 +13,16 @@ export function resolveLink(link: string | undefined, base: string): string | un
  * Resolves a base address (`xml:base`, `Content-Location`) against the outer base address. Returns the outer one if
  * `base` is absent or invalid.
  */
-export function resolveBase(base: string | undefined, around: string): string {
-  return (base === undefined ? undefined : parsed(base.trim(), around)?.href) ?? around;
+export function resolveBase(base: string | undefined, outer: string): string {
+  return (base === undefined ? undefined : parsed(base.trim(), outer)?.href) ?? outer;
 }
 
-/** True for an absolute address. */
+/** True for an absolute http(s) address. */
 export function isAbsolute(link: string): boolean {
   return /^https?:\/\//i.test(link.trim());
 }
 
-// Google Alerts put each address into an address of google.com.
+// Google Alerts puts each link into an address of a Google domain.
 function unwrapped(url: URL): URL {
   if (!/(^|\.)google\.[a-z.]+$/.test(url.hostname) || url.pathname !== '/url') return url;
   const hidden = url.searchParams.get('url') ?? url.searchParams.get('q') ?? '';

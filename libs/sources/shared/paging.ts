@@ -13,7 +13,7 @@ export interface Page {
 export interface PagingBounds {
   /** True if the search has seen the item before. */
   known(itemId: string): boolean;
-  /** Absent at a first poll, which reads one page. */
+  /** Absent at a first check, which reads one page. */
   since: Date | undefined;
   /**
    * Paging stops at a page with an item from this time or before (ISO 8601). Absent if the request contained the time.
@@ -24,8 +24,8 @@ export interface PagingBounds {
 }
 
 /**
- * Reads pages until one contains a known item or an item from before `until`, or is the last page. If the cap is
- * reached earlier, the result has a gap.
+ * Reads pages until one contains a known item or an item from `until` or before, or is the last page. If the cap is
+ * reached earlier, the result has a gap. Without `since`, reads only the first page, and the result has no gap.
  */
 export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetched> {
   const items: SourceItem[] = [];
@@ -41,7 +41,7 @@ export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetc
   }
 }
 
-/** Merges several reads: every item once, newest first, items without a date last. */
+/** Merges items, gaps and warnings of several reads: every item once, newest first, items without a date last. */
 export function merged(reads: readonly Fetched[]): Fetched {
   const items = new Map<string, SourceItem>();
   for (const read of reads) {

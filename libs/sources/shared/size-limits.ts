@@ -29,7 +29,7 @@ const STAGES: readonly JsonLimits[] = [
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
-/** A length in UTF-16 units. Nearly every character of several code points is shorter. */
+/** In UTF-16 units. `cutText` may cut a longer character; nearly all characters are shorter. */
 const WIDEST_CHARACTER = 64;
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -54,8 +54,8 @@ export interface CutJson<Value> {
 }
 
 /**
- * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting. The key
- * `title` has the limit of titles.
+ * Cuts a JSON object to `BODY_BYTES`. It shortens long strings, lists and objects, and removes deep nesting. A string
+ * with the key `title` has the limit of titles at any depth.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {

@@ -41,7 +41,7 @@ export function parseQuestions(body: unknown, site: string): PostPage {
 }
 
 /**
- * Reads a page of a site's answers to questions with one of the tags.
+ * Reads a page of a site's answers. With `tags`, keeps only answers to questions with one of the tags.
  * @throws UpstreamError `unknown_shape`
  */
 export function parseAnswers(body: unknown, site: string, tags: readonly string[] = []): PostPage {

@@ -11,7 +11,7 @@ import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './
 import { scan, type Scan } from './scan.js';
 import { askCatalog } from './session.js';
 
-// A read also covers this period before the watch's previous read.
+// `context.since` is this long before the watch's previous read.
 const OVERLAP_MS = 5 * 60_000;
 
 /**
@@ -58,8 +58,7 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
-    // After a restart, earlier changes are unknown. So watches that were read before the restart may miss
-    // some changes.
+    // Without a history, changes since the previous read are unknown. So watches that were read before may miss some.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
     market,
   );
@@ -72,8 +71,8 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 }
 
 /**
- * Scans one phrase after another, within the lane's budget. The next phrases can use the pages that a phrase does not
- * need.
+ * Scans one phrase after another, at most `PAGES_PER_READ` pages in total. Pages beyond the minimum of
+ * each phrase go to the first phrases that need more.
  */
 async function scanAll(
   criteria: Criteria,

@@ -19,7 +19,7 @@ export interface Following {
 /** The result of comparing the scans with the history. */
 export interface Followup {
   history: History;
-  /** Ids of all current listings, newest first. */
+  /** Ids of all listings of the scans, newest first. Listings that were seen only as promoted come last. */
   present: string[];
   /**
    * Ids of listings that one scan has missed. A second scan, or the listing's own page, shows whether the
@@ -30,9 +30,10 @@ export interface Followup {
   gap: boolean;
 }
 
-/** Sellers take photos first, and write the rest later. */
+/** A photo can be this much older than its listing: sellers upload photos first, and write the text later. */
 const PHOTO_LEAD_MS = 3_600_000;
-const SCANS_WITHOUT = 2;
+/** A listing is gone after this number of scans that have missed it. */
+const MISSED_SCANS_UNTIL_GONE = 2;
 
 /** Follows listings from one scan to the next. */
 export function follow({ before, scans, now, confirmedGone }: Following): Followup {
@@ -152,13 +153,13 @@ class Follower {
     if (placed.length > 0) {
       return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
     }
-    // A promoted listing may appear anywhere, so it counts as new only if its photo was uploaded after the last scan.
+    // A promoted listing may appear anywhere, so only the time of its photo can show that it is new.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
   }
 
   /**
    * Handles a listing that no scan contains. It counts as missing only if the scans have passed its place in every list
-   * that contained it.
+   * that contained it. If no list contained it, all scans must have reached the end.
    */
   private recordMissing(id: string, one: Followed): void {
     // A listing that was seen only as promoted has no place in a list, so no scan can pass it. It has not been reported
@@ -171,7 +172,7 @@ class Follower {
         : this.compared.every(({ scan }) => scan.whole);
     if (!passed) return;
     const missing = one.missing + 1;
-    if (missing < SCANS_WITHOUT && !this.confirmedGone.has(id)) {
+    if (missing < MISSED_SCANS_UNTIL_GONE && !this.confirmedGone.has(id)) {
       this.doubtful.push(id);
       return this.store({ ...one, missing });
     }

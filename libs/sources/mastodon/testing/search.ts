@@ -13,7 +13,7 @@ export const NOTHING = { accounts: [], statuses: [], hashtags: [] };
 
 type Criteria = Parameters<typeof criteriaOf>[0];
 
-/** Reads one search; returns the result and the requests. */
+/** Reads one search. Returns the result, the decoded paths of the requests, and the requests. */
 export async function read(
   connector: ReturnType<typeof withToken>,
   init: Criteria,

@@ -50,7 +50,7 @@ export function answer(n: number, at: Date, more: Record<string, unknown> = {}):
   };
 }
 
-/** The number of invented question n. */
+/** The id of the invented question `n`. */
 export function questionId(n: number): number {
   return 9_000_000 - n;
 }

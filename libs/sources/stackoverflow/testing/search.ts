@@ -7,7 +7,7 @@ import { serveFilter, wrapped } from './fixtures.js';
 
 /** Creates the connector without a key. */
 export const create = () => createStackoverflowConnector({ key: '' });
-/** The connector without settings. */
+/** The connector without a key, for specs that share it. */
 export const connector = create();
 
 /** The options of a read in a spec. */
@@ -17,7 +17,7 @@ export interface SearchOptions {
   answers?: (path: string) => FakeAnswer;
 }
 
-/** Reads one search; returns the result, the requests and the waits. */
+/** Reads one search. Returns the result, the decoded paths of the requests, and the waits. */
 export async function read(init: Parameters<typeof criteriaOf>[0], options: SearchOptions = {}) {
   const { of = connector, more = {}, answers = () => wrapped([]) } = options;
   const upstream = fakeUpstream(
