@@ -44,7 +44,7 @@ declare module 'fastify' {
   interface FastifyContextConfig extends RouteConfig {}
 }
 
-/** The query of a request: each key with its first value, and a function for repeated values. */
+/** Reads the query of a request. `one` returns the first value of a key, `all` returns all its values. */
 export function queryOf(request: FastifyRequest): {
   one(key: string): string | undefined;
   all(key: string): string[];
@@ -89,7 +89,7 @@ export class RequestWindow {
   }
 }
 
-/** Answers with JSON and a status, as upstreams report errors. */
+/** Sends a response with this status and `body` as JSON. */
 export function answer(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

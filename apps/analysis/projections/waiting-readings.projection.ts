@@ -5,12 +5,12 @@ import type { Tx } from '#postgres';
 import type { ProjectedMessage, Projection } from '#projections';
 import { isRecorded } from '#telemetry';
 
-/** The subjects of events that wait; readings of whole checks have one token less. */
+/** The subjects of readings for which an event waits. The subjects of readings of whole checks have one token less. */
 export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
 
 const NAME = 'waiting-readings-v1';
 
-/** Stores the questions of READINGS that have no answer in `waiting_readings`. */
+/** Keeps the questions of READINGS without an answer in the table `waiting_readings`. */
 export const waitingReadingsProjection: Projection = {
   name: NAME,
   stream: 'READINGS',

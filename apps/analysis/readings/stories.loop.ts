@@ -7,7 +7,7 @@ import type { Logger } from '#telemetry';
 const HOUR_MS = 3_600_000;
 /** Items that repeat a story after this time begin a new story. */
 const KEPT_DAYS = 30;
-/** One statement deletes at most this many rows, so that it locks them for a moment only. */
+/** One statement deletes at most this many rows, so that it locks them only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;
 
 /** Deletes the keys of old stories. */

@@ -2,7 +2,7 @@ import type { MentionVectorRow } from '#clickhouse';
 import { fromBfloat16, ownText, type Embedder, type MentionText } from '#embeddings';
 import { searchWords } from './words.js';
 
-/** A mention that is made searchable by its meaning. */
+/** A mention that is indexed for the search by meaning and by words. */
 export interface SearchableMention extends MentionText {
   accountId: string;
   /** ISO 8601, or ClickHouse's format. */
@@ -18,7 +18,8 @@ export interface SearchableMention extends MentionText {
 }
 
 /**
- * The rows of `mention_vectors`. Embeds the mentions that do not have an embedding of the embedder's model.
+ * The rows of `mention_vectors`. Embeds the mentions that do not have an embedding of the embedder's model. A mention
+ * with an empty vector (see `Embedder`) gets no row.
  * @throws EmbeddingsUnavailable
  */
 export async function vectorRows(

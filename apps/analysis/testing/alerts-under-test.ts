@@ -134,7 +134,7 @@ export class AlertScene {
     await this.store(searchCoverageProjection, 'CHECKS', [toBinary(CheckSchema, check)]);
   }
 
-  /** Mentions that were published some minutes ago, one for each number. */
+  /** Creates one mention for each number: it was published this many minutes before `NOW`. */
   mentions(...minutesAgo: number[]): Event[] {
     return minutesAgo.map((minutes) => {
       const at = isoOf(NOW - minutes * MINUTE_MS);
@@ -156,7 +156,7 @@ export class AlertScene {
     );
   }
 
-  /** Stores messages, and applies all messages of the subject, as the consumer does. */
+  /** Stores messages, and applies all messages of the subject in order. */
   private async store(
     projection: Projection,
     stream: 'EVENTS' | 'CHECKS',
@@ -174,9 +174,9 @@ export class AlertScene {
     );
   }
 
-  /** Evaluates the keyword, this many minutes after NOW, on all these replicas at the same time. */
+  /** Evaluates the keyword on all these replicas at the same time, as of `NOW` plus these minutes. */
   async evaluate(minutesLater = 0, replicas = [this.fixture.replica()]): Promise<void> {
-    // Not now(): the column rounds to milliseconds, so the turn could be due half a millisecond after the claim.
+    // With now(), the turn could be due half a millisecond after the claim, because the column rounds to milliseconds.
     await this.fixture.database.query("UPDATE alert_turns SET due_at = 'epoch' WHERE keyword_id = $1", [
       this.keywordId,
     ]);
@@ -204,7 +204,7 @@ export class AlertScene {
     return (await this.facts()).map((fact) => fact.case);
   }
 
-  /** The events that the consumer of ALERTS published on EVENTS. */
+  /** Passes all stored alerts to the handler of ALERTS, and returns the events that are then on EVENTS. */
   async events(): Promise<Event[]> {
     const stored = await this.fixture.store.read(
       'ALERTS',

@@ -32,7 +32,7 @@ export const POSITIVE: LocalReading = {
   intent: 'praise',
 };
 
-/** Stores on which specs run handlers of checks. */
+/** Stores on which specs run the handler of checks. */
 export class ChecksUnderTest {
   private constructor(
     private readonly stores: IsolatedStores,
@@ -54,7 +54,7 @@ export class ChecksUnderTest {
     await this.stores.drop();
   }
 
-  /** The handler with a reader that returns what the spec sets. */
+  /** The handler with a reader that returns `answer`, and the requests that the reader gets. */
   handler(answer: (request: ReadRequest) => LocalReading = () => POSITIVE, llm?: object) {
     const asked: ReadRequest[] = [];
     const reader = {

@@ -36,7 +36,7 @@ export const noKeys: KeysState = new Map();
 /** The commands on API keys. Keys are already hashed; the sender adds ids and times. */
 export type KeyCommand =
   | { kind: 'create-key'; key: NewKey; now: string }
-  /** If `ofMember` is not empty, keys of other members are not found. */
+  /** In these three commands: if `ofMember` is not empty, keys of other members are not found. */
   | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
   | { kind: 'revoke-key'; keyId: string; ofMember: string }
   | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string };
@@ -59,7 +59,10 @@ const MAX_KEY_NAME_LENGTH = 80;
 /** The credits of the largest plan in a month. */
 const MAX_DAILY_CREDITS = 1_000_000_000;
 
-/** Returns the events of a command on API keys. @throws Refusal if the keys do not allow the command */
+/**
+ * Returns the events of a command on API keys.
+ * @throws Refusal if the keys do not allow the command, or if a value of the command is not valid
+ */
 export function decideKeys(command: KeyCommand, keys: KeysState): AccountEvent[] {
   switch (command.kind) {
     case 'create-key': {

@@ -18,7 +18,7 @@ export class AccountLedgers {
   /**
    * Applies all decisions about the accounts to their ledgers. Reads from the first decision each time, so that a
    * missed change of plan is never applied after a later change.
-   * @returns the last applied message of ACCOUNTS for each account
+   * @returns the sequence number of the last applied message of ACCOUNTS for each account; 0 if there is none
    */
   async update(accountIds: readonly string[]): Promise<Map<string, number>> {
     const lastApplied = new Map<string, number>();

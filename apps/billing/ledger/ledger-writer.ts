@@ -46,7 +46,7 @@ export class LedgerWriter {
    * and the tables, the next append conflicts, and the tables are updated first. If the ledger of an account is not
    * open, and no command opens it, the commands on this account are not executed.
    * @returns the open ledgers of the accounts after the commands
-   * @throws Refusal like `decide`
+   * @throws Refusal like `decide`; Outage if the stream stays inconsistent with the tables
    */
   async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
     const ledgers = new Map<string, OpenLedger>();

@@ -56,18 +56,17 @@ export function attemptMessages<D extends Addressed>(
     const shown = shownEndpoints.get(endpoint) ?? shownEndpoint(endpoint);
     shownEndpoints.set(endpoint, shown);
     group.attempts.push(attemptOf(one, numberOf(one.delivery), shown));
-    // A delivery from the table has no cause if none was recorded.
     if (one.delivery.cause !== undefined) group.causes.push(one.delivery.cause);
   }
   return groups.map(messageOf);
 }
 
-/** Removes the query of an address; returns the endpoint of a channel unchanged. */
+/** Removes query, fragment and credentials from an address. Returns the endpoint of a channel unchanged. */
 function shownEndpoint(endpoint: string): string {
   return channelIdIn(endpoint) === undefined ? displayUrl(endpoint) : endpoint;
 }
 
-/** The message id is derived from the content of the message, so that a repeated publish is stored once. */
+/** The message id is derived from the ids of the attempts, so that a repeated publish is stored once. */
 function messageOf({ subject, attempts, causes }: Group): Unstored {
   const [first] = attempts;
   const msgId =
@@ -102,7 +101,7 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    // After a channel has answered 429, attempt 1 is made again, so its time can differ from that of the first attempt.
+    // Empty means the same time as `at`. A channel that answered 429 gets attempt 1 again, at a later time.
     firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
     channelId: channelIdIn(delivery.endpoint) ?? '',
     channelKind: delivery.channelKind ?? '',

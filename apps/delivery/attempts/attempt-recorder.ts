@@ -81,7 +81,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** Records no results of attempts from now on: interrupted attempts stay pending. */
+  /** From now on, `record` records nothing: interrupted attempts stay pending. */
   close(): void {
     this.closed = true;
   }
@@ -92,7 +92,7 @@ export class AttemptRecorder {
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
-    // A destination that asks for a pause counts as working.
+    // A destination that asks for a pause is not marked as failing.
     const broken = failed.filter((one) => !isPostponed(one));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {

@@ -24,15 +24,15 @@ export interface KeywordChannels {
   /** IANA zone of the account. */
   timezone: string;
   channels: readonly { channelId: string; mode: string }[];
-  /** Channels that its rules name. */
+  /** Ids of the channels that its rules name. */
   ofRules: readonly string[];
   /** The types of events about itself to which the keyword subscribes. */
   webhookEvents: readonly string[];
 }
 
 /**
- * Reads channels and the keywords that use them. Both are read again for each batch, so a change applies from the next
- * message.
+ * Reads channels and the keywords that use them. Callers read both again for each batch, so a change applies from the
+ * next batch.
  */
 export class Channels {
   constructor(

@@ -55,7 +55,7 @@ export function digestMessage(digest: Digest): Message {
   };
 }
 
-/** A sentence of the summary with a link to the first of its mentions. */
+/** A sentence of the summary, with a link to the first of its mentions that the digest shows. */
 function sentenceOf({ text, mentionIds }: DigestSummary['sentences'][number], digest: Digest): Entry {
   const shown = [
     ...digest.priority,

@@ -20,8 +20,8 @@ interface Subject {
 }
 
 /**
- * Pauses the newest keywords and watches over the limits of an account's plan, and resumes the keywords and watches
- * that fit again.
+ * Pauses the keywords and watches that are over the limits of an account's plan, and resumes those that fit again. The
+ * newest ones are paused. Keywords and watches whose intervals or terms the plan does not allow are paused at any age.
  */
 @Injectable()
 export class PlanEnforcement {

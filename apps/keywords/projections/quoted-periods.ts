@@ -1,8 +1,9 @@
 import type { Tx } from '#postgres';
 
-/** The id of a keyword, or of a watch without a keyword, and the time when its prices or its state changed (ISO 8601). */
+/** A keyword, or a watch without a keyword, whose prices or state have changed. */
 export interface QuotedSubject {
   subjectId: string;
+  /** Time of the change, ISO 8601. */
   at: string;
 }
 
@@ -17,9 +18,8 @@ const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at t
     OFFSET 0) AS w`;
 
 /**
- * Records for how long each watch of a keyword, or the watch without a keyword, ran at which price. A period ends when
- * the watch is paused, ends, or gets a new interval or price. A new period begins for each active watch without a
- * current period.
+ * Records the periods in which each watch of the subjects runs at one price. A period ends when the watch is paused,
+ * ends, or gets a new interval or price. A new period begins for each active watch without a current period.
  * @param subjects without duplicates
  */
 export async function recordQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
@@ -34,7 +34,10 @@ export async function recordQuotedPeriods(tx: Tx, subjects: readonly QuotedSubje
   await beginQuotedPeriods(tx, subjects);
 }
 
-/** Like `recordQuotedPeriods`, for subjects that were just created: none of their periods can end. */
+/**
+ * Begins a period for each active watch of the subjects that has no current period. For new subjects this replaces
+ * `recordQuotedPeriods`, because none of their periods can end.
+ */
 export async function beginQuotedPeriods(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
     `INSERT INTO quoted_periods (watch_id, account_id, keyword_id, source, from_at, interval_seconds,

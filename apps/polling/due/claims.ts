@@ -4,13 +4,13 @@ import type { Logger } from '#telemetry';
 import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
 
 /**
- * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, the release is
- * repeated later: otherwise nobody could read the search until its claim expires.
+ * Claims searches of one lane and releases them. If a release fails because Postgres is unavailable, it is repeated
+ * later: otherwise no replica could read the search until its claim expires.
  */
 export class Claims {
   private readonly unreleasedSearches = new Set<ClaimedSearch>();
   /** Failed claims that are not released yet. It may be unknown which searches they contain. */
-  private readonly owedClaims = new Set<string>();
+  private readonly unreleasedClaims = new Set<string>();
 
   constructor(
     private readonly database: Database,
@@ -34,7 +34,7 @@ export class Claims {
       await handOver(claimed);
       return claimed.length;
     } catch (error) {
-      this.owedClaims.add(claim);
+      this.unreleasedClaims.add(claim);
       throw error;
     }
   }
@@ -43,18 +43,21 @@ export class Claims {
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
     for (const search of searches) this.unreleasedSearches.add(search);
     await this.retryReleases().catch((error: unknown) =>
-      this.log.error({ err: error, lane: this.lane }, 'searches could not be released; this is retried'),
+      this.log.error(
+        { err: error, lane: this.lane },
+        'searches could not be released; the release is retried',
+      ),
     );
   }
 
-  /** Releases what could not be released before. */
+  /** Releases the searches and claims whose release has failed. @throws the error of a release that fails again */
   async retryReleases(): Promise<void> {
     const searches = [...this.unreleasedSearches];
     if (searches.length > 0) await releaseSearches(this.database, searches);
     for (const search of searches) this.unreleasedSearches.delete(search);
-    for (const claim of [...this.owedClaims]) {
+    for (const claim of [...this.unreleasedClaims]) {
       await releaseClaim(this.database, this.lane, claim);
-      this.owedClaims.delete(claim);
+      this.unreleasedClaims.delete(claim);
     }
   }
 }

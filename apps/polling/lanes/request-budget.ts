@@ -14,7 +14,7 @@ import { ClockSkew } from '../domain/clock-skew.js';
 import { Quotas } from '../domain/quotas.js';
 import type { LaneMemory } from './lane-memory.js';
 
-/** The lane sends no requests now. The search stays due, unchanged. */
+/** The lane does not send the request. If it belongs to a check, the search stays due, unchanged. */
 export class LaneBlocked extends Error {
   override readonly name = 'LaneBlocked';
 }
@@ -76,17 +76,17 @@ export class RequestBudget {
     return this.parts.budget.requestsPerMinute / this.parts.lanes;
   }
 
-  /** How long the lane still waits, in ms; 0 if it does not wait. */
+  /** How long the lane is still blocked, in ms; 0 if it is not. Short waits (`heldForMs`) are not included. */
   get blockedForMs(): number {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
   }
 
-  /** The time of the lane's next request. */
+  /** The end of the lane's current or last block. */
   get blockedUntil(): Date {
     return new Date(this.blockedUntilMs);
   }
 
-  /** The error of every search on the lane while it waits. */
+  /** The error of each due check while the lane is blocked. */
   get blockedBy(): UpstreamError {
     const reason = this.blockedReason || 'an earlier request failed';
     return new UpstreamError(
@@ -95,7 +95,7 @@ export class RequestBudget {
     );
   }
 
-  /** How long a wait of at most `MAX_SHORT_WAIT_MS` still lasts, in ms. */
+  /** How long the current short wait (at most `MAX_SHORT_WAIT_MS`) still lasts, in ms; 0 if there is none. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
   }
@@ -129,7 +129,7 @@ export class RequestBudget {
     };
   }
 
-  /** Makes the lane wait, unless it already waits longer. `reason` is text for people. */
+  /** Blocks the lane for this time, unless it is already blocked for longer. `reason` is a text for people. */
   block(waitMs: number, reason: string): void {
     const until = this.nowMs + waitMs;
     if (until < this.blockedUntilMs) return;
@@ -156,9 +156,9 @@ export class RequestBudget {
   }
 
   /**
-   * Admits a request when the budget allows it.
-   * @throws LaneBlocked if the lane waits or stops, or has no budget in time; UpstreamError `quota_spent` if the daily
-   * quota is used up
+   * Resolves when the budget allows the request.
+   * @throws LaneBlocked if the lane is blocked or stops, or if the turn of the request comes later than `maxWaitMs`;
+   *   UpstreamError `quota_spent` if the daily quota is used up
    */
   private async admit({ spends }: UpstreamRequest, { maxWaitMs = Infinity, bucket }: Pace): Promise<void> {
     const refuse = () => this.refuseBlocked(bucket !== undefined);

@@ -50,7 +50,10 @@ export class LookupWorker {
     });
   }
 
-  /** Reserves the credits, then answers. If no answer is published, the credits are released. */
+  /**
+   * Reserves the credits, then answers. If the upstream gives no answer in time, the credits are released. A repeated
+   * lookup that was already charged is not charged again.
+   */
   private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
     const { accountId, commandId } = question;
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
@@ -141,13 +144,13 @@ function lookedUp(answer: LookupAnswer, costCredits: number): LookedUp {
   return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }
 
-/** The maximum number of objects that a lookup can find, if the price counts them. */
+/** The maximum number of objects that a lookup can find, if its price depends on the number; otherwise 0. */
 function maxFound({ questionJson }: Question): number {
   const { ids } = JSON.parse(questionJson) as { ids?: unknown };
   return Array.isArray(ids) ? ids.length : 0;
 }
 
-/** The refusal for a lookup without an answer. Nothing was charged. */
+/** The refusal for a lookup without an answer. Returns other errors unchanged. */
 function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(

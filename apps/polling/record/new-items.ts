@@ -37,9 +37,10 @@ export interface ReadFacts {
 }
 
 /**
- * Separates new items from items that were published before the watch began, which is its baseline: the time of its
- * first successful check. Items without a date are new unless the baseline has seen them.
- * @param fresh newest first
+ * Separates new items from items that were published before the watch began. A watch begins at its baseline: the time
+ * of its first successful check. All items of this check are old. A later item without a date is new, except in the
+ * first result of a feed that had always failed.
+ * @param fresh items that the watch has not seen before, newest first
  */
 export function selectNewItems(
   fresh: readonly MatchedSourceItem[],
