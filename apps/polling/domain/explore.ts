@@ -41,7 +41,11 @@ export const NO_EXPLORE: ExploreState = { sources: new Map() };
 /** Maximum number of Explores of one account that run at the same time. */
 export const MAX_RUNNING = 5;
 
-/** @throws Refusal `conflict` if too many Explores run, `not-found` if there is no such Explore */
+/**
+ * Returns the events that a command causes. A repeated request, and a source that has already answered or failed, cause
+ * none.
+ * @throws Refusal `conflict` if too many Explores run, `not-found` if there is no such Explore
+ */
 export function decide(command: ExploreCommand, { sources }: ExploreState): ExploreEvent[] {
   if (command.kind === 'request') {
     if (sources.size > 0) return [];

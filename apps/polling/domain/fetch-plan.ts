@@ -5,7 +5,10 @@ export interface PlannedSearch {
   requests: number;
   /** Length of the window to read, in seconds. Absent at a first check, which the feed cannot serve. */
   windowSeconds?: number;
-  /** False for `platform` searches: they use the upstream's own matching, so the feed cannot serve them. */
+  /**
+   * False if the feed cannot serve the search: a `platform` search uses the upstream's own matching, and a feed can
+   * exclude other searches (`feed.serves` of the connector).
+   */
   feedable: boolean;
 }
 

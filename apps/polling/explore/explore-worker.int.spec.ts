@@ -32,7 +32,7 @@ it('an Explore waits while its lane has checks to do, and asks its source when t
   const log = createLogger('spec', 'silent');
   const worker = new ExploreWorker(lane, () => isIdle, queuedExplores(database), database, store, log, 10);
   worker.start();
-  await until('it was taken and given back', async () => {
+  await until('the worker has claimed the Explore and given it back', async () => {
     const rows: { given: boolean }[] = await database.query(
       'SELECT claim IS NULL AND claimed_until > now() AS given FROM explore_sources WHERE explore_id = $1',
       [exploreId],
@@ -41,7 +41,7 @@ it('an Explore waits while its lane has checks to do, and asks its source when t
   });
   expect(upstream.requests).toEqual([]);
   isIdle = true;
-  await until('it is done', async () => {
+  await until('the source has answered', async () => {
     const rows: { status: string }[] = await database.query(
       'SELECT status FROM explore_sources WHERE explore_id = $1',
       [exploreId],

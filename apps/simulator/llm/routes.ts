@@ -7,7 +7,7 @@ import { embeddingOf } from './embeddings.js';
 
 /** The base address of the simulated language model, below the simulator's own. */
 export const LLM_PATH = '/llm/v1';
-/** The only token that the simulated server accepts, and its models. */
+/** The only token that the simulated server accepts. */
 export const LLM_TOKEN = 'sim-llm';
 const CHAT_MODEL = 'sim-chat';
 const EMBEDDING_MODEL = 'sim-embedding';
@@ -20,7 +20,7 @@ export const llmServer: Pick<SimulatedSource, 'routes' | 'refuse'> = {
     app.post(`${LLM_PATH}/chat/completions`, SERVED, (request, reply) => chat(request, reply, context));
     app.post(`${LLM_PATH}/embeddings`, SERVED, (request, reply) => embeddings(request, reply));
     app.get(`${LLM_PATH}/models`, SERVED, (request, reply) => {
-      if (!isKnown(request)) return refuse(reply, 401);
+      if (!isAuthorized(request)) return refuse(reply, 401);
       const data = [CHAT_MODEL, EMBEDDING_MODEL].map((id) => ({
         id,
         object: 'model',
@@ -33,7 +33,7 @@ export const llmServer: Pick<SimulatedSource, 'routes' | 'refuse'> = {
 };
 
 function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContext): FastifyReply {
-  if (!isKnown(request)) return refuse(reply, 401);
+  if (!isAuthorized(request)) return refuse(reply, 401);
   const { model, messages, response_format: format } = bodyOf(request);
   if (model !== CHAT_MODEL) return refuse(reply, 404, `The model ${JSON.stringify(model)} does not exist.`);
   const schema = ((format as Json | undefined)?.json_schema as Json | undefined)?.schema as Json | undefined;
@@ -80,7 +80,7 @@ function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContex
 }
 
 function embeddings(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (!isKnown(request)) return refuse(reply, 401);
+  if (!isAuthorized(request)) return refuse(reply, 401);
   const { model, input } = bodyOf(request);
   if (model !== EMBEDDING_MODEL)
     return refuse(reply, 404, `The model ${JSON.stringify(model)} does not exist.`);
@@ -102,7 +102,7 @@ function bodyOf({ body }: FastifyRequest): Json {
   return typeof body === 'object' && body !== null ? (body as Json) : {};
 }
 
-function isKnown({ headers }: FastifyRequest): boolean {
+function isAuthorized({ headers }: FastifyRequest): boolean {
   return headers.authorization === `Bearer ${LLM_TOKEN}`;
 }
 

@@ -9,11 +9,14 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The parsed body; throws when it is not JSON. */
+  /**
+   * The parsed body.
+   * @throws SyntaxError if it is not JSON
+   */
   json<T>(): T;
 }
 
-/** A clock that moves only when a spec sets it. */
+/** A clock that moves only when a spec calls `pass`. */
 export class ManualClock implements Clock {
   constructor(private at = Date.parse('2026-03-01T12:00:00.000Z')) {}
 
@@ -26,7 +29,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** For specs: a simulator, its clock, and a client that signs in to reddit and bluesky automatically. */
+/** For specs: a simulator, its clock, and a client. */
 export class SimulatorClient {
   private constructor(
     readonly simulator: Simulator,
@@ -70,6 +73,7 @@ export class SimulatorClient {
     };
   }
 
+  /** Signs in to reddit. Returns the header for later requests. */
   async reddit(): Promise<Record<string, string>> {
     const basic = Buffer.from('client:secret').toString('base64');
     const form = { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' };
@@ -77,6 +81,7 @@ export class SimulatorClient {
     return { authorization: `bearer ${granted.json<{ access_token: string }>().access_token}` };
   }
 
+  /** Signs in to bluesky. Returns the header for later requests. */
   async bluesky(): Promise<Record<string, string>> {
     const body = { identifier: 'earshot.bsky.example', password: 'app-password' };
     const opened = await this.post('/xrpc/com.atproto.server.createSession', body);

@@ -69,7 +69,7 @@ function faultOf({ status, headers, text }: UpstreamResponse, now: Date): Upstre
   }
   const message = messageOf(text);
   if (/secondary rate limit|abuse detection/i.test(message)) {
-    // Waits for `Retry-After`, otherwise until the end of the used-up window, otherwise one minute.
+    // The wait is `Retry-After`, otherwise the time until the used-up window ends, otherwise one minute.
     const waitMs = readRateHeaders(headers, now).retryAfterMs ?? SECONDARY_WAIT_MS;
     return rateLimited(answered, status, 'too many requests in a short time', waitMs);
   }

@@ -38,7 +38,8 @@ export const DISCUSSIONS_QUERY = `query ($q: String!, $first: Int!, $after: Stri
 
 /**
  * Reads a response to `DISCUSSIONS_QUERY`.
- * @throws UpstreamError also for errors in a 200
+ * @throws UpstreamError if the response has no results: for its first error, or for an unknown shape. If it has both
+ * results and errors, the page gets a warning.
  */
 export function parseDiscussions(body: unknown): DiscussionPage {
   const answer = recordOf(body);

@@ -14,7 +14,7 @@ import {
 import type { SourceItem } from '../source.js';
 import type { Site } from './site.js';
 
-/** The instance that responded, and the time. */
+/** The instance that responded, its languages, and the time of the read. */
 export interface ResponseOrigin {
   host: string;
   site: Pick<Site, 'languages'>;
@@ -24,8 +24,8 @@ export interface ResponseOrigin {
 /** Things of one kind on a page, newest first. */
 export interface Part {
   /**
-   * Number of things on the page, including those that could not be read. Pinned things are not counted, because they
-   * come first regardless of their age.
+   * Number of things on the page, including those that cannot become items. Pinned things are not counted, because
+   * they come first regardless of their age.
    */
   count: number;
   /** Ids of things that are not pinned. */
@@ -44,7 +44,7 @@ export interface LemmyPage {
   cursor: string | undefined;
 }
 
-// The clock of a server can be fast by this much. A post with a later time gets no time.
+// The clock of a server can be fast by this much. A thing with a later time becomes an item without a time.
 const CLOCK_SKEW_MS = 300_000;
 
 /**

@@ -206,7 +206,7 @@ describe('the public timeline of an instance', () => {
     expect(withoutToken().feed).toBeUndefined();
   });
 
-  it('is not used for a search that names its own instances', () => {
+  it('is not used as the feed of a search that names instances', () => {
     const { feed } = withToken();
     expect(feed?.serves?.(criteriaOf({ query: 'lamp' }))).toBe(true);
     const filters = { instances: ['light.example'] };

@@ -13,13 +13,13 @@ interface PostRate {
   until: number;
 }
 
-// Posts per second of mastodon.social, the largest server. fosstodon.org, of medium size, had 20 posts in 8.7 s
-// (timelines-public-1).
-const UNKNOWN_PACE = 15;
+// The rate that is assumed before the first measurement: that of mastodon.social, the largest server. fosstodon.org, of
+// medium size, had 20 posts in 8.7 s (recorded response timelines-public-1.json).
+const DEFAULT_POSTS_PER_SECOND = 15;
 // The factor between the measured rate and the busiest hour of the day.
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
-// Searches may name any number of servers.
+// All searches together can name any number of servers.
 const RATES_KEPT = 500;
 
 /**
@@ -30,9 +30,9 @@ const RATES_KEPT = 500;
 export class PublicTimelines {
   private readonly rates = new LRUCache<string, PostRate>({ max: RATES_KEPT });
 
-  /** Number of requests to read this many seconds of the timeline. An estimate until the timeline has been measured. */
+  /** Number of requests to read this many seconds of the timeline; Infinity if the timeline is not public. */
   pagesFor(host: string, windowSeconds: number): number {
-    const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? UNKNOWN_PACE;
+    const postsPerSecond = this.rates.get(host)?.postsPerSecond ?? DEFAULT_POSTS_PER_SECOND;
     return Math.max(1, Math.ceil((windowSeconds * postsPerSecond * MARGIN) / PAGE_SIZE));
   }
 

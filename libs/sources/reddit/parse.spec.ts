@@ -69,7 +69,7 @@ describe('posts and comments of reddit', () => {
     );
   });
 
-  it('Markdown is the text if the response has no HTML', () => {
+  it('the text comes from the Markdown if the response has no HTML', () => {
     expect(one(postThing(1, SPEC_NOW, { selftext: '&#x200B;\n\nOn.', selftext_html: null }))?.text).toBe(
       'On.',
     );
@@ -132,7 +132,7 @@ describe('posts and comments of reddit', () => {
     expect(one(postThing(1, SPEC_NOW, { author: '[deleted]' }))?.author).toBeUndefined();
   });
 
-  it('deleted and removed posts, stubs and invalid entries are counted', () => {
+  it('deleted and removed posts, stubs and invalid entries are left out and counted', () => {
     const { items, warnings } = parseListing(
       listing([
         postThing(1, SPEC_NOW),

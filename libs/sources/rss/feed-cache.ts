@@ -44,7 +44,7 @@ export class FeedCache {
   private readonly answers: LRUCache<string, CachedFeed>;
 
   constructor(private readonly context: FetchContext) {
-    this.failedFeeds = sessionCache<FeedFailure>(context, 'rss.troubles', MAX_FAILURES_KEPT);
+    this.failedFeeds = sessionCache<FeedFailure>(context, 'rss.failures', MAX_FAILURES_KEPT);
     const kept = context.session.get('rss.answers') as LRUCache<string, CachedFeed> | undefined;
     this.answers = kept ?? new LRUCache({ maxSize: MAX_BYTES, sizeCalculation: sizeOf });
     context.session.set('rss.answers', this.answers);

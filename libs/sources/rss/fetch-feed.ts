@@ -19,7 +19,7 @@ import { publisherWaitMsOf } from './publisher-wait.js';
 interface FeedMemory extends Validators {
   /** The feed's new address after a permanent redirect (301, 308). */
   movedTo?: string;
-  /** When the feed answered 410. After that it is not requested for a day. */
+  /** When the feed answered 410 (ISO 8601). After that it is not requested for a day. */
   gone?: string;
 }
 
@@ -30,7 +30,7 @@ const GONE_MS = 24 * 3_600_000;
 const GONE_KEPT = 5_000;
 const HOSTS_KEPT = 5_000;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** The limit for one server. */
+/** Maximum number of concurrent requests to one server. */
 const REQUESTS_AT_ONCE = 4;
 // These errors mean that the redirect was a mistake or is outdated. Then the old address is requested again.
 const REDIRECT_FAILED: ReadonlySet<UpstreamErrorKind> = new Set([
@@ -65,8 +65,8 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
     return withIntervalWarning(feedUrl, answer, cache.answerOf(feedUrl)?.publisherWaitMs ?? 0, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // The validators are removed, because watches that were created meanwhile need the whole feed, and not the response
-    // "unchanged".
+    // The validators are removed. Watches that join the search during the failure need the whole feed at the next
+    // read, not the response "unchanged".
     if (error.kind !== 'gone') remember(feedUrl, context, movedOnly(memory));
     else if (!memory.gone) remember(feedUrl, context, { gone: context.now.toISOString() });
     const reason = `${displayUrl(feedUrl)}: ${error.message}`;
@@ -170,7 +170,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: FeedRequest
   if (response.status === 304) {
     if (cached) cache.keep(feedUrl, { ...cached, readAt: now });
     const isSeen = !cached || (cached.etag === memory.etag && cached.lastModified === memory.lastModified);
-    // "Unchanged" refers to the version that another search has read. This search has not seen this version.
+    // If it is not seen, "unchanged" refers to a version that only another search has read.
     const answer = isSeen ? { items: [], warnings: [] } : answerOf(cached.feed);
     return { answer, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
   }

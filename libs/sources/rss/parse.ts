@@ -19,7 +19,7 @@ export interface FeedOrigin {
   contentLocation?: string | undefined;
 }
 
-/** The content of a feed, newest first. */
+/** The content of a feed, in the order of the feed. Only a feed that is too long is sorted, newest first. */
 export interface FeedAnswer {
   items: SourceItem[];
   warnings: string[];
@@ -57,12 +57,15 @@ export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
   return { items: items.map((item) => toBinary(ItemSchema, item)), warnings, ttl: content.ttl };
 }
 
-/** Like `parseFeed`, on this thread. */
+/**
+ * Like `parseFeed`, with deserialized items. Parses on this thread.
+ * @throws UpstreamError
+ */
 export function parseFeedAnswer(bytes: Uint8Array, origin: FeedOrigin): FeedAnswer {
   return answerOf(parseFeed(bytes, origin));
 }
 
-/** Converts the stored form. */
+/** Deserializes the items of a stored feed. */
 export function answerOf({ items, warnings }: StoredFeed): FeedAnswer {
   return { items: items.map((item) => fromBinary(ItemSchema, item)), warnings };
 }

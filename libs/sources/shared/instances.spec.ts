@@ -134,7 +134,7 @@ describe('reading several servers', () => {
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
   ])(
-    'the lane waits if the configured server asks Earshot to wait, even if another server answers: %o',
+    'the lane waits only if the configured server asks Earshot to wait, even if another server answers: %o',
     async (fault, waits) => {
       const hosts = ['own.example', 'a.example'];
       const { reading, heldOff } = readOf(hosts, (host) =>

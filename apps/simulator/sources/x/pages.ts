@@ -23,7 +23,7 @@ export interface Paging<T> {
   isTwoWay: boolean;
 }
 
-/** Reads one page; returns the parameter's fault if the token belongs to another list. */
+/** Reads one page. Returns the fault of the parameter if the token is invalid or belongs to another list. */
 export function readPage<T>(
   list: readonly T[],
   request: FastifyRequest,

@@ -100,7 +100,7 @@ describe('a search on x', () => {
     expect(errors[0]!.message).toContain(message);
   });
 
-  it('begins after a tweet or at a time, within seven days', async () => {
+  it('finds only tweets after an id or between two times, within the last seven days, and refuses invalid parameters', async () => {
     const old = publish('acme');
     client.clock.pass(60);
     const newer = publish('acme');
@@ -142,7 +142,7 @@ describe('a search on x', () => {
     expect((await search('acme', next('b26v89c19zqg8o3fzz'))).status).toBe(400);
   });
 
-  it('hides the tweets of accounts that are protected or suspended', async () => {
+  it('hides the tweets of accounts that are protected, suspended or missing', async () => {
     for (const author of ['protected_ann', 'suspended_bob', 'missing_cid']) publish('acme', { author });
     expect((await search('acme')).json<Found>().meta.result_count).toBe(0);
   });
@@ -296,7 +296,7 @@ describe('an account of x', () => {
     });
   });
 
-  it('returns its followers, each once and each with a profile', async () => {
+  it('returns its followers and the accounts that it follows, each once and each with a profile', async () => {
     type List = { data?: { id: string; username: string }[]; meta: { next_token?: string } };
     const id = await idOf('ada');
     const profile = (await ask(`users/${id}?user.fields=public_metrics`)).json<{
