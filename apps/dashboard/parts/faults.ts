@@ -5,7 +5,7 @@ import { EarshotError } from '../api/client.js';
 export const formPath = (path: string) => path.replace(/\[(\w+)\]/g, '.$1');
 
 /**
- * Shows each fault of a refused request beside its field.
+ * Shows the faults of a refused request beside their fields. A fault without a path has no field.
  * @param rename returns the field of the form for a path of the request
  * @returns the paths of the faults that are shown
  */

@@ -18,7 +18,7 @@ const UNITS = [
 ] as const;
 
 /**
- * “5 min. ago”, “in 2 hours”.
+ * “5 min. ago”, “in 2 hr.”.
  * @param near the text for less than a minute, before or after
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
@@ -68,7 +68,7 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
-/** “€15.50”. A platform can state a currency that does not exist. Then the text of the currency follows the number. */
+/** “€15.50”. A platform can state any text as the currency. If it is not three letters, it follows the number. */
 export function money(value: number, currency: string): string {
   const isCurrency = /^[A-Za-z]{3}$/.test(currency);
   if (!isCurrency) return `${value} ${currency}`.trim();

@@ -74,7 +74,7 @@ function summaryOf(message: string, faults: readonly Fault[], others: readonly F
 /** Returns the message of the API for a request whose only fault is this fault. */
 const describedAt = ({ path, message }: Fault) => (path ? `${path}: ${message}` : message);
 
-/** Returns a fault for people. `rules[0].when.all[1]` becomes “Rules 1, when, all 2”. */
+/** Returns the text of a fault with a readable path. `rules[0].when.all[1]` becomes “Rules 1, when, all 2”. */
 function inWords({ path, message }: Fault): string {
   if (path === '') return message;
   const readablePath = path

@@ -8,7 +8,7 @@ export interface ListPosition {
   id: string;
 }
 
-/** A list of Postgres, newest first. */
+/** A list of rows in Postgres, newest first. */
 export interface NewestFirst<Row> {
   /** A cursor is bound to these values: the list, the account and the filters. */
   scope: object;

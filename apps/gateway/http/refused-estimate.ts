@@ -3,7 +3,8 @@ import { HTTP_STATUS } from '#transport';
 
 /**
  * The result of an estimate whose request would be refused: the refusal that the request would get.
- * @throws the error itself if it is an outage: then the result of the request is unknown
+ * @throws the error itself if it is not a refusal, or is a refusal with a status of 500 or more: then the result of the
+ * request is unknown
  */
 export function refusedEstimate(error: unknown) {
   if (!(error instanceof Refusal) || HTTP_STATUS[error.kind] >= 500) throw error;

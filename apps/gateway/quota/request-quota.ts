@@ -6,7 +6,7 @@ import { metrics, type Logger } from '#telemetry';
 import { AccountWindow, WINDOW_MS } from './account-window.js';
 import { QuotaLeases } from './quota-leases.js';
 
-/** Injection token of the clock that the minutes are read from. Tests use their own clock. */
+/** Injection token of the clock that decides which minute it is. Tests use their own clock. */
 export const QUOTA_CLOCK = Symbol('quota clock');
 
 /** Whether a request is admitted, and the state of the quota. */
@@ -21,9 +21,9 @@ export interface QuotaResult {
 }
 
 const SWEEP_MS = 50;
-/** Maximum time that a request waits for the table. */
+/** Maximum time that requests wait for one lease. */
 const LEASE_TIMEOUT_MS = 2000;
-/** After a failure, the table is not queried again for this time. */
+/** After a failure, requests of the account are admitted without a lease for this time. */
 const OUTAGE_MS = 1000;
 
 /**
@@ -172,7 +172,7 @@ export class RequestQuota implements Loop {
     await this.leases
       .giveBack(unspent)
       .catch((error: unknown) =>
-        this.log.warn({ err: error, unspent }, 'leases of requests could not be given back'),
+        this.log.warn({ err: error, unspent }, 'leases of requests could not be returned'),
       );
   }
 

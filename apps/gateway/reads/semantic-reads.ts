@@ -19,12 +19,12 @@ import { clickHouseTime } from './time-page.js';
 export const MAX_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
-const SAMPLE = 5_000;
+const SAMPLE_SIZE = 5_000;
 /**
  * A word that occurs in more than this part of the mentions selects no candidates, because it would select too many.
  */
-const RARE = 0.05;
-const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
+const MAX_RARE_SHARE = 0.05;
+const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
 /**
  * Number of candidates that are selected because they contain the most of the question's rare words, even if their
  * meaning is not near.
@@ -98,7 +98,7 @@ export class SemanticReads {
     // If the weights cannot be read, this promise is not awaited.
     near.catch(() => undefined);
     const weights = await this.weights(conditions.params, question);
-    const rare = [...weights].filter(([, weight]) => weight >= RARE_WEIGHT);
+    const rare = [...weights].filter(([, weight]) => weight >= MIN_RARE_WEIGHT);
     const byWords = rare.map(([word, weight]) => `${weight.toFixed(4)} * has(words, ${word})`).join(' + ');
     const hasAny = `hasAny(words, [${rare.map(([word]) => word).join(',')}]::Array(UInt32))`;
     const byRareWords =
@@ -124,7 +124,7 @@ export class SemanticReads {
       this.clickhouse,
       `SELECT count() AS total, [${words.map((word) => `countIf(has(words, ${word}))`).join(', ')}] AS counts
        FROM (SELECT words FROM mention_vectors WHERE account_id = {accountId: UUID} AND model = {model: String}
-         ORDER BY occurred_at DESC LIMIT ${SAMPLE})`,
+         ORDER BY occurred_at DESC LIMIT ${SAMPLE_SIZE})`,
       params,
     );
     const total = Number(row?.total ?? 0);

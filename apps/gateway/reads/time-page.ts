@@ -27,10 +27,10 @@ export interface TimePage {
   after: Position | undefined;
 }
 
-/** The row after which the list continues, and its window. */
+/** The row after which the list continues, and the beginning of the list's window. */
 export interface ListCursor {
   after: Position;
-  /** ms */
+  /** Epoch ms. */
   since: number;
 }
 

@@ -43,8 +43,9 @@ export class Http {
   constructor(private readonly options: ClientOptions) {}
 
   /**
-   * Sends a call, and reads the response if its status is below 400.
-   * @throws EarshotError if the API refuses the request, EarshotConnectionError if no complete response arrives
+   * Sends a call, and reads the response if its status is 2xx.
+   * @throws EarshotError if the API refuses the request or fails, EarshotConnectionError if no complete response arrives,
+   * TypeError if a path parameter is missing, the reason of `call.signal` if it is aborted
    */
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
     const isRead = call.method === 'GET';

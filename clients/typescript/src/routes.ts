@@ -36,8 +36,8 @@ export interface CallOptions {
   /** Ends the call and its retries. The call then throws the reason of the signal. */
   signal?: AbortSignal;
   /**
-   * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each call. Set it
-   * yourself to repeat the call after your own process has restarted.
+   * Key that makes a POST safe to repeat for 24 hours. If it is absent, the client creates a key for each POST, except
+   * for routes below `/v1/auth/`. Set it yourself to repeat the call after your own process has restarted.
    */
   idempotencyKey?: string;
   /** Additional headers, such as `service-estimate-token`. */
@@ -72,7 +72,7 @@ export const LIST_KEYS = ['data', 'watches', 'activity', 'comments'] as const;
 /** Checks for `never` first, because `keyof never` contains every key. */
 type Has<T, Key extends string> = [T] extends [never] ? false : Key extends keyof T ? true : false;
 
-/** The paths whose answer is a page of a list. */
+/** The paths whose answer is a page of a list: they have the parameter `cursor`. */
 export type ListPath = {
   [P in PathsOf<'get'>]: Has<QueryOf<Operation<'get', P>>, 'cursor'> extends true ? P : never;
 }[PathsOf<'get'>];

@@ -184,7 +184,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'listEndpoints',
     summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
     description:
-      'Contains the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
+      'Each endpoint contains the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },

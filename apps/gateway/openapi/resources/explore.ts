@@ -101,7 +101,8 @@ export const exploreRoutes: readonly Route[] = [
     path: '/v1/explore/{id}',
     operationId: 'getExplore',
     summary: 'Get an Explore, with the outcome of each source',
-    description: '`status` becomes `done` when the last source has answered or failed. Free.',
+    description:
+      'When the last source has answered or failed, `status` becomes `done`, or `failed` if no source has answered. Free.',
     parameters: [inPath('id', 'Id of the Explore')],
     answer: ref('Explore'),
   },
