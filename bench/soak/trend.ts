@@ -8,20 +8,23 @@ export interface Point {
 
 /** The development of a series after the warm-up. */
 export interface Trend {
-  /** Median of the warm-up: five minutes, or a sixth of a shorter run. */
+  /** Median of the warm-up, which is five minutes, or a sixth of a run of less than 30 minutes. */
   warmUp: number;
   /** Median of the rest of the run's first third: the baseline. */
   baseline: number;
   /** Median of the end of the run, which is as long as the warm-up. */
   last: number;
-  /** Change per hour after the warm-up, by Theil and Sen. */
+  /** Change per hour after the warm-up (Theil–Sen estimator). */
   slopePerHour: number;
 }
 
 export const WARM_UP_MINUTES = 5;
 const MINUTES_IN_HOUR = 60;
 
-/** @param minutes duration of the run */
+/**
+ * Returns the trend of a series.
+ * @param minutes duration of the run
+ */
 export function trendOf(points: readonly Point[], minutes: number): Trend {
   const between = (from: number, to: number) =>
     median(points.filter(({ minute }) => minute >= from && minute < to).map(({ value }) => value));
@@ -35,7 +38,7 @@ export function trendOf(points: readonly Point[], minutes: number): Trend {
 }
 
 /**
- * The median of the slopes between all pairs of points. Occasional garbage collections, or one large response, do not
+ * The median of the slopes between all pairs of points, per minute. Occasional garbage collections, or one large response, do not
  * change it.
  */
 export function theilSen(points: readonly Point[]): number {

@@ -4,7 +4,7 @@ import { cosine, type MentionWithVector } from './group.js';
 export interface ClassifiedMention {
   mentionId: string;
   class: string;
-  /** 0 to 1; the sum over all classes of a mention is 1. */
+  /** The share of this class among all classes (softmax of the cosines): 0 to 1, rounded to three decimals. */
   confidence: number;
 }
 

@@ -41,7 +41,7 @@ export class StoredMentions {
 
   /**
    * Returns the time of the mention that has exactly `count` newer mentions in the window; undefined if the window has
-   * fewer mentions.
+   * at most `count` mentions.
    */
   async timeAtOffset(window: BacktestWindow, count: number): Promise<string | undefined> {
     const rows = await selectRows<{ occurred_at: string }>(

@@ -1,6 +1,9 @@
 import { BODY_KEY_OF, NO_BODY, type Analysis, type Envelope, type Event, type SourceId } from '#contracts';
 
-/** The public envelope of an event. Only this function builds its bytes. */
+/**
+ * The public envelope of an event. Only this function builds its bytes.
+ * @throws Error if the event has no item
+ */
 export function envelopeBytes(event: Event): Uint8Array {
   const item = event.matched?.item;
   if (!item) throw new Error(`event ${event.eventId} has no item`);

@@ -5,12 +5,12 @@ export interface BucketInput {
   item: Pick<Item, 'source' | 'title' | 'text' | 'author' | 'authorName' | 'community' | 'bodyJson'>;
   /** Empty if it was not read. */
   sentiment: string;
-  /** What the keyword searches for. */
+  /** The name of the keyword, and its terms. */
   names: readonly string[];
   story: { storyId: string; isRepeated: boolean } | undefined;
 }
 
-/** A bucket before its label is final. */
+/** A bucket that the rules found. If the keyword already has a bucket with this key, it keeps its own label. */
 export interface FoundBucket {
   key: string;
   label: string;
@@ -36,8 +36,9 @@ export function localBucket(preset: BucketPreset, input: BucketInput): FoundBuck
 }
 
 /**
- * The key of a bucket's name: lower-case words and numbers, joined by `-`. Spaces, case, accents and punctuation make no
- * difference, and a number is a word of its own: "iPhone 15 pro" and "iphone15 Pro" have the key `iphone-15-pro`.
+ * The key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Spaces, case, accents
+ * and punctuation make no difference, and a number after a letter begins a new word: "iPhone 15 pro" and "iphone15 Pro"
+ * have the key `iphone-15-pro`.
  */
 export function bucketKey(name: string): string {
   const plain = name
@@ -48,7 +49,7 @@ export function bucketKey(name: string): string {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-').slice(0, 80);
 }
 
-/** Words that belong to the name of a model when they follow its number, in any case. */
+/** Words that belong to the name of a model if they follow its number: in lower case, in upper case, or capitalized. */
 const VARIANTS =
   'pro max plus ultra mini air se lite xl fe fold flip ti super gen edition gt rs touring sport'
     .split(' ')
@@ -93,7 +94,7 @@ function modelIn(text: string, name: string): string | undefined {
     : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();
 }
 
-/** Themes that people write about, with the words by which a theme is recognised. */
+/** Themes that people write about, and the words of each theme. The first theme with a word in the text is chosen. */
 const THEMES: readonly { key: string; label: string; words: RegExp }[] = [
   {
     key: 'price',
@@ -170,7 +171,7 @@ function seller({ item }: BucketInput): FoundBucket | undefined {
   return { key: `${item.source}-${bucketKey(handle)}`, label: item.authorName ?? handle };
 }
 
-/** Only the second and later items of a story are duplicates, so that an item without duplicates costs nothing. */
+/** Only the second and later items of a story get a bucket, so that an item without duplicates costs nothing. */
 function duplicate({ item, story }: BucketInput): FoundBucket | undefined {
   if (!story?.isRepeated) return undefined;
   const label = (item.title || item.text).replace(/\s+/g, ' ').trim().slice(0, 80);

@@ -64,8 +64,8 @@ export class LabelsHandler {
   }
 
   /**
-   * The id of the mention's keyword, of its watch without a keyword, or of the Explore that found it. Throws a refusal
-   * `not-found` for another account's mention, and for a purged mention.
+   * The id of the mention's keyword, of its watch without a keyword, or of the Explore that found it.
+   * @throws Refusal `not-found` for another account's mention, and for a purged mention
    */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {
     const [row] = await selectRows<{ keyword_id: string; watch_id: string; explore_id: string }>(

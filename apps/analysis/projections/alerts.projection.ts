@@ -4,13 +4,13 @@ import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { BIN_MS, binOf } from '../alerts/windows.js';
 
-/** Stores the last episode of each rule in `alert_episodes`. */
+/** Stores the last episode of each rule and of each spike alert in `alert_episodes`. */
 export const alertsProjection: Projection = {
   name: 'alerts-v1',
   stream: 'ALERTS',
   rebuild: {
     tables: ['alert_episodes'],
-    // Evaluations move this time forward. No fact contains this time.
+    // Evaluations move this time forward without a fact, so a rebuild cannot compute it.
     kept: [{ table: 'alert_episodes', key: 'alert_id', columns: ['above_until'] }],
     async forget(tx, subjects) {
       await tx.query('DELETE FROM alert_episodes WHERE keyword_id = ANY ($1)', [

@@ -27,7 +27,7 @@ export const searchCoverageProjection: Projection = {
       const period = fromBinary(CheckPeriodSchema, data);
       const { keywordId, watchId } = period;
       if (keywordId === '') continue;
-      // As for the counts: on some sources a watch is one search, which has no id. The id of the watch replaces it.
+      // On some sources a watch is one search without an id. Then the id of the watch is used, as in `mention_counts`.
       const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;
@@ -68,7 +68,7 @@ async function readRows(tx: Tx, searches: ReadonlyMap<string, SearchCoverage>): 
       ?.rows.push({ from: covered_from.getTime(), to: covered_to.getTime() });
 }
 
-/** If an added period begins inside a stored period or at its end, extends the stored period. Otherwise adds a row. */
+/** Extends a stored period if an added period begins inside it or at its end. Otherwise adds a row. */
 async function writeRows(tx: Tx, searches: readonly SearchCoverage[]): Promise<void> {
   const written = new Map<string, object>();
   for (const { keywordId, searchId, added, rows } of searches)

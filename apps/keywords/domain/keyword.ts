@@ -14,8 +14,8 @@ import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js'
 
 /**
  * Returns the events that a command causes.
- * @throws Refusal `not-found` if the subject does not exist; `conflict` if the subject already exists, is retired, or
- * has a newer version than expected
+ * @throws Refusal `not-found` if the subject does not exist; `conflict` if the subject already exists, is retired, has
+ * another version than expected, or would run the same search twice
  */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
