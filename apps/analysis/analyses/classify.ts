@@ -13,7 +13,8 @@ const SHARPNESS = 12;
 
 /**
  * Gives each mention the class whose label is nearest to it in meaning.
- * @param vectors vectors of the labels, in order
+ * @param classes the labels; at least one
+ * @param vectors the vectors of the labels, in the same order
  */
 export function classify(
   mentions: readonly MentionWithVector[],

@@ -5,7 +5,7 @@ export interface WaitingItem {
   item: DigestItem;
   bucket: { key: string; label: string } | null;
   storyId: string | null;
-  /** The item's own text, for a summary. */
+  /** The item's own title and text, for a summary; without the title of its parent. */
   own: string;
 }
 
@@ -18,7 +18,7 @@ export type DigestHead = Pick<
 const EXCERPT_CHARACTERS = 300;
 const OWN_CHARACTERS = 2_000;
 
-/** The item of an event; undefined if the event is in no digest because it is not pushed, or is hidden. */
+/** The item of an event. Undefined if the event has no item, is not pushed, or is hidden: then it is in no digest. */
 export function waitingItemOf(event: Event): WaitingItem | undefined {
   const item = event.matched?.item;
   if (!item || !event.push || event.labels.includes('hidden')) return undefined;

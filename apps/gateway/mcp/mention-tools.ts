@@ -25,7 +25,9 @@ const search = tool({
       .string()
       .max(1000)
       .optional()
-      .describe('A question. Finds mentions whose meaning is near the question. Costs 2 credits'),
+      .describe(
+        'A question. Finds mentions whose meaning is near the question; `words` is then ignored. Costs 2 credits',
+      ),
     keyword_id: z.string().optional(),
     sources: z.array(z.enum(SOURCE_IDS)).optional(),
     sentiments: z.array(z.enum(SENTIMENTS)).optional(),
