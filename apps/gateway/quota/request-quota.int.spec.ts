@@ -199,6 +199,25 @@ describe('while the table is unavailable', () => {
     expect((await gateway(stoppedClock(), silent).take(newId(), 60)).admitted).toBe(true);
   });
 
+  it('the table is queried at most once a second, also while a lease is left', async () => {
+    let [isBroken, queries] = [false, 0];
+    const breaking = {
+      query(sql: string, parameters: unknown[]) {
+        queries += 1;
+        return isBroken ? Promise.reject(new Error('connect ECONNREFUSED')) : database.query(sql, parameters);
+      },
+    } as unknown as Database;
+    const quota = gateway(stoppedClock(), breaking);
+    const accountId = newId();
+    await quota.take(accountId, 600);
+    [isBroken, queries] = [true, 0];
+    for (let request = 0; request < 100; request += 1) {
+      expect((await quota.take(accountId, 600)).admitted).toBe(true);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(queries).toBe(1);
+  });
+
   it('requests are counted again as soon as the table answers', async () => {
     const clock = stoppedClock();
     let isBroken = true;
