@@ -74,10 +74,15 @@ function isoOf(fields: readonly Field[], zone: string | undefined, fraction = '0
   );
   const offset = offsetOf(zone);
   if (!(year >= FIRST_YEAR && year <= LAST_YEAR) || offset === undefined) return undefined;
-  if (!(month >= 0 && month <= 11 && day >= 1 && day <= 31 && hour <= 24 && minute <= 59 && second <= 60))
-    return undefined;
+  if (!(month >= 0 && month <= 11 && hour <= 24 && minute <= 59 && second <= 60)) return undefined;
+  if (!(day >= 1 && day <= daysOf(year, month))) return undefined;
   const at = Date.UTC(year, month, day, hour, minute - offset, second, Number(fraction.padEnd(3, '0')));
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}
+
+/** The number of days of a month; January is 0. */
+function daysOf(year: number, month: number): number {
+  return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 }
 
 function offsetOf(zone: string | undefined): number | undefined {
