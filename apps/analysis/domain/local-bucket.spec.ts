@@ -39,6 +39,8 @@ describe('product-model', () => {
     ['My iPhone 15 Pro gets hot', 'iphone-15-pro'],
     ['my iphone15 Pro gets hot', 'iphone-15-pro'],
     ['The Galaxy S24 Ultra is here.', 'galaxy-s-24-ultra'],
+    ['Galaxy is nice. My Galaxy S24 Ultra is better.', 'galaxy-s-24-ultra'],
+    ['İİİİİİ bought a Galaxy S24 Ultra', 'galaxy-s-24-ultra'],
   ])('finds the model in %j', (text, key) => {
     expect(keyOf('product-model', input(text))).toBe(key);
   });

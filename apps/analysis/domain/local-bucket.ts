@@ -70,19 +70,33 @@ const CHARACTERS_READ = 4_000;
 function productModel({ item, names }: BucketInput): FoundBucket | undefined {
   const text = `${item.title}\n${item.text}`.slice(0, CHARACTERS_READ).replace(/https?:\/\/\S+/g, ' ');
   const subjects = names.flatMap((name) => bucketKey(name).split('-')).filter((word) => word.length > 2);
-  for (const name of names) {
-    const at = text.toLowerCase().indexOf(name.toLowerCase());
-    if (at < 0 || name.trim() === '') continue;
-    const after = text.slice(at, at + name.length + 60);
-    const model = modelIn(after, name);
-    if (model) return { key: bucketKey(model), label: model };
-  }
+  for (const name of names)
+    for (const at of positionsOf(text, name)) {
+      const after = text.slice(at, at + name.length + 60);
+      const model = modelIn(after, name);
+      if (model) return { key: bucketKey(model), label: model };
+    }
   for (const match of text.matchAll(MODEL)) {
     const [whole = '', before = ''] = match;
     const isOfSubject = subjects.some((word) => bucketKey(before).split('-').includes(word));
     if (isOfSubject) return { key: bucketKey(whole), label: whole.trim() };
   }
   return undefined;
+}
+
+/** The positions of a name in a text, in upper or lower case. */
+function positionsOf(text: string, name: string): number[] {
+  const [haystack, needle] = [lowerCase(text), lowerCase(name)];
+  const positions: number[] = [];
+  if (name.trim() === '') return positions;
+  for (let at = haystack.indexOf(needle); at >= 0; at = haystack.indexOf(needle, at + needle.length))
+    positions.push(at);
+  return positions;
+}
+
+/** In lower case, with the same length: only İ (U+0130) would become longer. */
+function lowerCase(text: string): string {
+  return text.replaceAll('\u0130', 'i').toLowerCase();
 }
 
 /** The model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */
