@@ -23,7 +23,9 @@ const UNITS = [
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
   const seconds = (Date.parse(at) - now) / 1000;
-  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  // 59.6 minutes are an hour, and not 60 minutes.
+  const isLong = (length: number, n: number) => Math.abs(seconds) >= length - (UNITS[n + 1]?.[1] ?? 0) / 2;
+  const [unit, size] = UNITS.find(([, length], n) => isLong(length, n)) ?? ['second', 1];
   return unit === 'second' ? near : relative.format(Math.round(seconds / size), unit);
 }
 
