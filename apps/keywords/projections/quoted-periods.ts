@@ -49,7 +49,7 @@ export async function beginQuotedPeriods(tx: Tx, subjects: readonly QuotedSubjec
        FROM quoted_periods WHERE watch_id = w.watch_id) AS q
      WHERE w.is_active AND w.retired_at IS NULL AND q.open_periods = 0
      ON CONFLICT (watch_id, from_at) DO UPDATE SET to_at = NULL, interval_seconds = excluded.interval_seconds,
-       credits_per_check = excluded.credits_per_check`,
+       credits_per_check = excluded.credits_per_check, price_book_version = excluded.price_book_version`,
     [JSON.stringify(subjects)],
   );
 }
