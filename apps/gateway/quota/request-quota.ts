@@ -70,8 +70,8 @@ export class RequestQuota implements Loop {
     window.lastRequestAt = now;
     if (window.leased > 0) {
       window.leased -= 1;
-      const asks = window.wantsMore && !window.isUsedUp(now) && window.openUntil <= now;
-      if (asks) this.refill(accountId, limit, window);
+      const mayAsk = !window.isUsedUp(now) && window.openUntil <= now;
+      if (window.wantsMore && mayAsk) this.refill(accountId, limit, window);
       return resultOf(true, limit, window, now);
     }
     if (window.openUntil > now) return resultOf(true, limit, window, now);
