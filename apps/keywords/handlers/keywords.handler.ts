@@ -97,7 +97,7 @@ export class KeywordsHandler {
   async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
     const { accountId, commandId } = command;
-    const warn = async (tx: Tx) => {
+    const refuseOrWarn = async (tx: Tx) => {
       const [, found] = await together([
         this.refusePurged(tx, command),
         this.warnings.of(tx, accountId, definition, commandId),
@@ -107,14 +107,14 @@ export class KeywordsHandler {
     let warnings: Fault[] | undefined;
     await this.decisions.run(command, commandId, async (tx) => {
       const [found, { command: decided }] = await together([
-        warn(tx),
+        refuseOrWarn(tx),
         this.commandToCreate(tx, accountId, definition),
       ]);
       warnings = found;
       return decided;
     });
     // A repeated command is not decided again.
-    warnings ??= await warn(this.decisions.database.manager);
+    warnings ??= await refuseOrWarn(this.decisions.database.manager);
     return create(MadeSchema, { id: commandId, warnings });
   }
 
