@@ -34,6 +34,8 @@ export interface MentionRow {
   lang: string | null;
   published_at: string | null;
   backfilled: boolean;
+  /** True if alerts never count the mention, because the time at which it appeared is unknown or too long ago. */
+  never_counted: boolean;
   /** JSON: `[{term, field, start, end}]` */
   matches: string;
   matched_terms: string[];

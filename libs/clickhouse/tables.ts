@@ -242,6 +242,10 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64),
     ADD COLUMN IF NOT EXISTS title_of_parent Bool`,
 
+  // A backtest needs to know which mentions alerts did not count because their time is unknown. False in rows of earlier
+  // releases.
+  'ALTER TABLE mentions ADD COLUMN IF NOT EXISTS never_counted Bool',
+
   // The channel of an attempt to a channel.
   `ALTER TABLE activity ADD COLUMN IF NOT EXISTS channel_id UUID,
     ADD COLUMN IF NOT EXISTS channel_kind LowCardinality(String)`,

@@ -138,6 +138,7 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     rule_outcomes: '',
     author_followers: null,
     title_of_parent: false,
+    never_counted: false,
     dropped_reason: '',
     dropped_rule: '',
     verdicts: '[]',

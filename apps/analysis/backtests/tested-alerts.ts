@@ -35,6 +35,7 @@ export class CountDifference {
   private readonly bins = new Map<string, BinCount>();
 
   add({ row, dropped, labels }: TestedItem): void {
+    if (row.never_counted) return;
     const counts = !dropped && !labels.includes('hidden');
     const counted = row.dropped_reason === '' && !(row.rules.length > 0 && row.labels.includes('hidden'));
     if (counts === counted) return;

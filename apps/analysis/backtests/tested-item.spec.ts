@@ -15,7 +15,9 @@ import { treat } from '../handlers/treatment.js';
 import { mentionRow } from '../readmodels/mentions.sink.js';
 import { ruleView } from '../readmodels/rule-view.js';
 import { ruledEvent } from '../rules/ruled-event.js';
+import { binOf } from '../alerts/windows.js';
 import { BacktestSummary } from './backtest-summary.js';
+import { CountDifference } from './tested-alerts.js';
 import { testedItem } from './tested-item.js';
 
 const similarity = () => 0.7;
@@ -109,10 +111,16 @@ const readings = fc.record({
 type Given<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 /** What live code does with an item, as in `ChecksHandler`. */
-function live(definition: KeywordDefinition, given: Given<typeof items>, read: Given<typeof readings>) {
-  const { price, followers, likes, title, text, kind, source, url, author, community, lang } = given;
+function live(
+  definition: KeywordDefinition,
+  given: Given<typeof items> & { publishedAt?: string },
+  read: Given<typeof readings>,
+  window: { windowFrom?: string; windowTo?: string; gap?: boolean } = {},
+) {
+  const { price, followers, likes, title, text, kind, source, url, author, community, lang, publishedAt } =
+    given;
   const item = {
-    ...{ title, text, kind, source, url, author, community, lang },
+    ...{ title, text, kind, source, url, author, community, lang, publishedAt },
     ...{ itemId: '1', eventType: 'post.created', engagement: { likes } },
     bodyJson: JSON.stringify({
       price: price ?? null,
@@ -135,6 +143,7 @@ function live(definition: KeywordDefinition, given: Given<typeof items>, read: G
     checkId: 'c',
     source: item.source,
     finishedAt: '2026-03-04T05:06:07.089Z',
+    ...window,
   });
   const draft = eventOf(check, matched, { ...treatment, dropped }, treatment.dropped ? undefined : reading);
   return ruledEvent({ ...draft, aiJson: read.ai }, itemRulesOf(definition.rules), similarity);
@@ -185,6 +194,7 @@ describe('a backtest', () => {
         plain,
         { ...item, ...base, source: 'mastodon', price: undefined, followers: undefined } as never,
         { lang: 'en', relevance: 100, score: undefined, isAnalysed: false, bucket: undefined, ai: '' },
+        { windowFrom: '2026-03-04T05:00:00.000Z', windowTo: '2026-03-04T05:06:00.000Z' },
       );
       return { ...mentionRow(event)[0]!, occurred_at: '2026-03-04 05:06:07.089', search_id: '', ...more };
     };
@@ -222,5 +232,32 @@ describe('a backtest', () => {
       bin(at, 3),
       bin(nextDay, 0),
     ]);
+  });
+
+  it('subtracts no mention that alerts never counted, because its time is unknown or is more than 90 days ago [alerts.own-time]', () => {
+    const definition = fromJson(KeywordDefinitionSchema, { muteRules: [{ value: 'promo', target: 'text' }] });
+    const windowTo = '2026-03-04T05:06:00.000Z';
+    const short = { windowFrom: '2026-03-04T05:00:00.000Z', windowTo };
+    const differenceOf = (window: Parameters<typeof live>[3], publishedAt?: string) => {
+      const item = { title: '', text: 'acme promo', kind: 'post', source: 'mastodon', url: '', publishedAt };
+      const read = { lang: 'en', relevance: 100, isAnalysed: false, ai: '' };
+      const [row] = mentionRow(live(create(KeywordDefinitionSchema), item as never, read as never, window));
+      const difference = new CountDifference();
+      const at = (time: string) => time.replace('T', ' ').replace('Z', '');
+      const dates = { occurred_at: at(row!.occurred_at), published_at: publishedAt ? at(publishedAt) : null };
+      difference.add(testedItem({ ...row!, ...dates }, definition, similarity));
+      const searchId = row!.watch_id;
+      const bins = [publishedAt ?? windowTo].map((time) => ({
+        searchId,
+        at: binOf(Date.parse(time)),
+        total: 5,
+      }));
+      return difference.appliedTo(bins.map((bin) => ({ ...bin, negative: 0 })))[0]?.total;
+    };
+    expect(differenceOf(short)).toBe(4);
+    expect(differenceOf(short, '2026-03-01T00:00:00.000Z')).toBe(4);
+    expect(differenceOf({ ...short, gap: true })).toBe(5);
+    expect(differenceOf({ ...short, windowFrom: '2026-03-04T01:00:00.000Z' })).toBe(5);
+    expect(differenceOf(short, '2025-11-01T00:00:00.000Z')).toBe(5);
   });
 });

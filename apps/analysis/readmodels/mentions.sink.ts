@@ -9,6 +9,7 @@ import type { Database } from '#postgres';
 import { MENTIONS_SINK } from '#projections';
 import { followersOf } from '#rules';
 import { ConsumerPattern } from '#transport';
+import { appearedAt } from '../domain/counted-at.js';
 import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
 import { withLabels } from './labels.sink.js';
@@ -84,6 +85,7 @@ export function mentionRow(event: Event): MentionRow[] {
       lang: event.lang || item.lang || null,
       published_at: item.publishedAt ?? null,
       backfilled: event.backfilled,
+      never_counted: appearedAt(event) === undefined,
       matches: JSON.stringify(matches.map(({ term, field, start, end }) => ({ term, field, start, end }))),
       matched_terms: [...new Set(matches.map(({ term }) => term))],
       match_mode: event.matchMode,
