@@ -105,6 +105,18 @@ describe('a clause', () => {
     expect(seen.length).toBeLessThan(130);
   });
 
+  it('shows the first ten of many values, and an ellipsis for the others [rules.why]', () => {
+    const terms = (count: number) => Array.from({ length: count }, (_, n) => `acme ${n}`);
+    const seen = (count: number) =>
+      JSON.parse(
+        clause('matchedTerm', 'eq', 'acme 10', { ...subject, matchedTerm: terms(count) }).seenJson,
+      ) as string[];
+    expect(seen(10)).toEqual(terms(10));
+    expect(seen(11)).toEqual([...terms(10), '…']);
+    const { valueJson } = clause('author', 'in', terms(11));
+    expect(JSON.parse(valueJson)).toEqual([...terms(10), '…']);
+  });
+
   it.each([
     [0.6, undefined, true],
     [0.599, undefined, false],

@@ -14,6 +14,8 @@ import { isText, textFields, type TextField, type TextsOf } from './texts.js';
 const MAX_SHOWN_LENGTH = 120;
 /** Maximum length of the text that is shown before a match, in UTF-16 units. */
 const MAX_SHOWN_BEFORE = 40;
+/** Maximum number of values of a list in the result of a clause; an ellipsis replaces the others. */
+const MAX_SHOWN_VALUES = 10;
 
 /**
  * How similar a field of the item and a text are in meaning, as the cosine of their vectors (-1 to 1); undefined if
@@ -83,11 +85,7 @@ export function compileClause({ field, op, value }: StoredClause, number: number
 /** The value as JSON, short enough for an event; empty for undefined and null. */
 export function shownJson(value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (Array.isArray(value)) {
-    const all = value.slice(0, 10).map(shown);
-    return JSON.stringify(value.length > all.length ? [...all, '…'] : all);
-  }
-  if (typeof value === 'object') {
+  if (typeof value === 'object' && !Array.isArray(value)) {
     const { text, threshold } = value as { text?: unknown; threshold?: unknown };
     return JSON.stringify({ text: shown(text), threshold });
   }
@@ -107,7 +105,9 @@ function seenJsonOf(seen: unknown): string {
 
 function shown(value: unknown): unknown {
   if (typeof value === 'string') return cut(value, 0);
-  return Array.isArray(value) ? value.slice(0, 10).map(shown) : value;
+  if (!Array.isArray(value)) return value;
+  const first = value.slice(0, MAX_SHOWN_VALUES).map(shown);
+  return value.length > first.length ? [...first, '…'] : first;
 }
 
 /** A part of the text, with an ellipsis where something is missing. */
