@@ -119,6 +119,18 @@ describe('the tools that read', () => {
     await expect(call('drop_tables')).rejects.toMatchObject({ code: -32602 });
   });
 
+  it('refuse a search by words and by meaning together before it costs credits, and name the argument', async () => {
+    const spent = async () => (await call('get_credits')).mcp_today.credits_spent;
+    const before = await spent();
+    const both = { words: 'battery', meaning: 'the battery does not last' };
+    expect(await call('search_mentions', both)).toMatchObject({
+      isError: true,
+      code: 'VALIDATION',
+      details: [{ path: 'words', message: expect.stringContaining('meaning') }],
+    });
+    expect(await spent()).toBe(before);
+  });
+
   it('return the credits with the amount that the key has spent today; resources and prompts can be read too', async () => {
     expect(await call('get_credits')).toMatchObject({
       credits: { plan: 'unlimited' },

@@ -19,28 +19,37 @@ const search = tool({
   title: 'Search mentions',
   description:
     'Lists mentions of the account, found by words, by meaning, or only by filters: newest first, or by score for a search by meaning. Default window: the last 24 hours; send since for a longer window. A search by words or filters is free. A search by meaning costs 2 credits for each new question, and nothing for the same question within ten minutes; credits_used is the cost of this call.',
-  input: z.strictObject({
-    words: z.string().max(200).optional().describe('The text must contain all of these words and "phrases"'),
-    meaning: z
-      .string()
-      .max(1000)
-      .optional()
-      .describe(
-        'A question. Finds mentions whose meaning is near the question; `words` is then ignored. Costs 2 credits',
-      ),
-    keyword_id: z.string().optional(),
-    sources: z.array(z.enum(SOURCE_IDS)).optional(),
-    sentiments: z.array(z.enum(SENTIMENTS)).optional(),
-    intents: z.array(z.enum(INTENTS)).optional(),
-    labels: z.array(z.enum(LABELS)).optional(),
-    authors: z.array(z.string()).optional().describe('Exact handles'),
-    min_relevance: z.int().min(0).max(100).optional(),
-    include_dropped: z.boolean().optional().describe('Also mentions that were muted or dropped by a rule'),
-    since: instant('Beginning of the window'),
-    until: instant('End of the window, exclusive'),
-    limit: z.int().min(1).max(50).optional().describe('Default: 10'),
-    cursor,
-  }),
+  input: z
+    .strictObject({
+      words: z
+        .string()
+        .max(200)
+        .optional()
+        .describe('The text must contain all of these words and "phrases"'),
+      meaning: z
+        .string()
+        .max(1000)
+        .optional()
+        .describe(
+          'A question. Finds mentions whose meaning is near the question. Cannot be combined with `words`. Costs 2 credits',
+        ),
+      keyword_id: z.string().optional(),
+      sources: z.array(z.enum(SOURCE_IDS)).optional(),
+      sentiments: z.array(z.enum(SENTIMENTS)).optional(),
+      intents: z.array(z.enum(INTENTS)).optional(),
+      labels: z.array(z.enum(LABELS)).optional(),
+      authors: z.array(z.string()).optional().describe('Exact handles'),
+      min_relevance: z.int().min(0).max(100).optional(),
+      include_dropped: z.boolean().optional().describe('Also mentions that were muted or dropped by a rule'),
+      since: instant('Beginning of the window'),
+      until: instant('End of the window, exclusive'),
+      limit: z.int().min(1).max(50).optional().describe('Default: 10'),
+      cursor,
+    })
+    .refine(({ words, meaning }) => !words || meaning === undefined, {
+      path: ['words'],
+      error: 'cannot be combined with meaning; send only one of them',
+    }),
   output: z.object({
     notice: z.string(),
     mentions: z.array(shortMention),
