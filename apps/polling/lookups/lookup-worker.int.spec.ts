@@ -4,6 +4,7 @@ import { holdUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { UpstreamError, type LookupAnswer } from '#sources';
+import { metrics } from '#telemetry';
 import { fundAccount, until } from '#testing';
 import { lookupBudgetTasks } from '../testing/lookup-budget-tasks.js';
 import { LookupScene } from '../testing/lookup-scene.js';
@@ -79,6 +80,29 @@ describe('a direct lookup', () => {
       expect((await facts()).length).toBe(before);
     },
   );
+
+  it('that this replica does not know is unavailable, reserves nothing and is counted as unknown, not as blocked', async () => {
+    const count = jest.spyOn(metrics.lookups, 'add');
+    const reserved = await held();
+    expect(await refusalOf(ask('likes'))).toEqual({
+      kind: 'unavailable',
+      code: 'UNAVAILABLE',
+      message: 'the polling service has no lookup x.likes; nothing was charged',
+    });
+    expect(count.mock.calls).toEqual([
+      [1, { source: 'x', operation: 'likes', outcome: 'unknown_operation' }],
+    ]);
+    expect(await held()).toEqual(reserved);
+    count.mockRestore();
+  });
+
+  it('that fails because of a defect is counted as a defect, not as blocked', async () => {
+    const count = jest.spyOn(metrics.lookups, 'add');
+    scene.lookup = () => Promise.reject(new TypeError('a defect'));
+    await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('defect') });
+    expect(count.mock.calls).toEqual([[1, { source: 'x', operation: 'tweets', outcome: 'defect' }]]);
+    count.mockRestore();
+  });
 
   it('that is answered after its deadline is neither published nor charged', async () => {
     const before = (await facts()).length;

@@ -12,7 +12,7 @@ import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { lookupCommand, subjectOf, type Bus } from '#messaging';
 import type { Database } from '#postgres';
-import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sources';
+import { UpstreamError, type Lookup, type LookupAnswer, type UpstreamErrorKind } from '#sources';
 import { metrics } from '#telemetry';
 import type { NatsStrategy, Stoppable } from '#transport';
 import type { Lane } from '../lanes/lane.js';
@@ -53,16 +53,24 @@ export class LookupWorker {
   /**
    * Reserves the credits, then answers. If the upstream gives no answer in time, the credits are released. A repeated
    * lookup that was already charged is not charged again.
+   * @throws Refusal `unavailable` if this service does not know the lookup
    */
   private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
-    const { accountId, commandId } = question;
+    const { source, operation, accountId, commandId } = question;
+    const lookup = lane.connector.lookups?.[operation];
+    if (!lookup) {
+      metrics.lookups.add(1, { source, operation, outcome: 'unknown_operation' });
+      // During an update, the gateway can know more lookups than this service.
+      throw unavailable(`the polling service has no lookup ${source}.${operation}`);
+    }
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
-    if (costBefore !== undefined) return lookedUp(await this.inTime(lane, client, question), costBefore);
+    if (costBefore !== undefined)
+      return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
     // Identifies this request: if the same lookup is sent again meanwhile, the reservation belongs to the later
     // request, and this request must not release it.
     const holder = newId();
     await this.reserve(question, holder);
-    const answer = await this.inTime(lane, client, question).catch(async (error: unknown) => {
+    const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {
       await release(this.database, [{ holdId: commandId, holder }]);
       throw error;
     });
@@ -84,11 +92,16 @@ export class LookupWorker {
     throw Refusal.insufficientCredits(shortage.needed, shortage.available);
   }
 
-  private async inTime(lane: Lane, client: LookupHttp, question: Question): Promise<LookupAnswer> {
+  private async inTime(
+    lane: Lane,
+    client: LookupHttp,
+    lookup: Lookup,
+    question: Question,
+  ): Promise<LookupAnswer> {
     const { source, operation } = question;
     const count = (outcome: string) => metrics.lookups.add(1, { source, operation, outcome });
-    const answer = await this.ask(lane, client, question).catch((error: unknown) => {
-      count(error instanceof UpstreamError ? error.kind : 'blocked');
+    const answer = await ask(lane, client, lookup, question).catch((error: unknown) => {
+      count(failureOf(error));
       if (error instanceof UpstreamError) client.failed(error);
       throw refusalOf(error, lane, client);
     });
@@ -129,13 +142,16 @@ export class LookupWorker {
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);
   }
+}
 
-  private async ask(lane: Lane, client: LookupHttp, question: Question): Promise<LookupAnswer> {
-    const lookup = lane.connector.lookups?.[question.operation];
-    if (!lookup) throw Refusal.notFound('lookup');
-    const query = JSON.parse(question.questionJson) as JsonObject;
-    return lookup(query, { http: client.http, now: systemClock.now(), session: lane.session });
-  }
+async function ask(
+  lane: Lane,
+  client: LookupHttp,
+  lookup: Lookup,
+  { questionJson }: Question,
+): Promise<LookupAnswer> {
+  const query = JSON.parse(questionJson) as JsonObject;
+  return lookup(query, { http: client.http, now: systemClock.now(), session: lane.session });
 }
 
 /** @throws Refusal `not-found` if the upstream reported that the object does not exist */
@@ -148,6 +164,12 @@ function lookedUp(answer: LookupAnswer, costCredits: number): LookedUp {
 function maxFound({ questionJson }: Question): number {
   const { ids } = JSON.parse(questionJson) as { ids?: unknown };
   return Array.isArray(ids) ? ids.length : 0;
+}
+
+/** The outcome that is counted for a lookup without an answer. */
+function failureOf(error: unknown): string {
+  if (error instanceof UpstreamError) return error.kind;
+  return error instanceof LaneBlocked ? 'blocked' : 'defect';
 }
 
 /** The refusal for a lookup without an answer. Returns other errors unchanged. */
