@@ -30,7 +30,7 @@ const MAX_WAIT_MS = 24 * 3_600_000;
  * @param name the name of the service, for the message
  * @param gone the statuses that mean that the destination no longer exists
  * @param detail the error code in the body, if there is one
- * @param retryAfterSeconds the wait that the body of a 429 states, if it states one
+ * @param retryAfterSeconds the wait that the body of an error states, if it states one
  */
 export function chatResultOf(
   name: string,
@@ -68,9 +68,10 @@ export function jsonOf(body: string): Record<string, unknown> {
 
 /**
  * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
- * default applies. A successful response can also state a time, if its request has used up the limit of the
- * destination.
- * @param inBody the seconds that the body states, if it states them; used only for a 429
+ * default applies. A successful response can also state a time in its headers, if its request has used up the limit of
+ * the destination.
+ * @param inBody the seconds that the body states, if it states them; not used for a successful response, because its
+ *   body is the stored message
  */
 export function retryAfterMsOf(
   status: number,
@@ -78,8 +79,15 @@ export function retryAfterMsOf(
   inBody?: number,
 ): number | undefined {
   const { retryAfterMs } = readRateHeaders(headers, new Date());
-  const named =
-    inBody !== undefined && inBody >= 0 ? Math.min(Math.ceil(inBody * 1000), MAX_WAIT_MS) : retryAfterMs;
-  if (status === TOO_MANY) return named ?? DEFAULT_WAIT_MS;
-  return status === UNAVAILABLE || (status >= 200 && status < 300) ? retryAfterMs : undefined;
+  if (status >= 200 && status < 300) return retryAfterMs;
+  // The services document their wait as a part of the error, not of a status. The status of an error can change.
+  const stated = waitMs(inBody);
+  if (stated !== undefined) return stated;
+  if (status === TOO_MANY) return retryAfterMs ?? DEFAULT_WAIT_MS;
+  return status === UNAVAILABLE ? retryAfterMs : undefined;
+}
+
+/** A wait that a body states, in ms: at most a day; undefined if there is none. */
+export function waitMs(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), MAX_WAIT_MS) : undefined;
 }

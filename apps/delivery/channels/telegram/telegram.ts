@@ -1,4 +1,4 @@
-import { jsonOf, chatResultOf, type ChatResponse, type ChatResult } from '../chat-response.js';
+import { jsonOf, chatResultOf, waitMs, type ChatResponse, type ChatResult } from '../chat-response.js';
 
 /** The token is not valid, the bot was removed from the chat, or there is no such bot. */
 const GONE = [401, 403, 404];
@@ -19,15 +19,20 @@ export function telegramResult(answer: ChatResponse): ChatResult {
   };
   const isLost =
     answer.status === BAD_REQUEST && typeof description === 'string' && /chat not found/i.test(description);
-  const seconds = parameters?.retry_after;
+  const stated = parameters?.retry_after;
+  const seconds = typeof stated === 'number' ? stated : undefined;
   const result = chatResultOf(
     'Telegram',
     answer,
     isLost ? [...GONE, BAD_REQUEST] : GONE,
     isLost ? 'chat not found' : '',
-    typeof seconds === 'number' ? seconds : undefined,
+    seconds,
   );
-  return result.delivered && ok === false
-    ? { ...result, delivered: false, message: 'Telegram answered that it did not send the message' }
-    : result;
+  if (!result.delivered || ok !== false) return result;
+  return {
+    ...result,
+    delivered: false,
+    message: 'Telegram answered that it did not send the message',
+    retryAfterMs: waitMs(seconds) ?? result.retryAfterMs,
+  };
 }

@@ -1,0 +1,55 @@
+import type { ChatResponse, ChatResult } from './chat-response.js';
+import { discordResult } from './discord/discord.js';
+import { slackResult } from './slack/slack.js';
+import { teamsResult } from './teams/teams.js';
+import { telegramResult } from './telegram/telegram.js';
+
+type Read = (answer: ChatResponse) => ChatResult;
+
+const wait = (read: Read, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  read({ status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }).retryAfterMs;
+const discord = { message: 'You are being rate limited.', retry_after: 1.25 };
+const telegram = { ok: false, description: 'Flood control exceeded', parameters: { retry_after: 7 } };
+
+describe('the wait that a chat service states', () => {
+  it.each([429, 500, 503])(
+    'in the body of a %i is kept, and is preferred to the header [channels.retry-after]',
+    (status) => {
+      expect(wait(discordResult, status, discord)).toBe(1250);
+      expect(wait(telegramResult, status, telegram)).toBe(7000);
+      expect(wait(telegramResult, status, telegram, { 'retry-after': '60' })).toBe(7000);
+    },
+  );
+
+  it('in the body of a Telegram answer that refuses the message with the status 200 is kept', () => {
+    const answer = { status: 200, headers: {}, body: JSON.stringify(telegram) };
+    expect(telegramResult(answer)).toMatchObject({ delivered: false, retryAfterMs: 7000 });
+  });
+
+  it('in the body of a delivered message is not kept, because this body is the message', () => {
+    expect(wait(discordResult, 200, { id: '1', retry_after: 5 })).toBeUndefined();
+    expect(wait(telegramResult, 200, { ...telegram, ok: true })).toBeUndefined();
+  });
+
+  it('is at most a day, and is absent if the body states no number of seconds', () => {
+    expect(wait(discordResult, 500, { retry_after: 1e9 })).toBe(86_400_000);
+    for (const retryAfter of [-1, '5', null, undefined])
+      expect(wait(discordResult, 500, { retry_after: retryAfter })).toBeUndefined();
+    expect(wait(telegramResult, 500, '<html>')).toBeUndefined();
+  });
+
+  it.each([slackResult, teamsResult, discordResult, telegramResult])(
+    'in the header counts for a 429, a 503 and a success, and 30 s are the default for a 429',
+    (read) => {
+      const header = { 'retry-after': '3' };
+      expect([429, 503, 200, 500].map((status) => wait(read, status, '{}', header))).toEqual([
+        ...[3000, 3000, 3000],
+        undefined,
+      ]);
+      expect([429, 503, 200, 500].map((status) => wait(read, status, '{}'))).toEqual([
+        ...[30_000, undefined, undefined],
+        undefined,
+      ]);
+    },
+  );
+});
