@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import fc from 'fast-check';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
 import { notAllowed } from './outbound-error.js';
@@ -7,8 +8,14 @@ import {
   get,
   forbiddenServer,
   allowedServer,
+  serverOn,
   text,
 } from './testing/client-and-servers.js';
+
+/** Whether this machine has `::1`. */
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
 
 describe('the client, with an address in the URL,', () => {
   it('refuses private addresses in every spelling, without connecting', async () => {
@@ -60,6 +67,16 @@ describe('the client, with an address in the URL,', () => {
     for (const host of ['127.0.0.1', '127.1', 'localhost']) {
       expect(text((await http.request(get(`http://${host}:${server.port}/`))).bytes)).toBe('hello');
     }
+  });
+
+  (hasIpv6 ? it : it.skip)('reaches localhost only at the one address that EGRESS_ALLOW names', async () => {
+    const server = await serverOn('::1', (_, response) => response.end('hello'));
+    const url = `http://localhost:${server.port}/`;
+    const allowing = (cidr: string) => guardedClient({ allow: [cidr] });
+    expect(text((await allowing('::1/128').request(get(url))).bytes)).toBe('hello');
+    const connections = server.connections();
+    expect(await faultOf(allowing('127.0.0.1/32').request(get(url)))).toMatch(/^network: /);
+    expect(server.connections()).toBe(connections);
   });
 
   it('reaches any address when the request is trusted, over separate connections', async () => {

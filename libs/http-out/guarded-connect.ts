@@ -3,6 +3,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
+import { isLocalhost, LOOPBACK } from './localhost.js';
 import { notAllowed, OutboundError } from './outbound-error.js';
 
 /** Looks up all addresses of a host name. */
@@ -10,7 +11,6 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 // A slow receiver needs less time. The deadline of the request is usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
-const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** The lookup of the operating system: hosts file and name servers. */
 export const systemResolve: Resolve = async (hostname) =>
@@ -67,7 +67,7 @@ async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Re
   const name = hostname.toLowerCase().replace(/\.$/, '');
   // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy can allow only one of the two
   // addresses.
-  if (name === 'localhost' || name.endsWith('.localhost')) {
+  if (isLocalhost(name)) {
     const open = LOOPBACK.filter(permits);
     if (open.length === 0) throw refusal(hostname);
     return open;

@@ -34,3 +34,16 @@ it('the fault of a private address names the address and the setting that would 
     'localhost is a private or reserved address, which is reached only if EGRESS_ALLOW contains it',
   );
 });
+
+it.each([
+  ['127.0.0.1/32', 'http://127.0.0.1/x', 'http://[::1]/x'],
+  ['::1/128', 'http://[::1]/x', 'http://127.0.0.1/x'],
+])(
+  'localhost is accepted if EGRESS_ALLOW contains only %s of its two addresses',
+  (allow, allowed, refused) => {
+    const one = new WebhookAddresses([allow]);
+    const faults = [allowed, 'http://localhost/x', 'https://a.LOCALHOST./x'].map((url) => one.fault(url));
+    expect(faults).toEqual([undefined, undefined, undefined]);
+    expect(one.fault(refused)).toBeDefined();
+  },
+);

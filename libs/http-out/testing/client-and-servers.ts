@@ -15,17 +15,20 @@ export function guardedClient(options: Partial<Parameters<typeof createOutboundH
 }
 
 /** A server on 127.0.0.2, which plays the role of the internet. */
-export async function allowedServer(listener: RequestListener): Promise<TestServer> {
-  const server = await startServer('127.0.0.2', listener);
-  open.push(server);
-  return server;
+export function allowedServer(listener: RequestListener): Promise<TestServer> {
+  return serverOn('127.0.0.2', listener);
 }
 
 /** A server on 127.0.0.1, which plays the role of a host that must not be reached. */
-export async function forbiddenServer(
+export function forbiddenServer(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
-  const server = await startServer('127.0.0.1', listener);
+  return serverOn('127.0.0.1', listener);
+}
+
+/** A server on this address; closed after the test. */
+export async function serverOn(address: string, listener: RequestListener): Promise<TestServer> {
+  const server = await startServer(address, listener);
   open.push(server);
   return server;
 }
