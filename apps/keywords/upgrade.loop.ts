@@ -1,6 +1,7 @@
-import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import type { JsonValue } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { CriteriaSchema, PRICE_BOOK_VERSION, type SourceId } from '#contracts';
+import { PRICE_BOOK_VERSION, type SourceId } from '#contracts';
+import { storedCriteria } from '#criteria';
 import { derivedId } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import { lockAccount, type Database, type Tx } from '#postgres';
@@ -75,7 +76,7 @@ export class UpgradeLoop implements Loop {
     const prices = watches.map((watch) => {
       const search = {
         source: watch.source,
-        criteria: fromJson(CriteriaSchema, watch.criteria),
+        criteria: storedCriteria(watch.criteria),
         intervalSeconds: watch.interval_seconds,
         coBrands: watch.co_brands,
         backfill: false,

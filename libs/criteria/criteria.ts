@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { clone, create, toJson } from '@bufbuild/protobuf';
+import { clone, create, fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';
 import { canonicalize } from 'json-canonicalize';
 import { CriteriaSchema, DEFAULT_MATCH_MODE, type Criteria, type MatchMode, type SourceId } from '#contracts';
 import { canonicalTerms } from '#matching';
@@ -53,4 +53,12 @@ export function matchModeOf(criteria: Criteria): MatchMode {
 /** Criteria in the form of the interface: camelCase JSON without absent keys. */
 export function criteriaJson(criteria: Criteria) {
   return toJson(CriteriaSchema, criteria);
+}
+
+/**
+ * Reads stored criteria. During an update, a newer process can have stored a field that this one does not know; the
+ * field is left out, because one such row must not stop the work on the rows that are read with it.
+ */
+export function storedCriteria(json: JsonValue): Criteria {
+  return fromJson(CriteriaSchema, json, { ignoreUnknownFields: true });
 }

@@ -39,6 +39,16 @@ describe('creating a keyword', () => {
     expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
+  it('is followed by reads that return it although its criteria contain a field of a newer release', async () => {
+    const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
+    await service.database.query(
+      `UPDATE watches SET criteria = criteria || '{"fieldOfNewerRelease": 1}' WHERE keyword_id = $1`,
+      [body.id],
+    );
+    const read = await ada.api.get(`/v1/keywords/${body.id}`);
+    expect([read.status, read.body.watches]).toEqual([200, body.watches]);
+  });
+
   it('creates a watch for each search of an enabled source, with its own criteria and interval [keywords.watches]', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     const [all, jobs] = body.sources[0].searches;

@@ -64,3 +64,17 @@ it('everything that exceeds the plan stays paused when the plan shrank again dur
   await enforce(accountId, meanwhile);
   expect(await pauses()).toEqual([[], [], ['plan']]);
 });
+
+it('a watch whose criteria contain a field of a newer release is kept or paused like any other', async () => {
+  const accountId = await keywords.open('free');
+  const id = await keywords.loneWatch(accountId, 'acme');
+  await keywords.database.query(
+    `UPDATE watches SET criteria = criteria || '{"fieldOfNewerRelease": 1}' WHERE watch_id = $1`,
+    [id],
+  );
+  await enforce(accountId);
+  expect(await keywords.watchRow(id)).toEqual({ pauses: [] });
+  await keywords.database.query('UPDATE watches SET interval_seconds = 1 WHERE watch_id = $1', [id]);
+  await enforce(accountId);
+  expect(await keywords.watchRow(id)).toEqual({ pauses: ['plan'] });
+});

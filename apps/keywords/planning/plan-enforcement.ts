@@ -1,6 +1,7 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
-import { CriteriaSchema, KeywordDefinitionSchema, limitsOf, WatchSchema } from '#contracts';
+import { KeywordDefinitionSchema, limitsOf, WatchSchema } from '#contracts';
+import { storedCriteria } from '#criteria';
 import { derivedId, Refusal } from '#kernel';
 import { lockAccount, type Tx } from '#postgres';
 import { KeywordDecisions } from '../handlers/keyword-decisions.js';
@@ -100,7 +101,7 @@ export class PlanEnforcement {
           ...create(WatchSchema),
           source: subject.source ?? '',
           intervalSeconds: subject.interval_seconds ?? 0,
-          criteria: fromJson(CriteriaSchema, subject.criteria ?? {}),
+          criteria: storedCriteria(subject.criteria ?? {}),
         });
       return true;
     } catch (error) {

@@ -1,6 +1,6 @@
-import { fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { CriteriaSchema, type Criteria, type MatchMode, type SourceId } from '#contracts';
-import { matchModeOf } from '#criteria';
+import type { JsonValue } from '@bufbuild/protobuf';
+import type { Criteria, MatchMode, SourceId } from '#contracts';
+import { matchModeOf, storedCriteria } from '#criteria';
 import { newId } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
@@ -268,7 +268,7 @@ function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]]
 }
 
 function searchOf(row: SearchRow, claim: string): DueSearch {
-  const criteria = fromJson(CriteriaSchema, row.criteria);
+  const criteria = storedCriteria(row.criteria);
   return {
     searchKey: row.search_key,
     claim,

@@ -57,6 +57,18 @@ export function dueWorkTasks(
       ).toEqual(first.map(({ searchKey }) => searchKey));
     });
 
+    it('is claimed although the criteria of a search contain a field of a newer release', async () => {
+      const ids = [await stores().watch({ query: 'a' }), await stores().watch({ query: 'b' })];
+      await stores().due(...ids);
+      await stores().database.query(
+        `UPDATE upstream_searches s SET criteria = criteria || '{"fieldOfNewerRelease": 1}' FROM watch_schedule w
+         WHERE w.search_number = s.search_number AND w.watch_id = $1`,
+        [ids[0]],
+      );
+      const claimed = await claimDue(stores().database, 'hackernews:0', 10);
+      expect(claimed.map(({ criteria }) => criteria.query).sort()).toEqual(['a', 'b']);
+    });
+
     it('contains the account of each watch when two accounts share a search', async () => {
       const accounts = [newId(), newId()];
       const ids: string[] = [];

@@ -1,7 +1,6 @@
-import { fromJson } from '@bufbuild/protobuf';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { isoFromClickHouse, type AnswerRow } from '#clickhouse';
-import { CriteriaSchema } from '#contracts';
+import { storedCriteria } from '#criteria';
 import { derivedId, isoOf, Refusal } from '#kernel';
 import type { WatchEntity } from '#postgres';
 import { brandDomainsOf, brandsOf, readBrands } from '#sources';
@@ -90,7 +89,7 @@ export class AnswersController {
  * the search's own brands.
  */
 function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
-  const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });
+  const criteria = watch && storedCriteria(watch.criteria);
   const brands = requested.length > 0 ? requested : criteria ? brandsOf(criteria) : [];
   const citations = JSON.parse(row.citations) as { url: string; title: string }[];
   return {

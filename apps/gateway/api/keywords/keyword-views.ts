@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fromJson } from '@bufbuild/protobuf';
-import { CriteriaSchema, type SourceId } from '#contracts';
+import type { SourceId } from '#contracts';
+import { storedCriteria } from '#criteria';
 import { isoOf, Refusal } from '#kernel';
 import type { KeywordEntity } from '#postgres';
 import { priceOf } from '#quotes';
@@ -68,7 +68,7 @@ export class KeywordViews {
     const source = watch.source as SourceId;
     const search = {
       source,
-      criteria: fromJson(CriteriaSchema, watch.criteria),
+      criteria: storedCriteria(watch.criteria),
       intervalSeconds: watch.intervalSeconds,
       coBrands: definition['coBrandsEnabled'] === true,
       backfill: false,
