@@ -16,6 +16,11 @@ class Receiver {
     this.end(delivery, undefined, 200);
   }
 
+  /** Ends the request without a response. */
+  hang(delivery: Delivery): void {
+    this.end(delivery, undefined, 0);
+  }
+
   fail(delivery: Delivery, error: Error): void {
     this.end(delivery, error, 0);
   }
@@ -109,6 +114,32 @@ describe('the queues of endpoints', () => {
     await turn();
     for (const delivery of receiver.begun) receiver.answer(delivery);
     expect((await patient)?.statusCode).toBe(200);
+  });
+
+  it('leave memory when their requests have ended or are cancelled; those of endpoints that hang stay until a response', () => {
+    jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
+    queues = new EndpointQueues(receiver.send, 2, 101);
+    const inMemory = () => [...queues['queues'].keys()];
+    const endpoints = Array.from({ length: 100 }, (_, n) => `endpoint ${n}`);
+    const [hanging, cancelled] = [deliveryTo('hanging'), deliveryTo('cancelled')];
+    for (const delivery of [hanging, ...endpoints.map(deliveryTo), cancelled])
+      queues.submit(delivery, () => undefined);
+    expect(inMemory()).toEqual(['hanging', ...endpoints, 'cancelled']);
+    jest.advanceTimersByTime(50);
+    expect(inMemory().length).toBe(102);
+    queues.cancelWaiting(new Set([cancelled]));
+    for (const delivery of receiver.begun.slice(1)) receiver.answer(delivery);
+    jest.advanceTimersByTime(50);
+    expect(inMemory()).toEqual(['hanging']);
+    jest.advanceTimersByTime(300);
+    receiver.hang(hanging);
+    jest.advanceTimersByTime(50);
+    expect(inMemory()).toEqual(['hanging']);
+    const next = deliveryTo('hanging');
+    queues.submit(next, () => undefined);
+    receiver.answer(next);
+    jest.advanceTimersByTime(50);
+    expect(inMemory()).toEqual([]);
   });
 
   it('cancel requests that have not started, and do not end running requests', async () => {
