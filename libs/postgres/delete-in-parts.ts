@@ -5,7 +5,7 @@ const ROWS_OF_A_PART = 5000;
 /**
  * Deletes rows in several statements, so that no statement exceeds the statement timeout. Rows that were deleted before
  * a failure stay deleted. Several services can delete at the same time: rows that another transaction has locked are
- * skipped.
+ * skipped. A row of the last part that changes at the same time can stay until the next call.
  * @param condition an SQL condition; the alias of the table is `s`
  */
 export async function deleteInParts(
@@ -14,10 +14,16 @@ export async function deleteInParts(
   condition: string,
   params: unknown[] = [],
 ): Promise<void> {
-  for (let deleted = ROWS_OF_A_PART; deleted === ROWS_OF_A_PART;)
-    [, deleted] = await database.query<[unknown, number]>(
-      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-         SELECT s.ctid FROM ${table} s WHERE ${condition} LIMIT ${ROWS_OF_A_PART} FOR UPDATE OF s SKIP LOCKED))`,
+  for (let found = ROWS_OF_A_PART; found === ROWS_OF_A_PART;) {
+    // A row that changes after the statement began is found and locked, but not deleted, because the statement does not
+    // see its new version. So the number of deleted rows does not tell whether there are more.
+    const [part] = await database.query<{ found: number }[]>(
+      `WITH part AS MATERIALIZED (
+         SELECT s.ctid AS place FROM ${table} s WHERE ${condition} LIMIT ${ROWS_OF_A_PART} FOR UPDATE OF s SKIP LOCKED),
+       deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT place FROM part)))
+       SELECT count(*)::int AS found FROM part`,
       params,
     );
+    found = part?.found ?? 0;
+  }
 }
