@@ -88,6 +88,11 @@ describe('questions and answers of Stack Exchange', () => {
     ['askubuntu', 'https://askubuntu.com/a/7999999'],
     ['unix', 'https://unix.stackexchange.com/a/7999999'],
     ['unix.meta', 'https://unix.meta.stackexchange.com/a/7999999'],
+    ['meta', 'https://meta.stackexchange.com/a/7999999'],
+    ['es.stackoverflow', 'https://es.stackoverflow.com/a/7999999'],
+    ['pt.meta.stackoverflow', 'https://pt.meta.stackoverflow.com/a/7999999'],
+    ['meta.serverfault', 'https://meta.serverfault.com/a/7999999'],
+    ['meta.mathoverflow', 'https://meta.mathoverflow.net/a/7999999'],
   ])('on %s have the address %s', (site, url) => {
     const [item] = parseAnswers({ items: [answer(1, SPEC_NOW, { link: undefined })] }, site).items;
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);

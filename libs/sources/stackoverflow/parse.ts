@@ -22,7 +22,8 @@ export interface PostPage {
   hasMore: boolean;
 }
 
-// Sites with their own domain; all others are subdomains of stackexchange.com.
+// Sites with their own domain, which also contains their sites in other languages and about themselves
+// (`es.stackoverflow`, `meta.serverfault`). All others are subdomains of stackexchange.com.
 const OWN_DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
   serverfault: 'serverfault.com',
@@ -112,7 +113,7 @@ function readPost(post: JsonRecord, { site, kind, id, title, path }: PostParts):
     itemId: idOf(site, kind, id),
     eventType: `stackoverflow_${kind}.created`,
     kind,
-    url: textOf(post['link']) ?? `https://${OWN_DOMAINS[site] ?? `${site}.stackexchange.com`}/${path}`,
+    url: textOf(post['link']) ?? `https://${domainOf(site)}/${path}`,
     title: plainTitle,
     text,
     author,
@@ -149,6 +150,12 @@ function readPost(post: JsonRecord, { site, kind, id, title, path }: PostParts):
     },
   });
   return { item };
+}
+
+function domainOf(site: string): string {
+  const main = site.slice(site.lastIndexOf('.') + 1);
+  const domain = Object.hasOwn(OWN_DOMAINS, main) ? OWN_DOMAINS[main] : undefined;
+  return domain === undefined ? `${site}.stackexchange.com` : site.slice(0, -main.length) + domain;
 }
 
 function idOf(site: string, kind: string, id: number): string {
