@@ -6,7 +6,8 @@ import { escapeAttribute } from '../shared/markup.js';
 const TAGS = ['node.js', 'typescript', 'rest', 'networking', 'authentication', 'docker', 'sqlite'] as const;
 const HEX = '0123456789abcdef';
 const LICENSE = 'CC BY-SA 4.0';
-// Sites with their own domain; all others are below stackexchange.com.
+// Sites with their own domain, which also contains their sites in other languages. All others are below
+// stackexchange.com.
 const DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
   serverfault: 'serverfault.com',
@@ -128,7 +129,9 @@ function secondsOf({ publishedAt }: SimPost): number {
 
 function domainOf(post: SimPost): string {
   const site = siteOf(post);
-  return DOMAINS[site] ?? `${site}.stackexchange.com`;
+  const main = site.slice(site.lastIndexOf('.') + 1);
+  const domain = DOMAINS[main];
+  return domain === undefined ? `${site}.stackexchange.com` : site.slice(0, -main.length) + domain;
 }
 
 function linkOf(post: SimPost): string {

@@ -86,6 +86,11 @@ describe('the simulated Stack Overflow', () => {
     const there = (await ask('questions?site=serverfault.com')).json<Found>();
     expect(there.items.map((item) => item['question_id'])).toEqual([one]);
     expect(there.items[0]?.['link']).toBe(`https://serverfault.com/questions/${one}/on-another-site`);
+    const two = publish('en otro sitio', { community: 'es.stackoverflow' });
+    const spanish = (await ask('questions?site=es.stackoverflow')).json<Found>();
+    expect(spanish.items.map(({ link }) => link)).toEqual([
+      `https://es.stackoverflow.com/questions/${two}/en-otro-sitio`,
+    ]);
   });
 
   it.each([
