@@ -33,7 +33,7 @@ export function readPage<T>(
   const limit = Number(one('max_results') ?? size);
   const name = one('next_token') === undefined ? 'pagination_token' : 'next_token';
   const token = one(name);
-  let from = 0;
+  let [from, to] = [0, limit];
   if (token !== undefined) {
     const [direction, id] = readToken(token, prefix);
     const at = list.findIndex((entry) => idOf(entry) === id);
@@ -42,9 +42,9 @@ export function readPage<T>(
       const message = `The \`${name}\` query parameter value [${token}] is not valid`;
       return { fault: { parameters: { [name]: [token] }, message } };
     }
-    from = isBack ? Math.max(0, at - limit) : at + 1;
+    [from, to] = isBack ? [Math.max(0, at - limit), at] : [at + 1, at + 1 + limit];
   }
-  const shown = list.slice(from, from + limit);
+  const shown = list.slice(from, to);
   const [first, last] = [shown[0], shown.at(-1)];
   const tokenOf = (direction: 'a' | 'b', entry: T) =>
     `${prefix}${direction}${BigInt(idOf(entry)).toString(36)}`;
@@ -52,7 +52,7 @@ export function readPage<T>(
     shown,
     meta: {
       result_count: shown.length,
-      ...(last && from + limit < list.length && { next_token: tokenOf('a', last) }),
+      ...(last && to < list.length && { next_token: tokenOf('a', last) }),
       ...(first && isTwoWay && from > 0 && { previous_token: tokenOf('b', first) }),
     },
   };

@@ -286,6 +286,14 @@ describe('an account of x', () => {
     expect(second.data?.map(({ id }) => id)).toEqual(ids.slice(10));
     const back = await ask(`${path}?pagination_token=${String(second.meta.previous_token)}`);
     expect(idsOf(back)).toEqual(ids.slice(0, 10));
+    const backTo = (size: number) =>
+      `max_results=${size}&pagination_token=${String(second.meta.previous_token)}`;
+    for (const size of [5, 11]) {
+      const page = (await ask(`${path}?${backTo(size)}`)).json<Found>();
+      expect(page.data?.map(({ id }) => id)).toEqual(ids.slice(Math.max(0, 10 - size), 10));
+      const after = await ask(`${path}?pagination_token=${String(page.meta.next_token)}`);
+      expect(idsOf(after)).toEqual(ids.slice(10));
+    }
     const forged = await ask(`${path}?pagination_token=forged`);
     expect([forged.status, forged.json<Found>().errors?.[0]?.parameters]).toEqual([
       400,
