@@ -51,13 +51,21 @@ export class Stories {
     return stories;
   }
 
+  /** Of each key, its first row and the rows of these keywords, oldest first. A key can have rows of many keywords. */
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
-      `SELECT account_id, key, owner_id, event_id, story_id
-       FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])) AS f (account_id, key)
-         JOIN stories s USING (account_id, key) ORDER BY s.told_at`,
-      [pairs.map(([accountId]) => accountId), pairs.map(([, key]) => key)],
+      `SELECT s.account_id, s.key, s.owner_id, s.event_id, s.story_id
+       FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])) AS f (account_id, key) CROSS JOIN LATERAL (
+         (SELECT * FROM stories s WHERE s.account_id = f.account_id AND s.key = f.key ORDER BY told_at LIMIT 1)
+         UNION
+         SELECT * FROM stories s WHERE s.account_id = f.account_id AND s.key = f.key AND s.owner_id = ANY($3)) AS s
+       ORDER BY s.told_at`,
+      [
+        pairs.map(([accountId]) => accountId),
+        pairs.map(([, key]) => key),
+        [...new Set(keyed.map(({ ownerId }) => ownerId))],
+      ],
     );
   }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import normalizeUrl from 'normalize-url';
 import type { Item } from '#contracts';
 
@@ -58,10 +58,7 @@ export function canonicalUrl(url: string): string | undefined {
 function textKeys(text: string): string[] {
   const words = wordsOf(text);
   if (words.length < MIN_WORDS) return [];
-  const shingles = Array.from({ length: words.length - SHINGLE_WORDS + 1 }, (_, at) =>
-    words.slice(at, at + SHINGLE_WORDS).join(' '),
-  );
-  const hashes = shingles.map((shingle) => createHash('md5').update(shingle).digest());
+  const hashes = shingleHashes(words);
   const lowest = Array.from({ length: BANDS * ROWS }, (_, n) => minimum(hashes, n));
   return Array.from({ length: BANDS }, (_, band) =>
     key(`text ${band}`, lowest.slice(band * ROWS, (band + 1) * ROWS).join()),
@@ -78,19 +75,31 @@ function wordsOf(text: string): string[] {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MAX_WORDS);
 }
 
+/** Two numbers of 32 bits for each shingle, one after the other. */
+function shingleHashes(words: readonly string[]): Uint32Array {
+  const count = words.length - SHINGLE_WORDS + 1;
+  const hashes = new Uint32Array(2 * count);
+  for (let at = 0; at < count; at += 1) {
+    const digest = hash('md5', words.slice(at, at + SHINGLE_WORDS).join(' '), 'buffer');
+    hashes[2 * at] = digest.readUInt32LE(0);
+    hashes[2 * at + 1] = digest.readUInt32LE(4);
+  }
+  return hashes;
+}
+
 /**
- * The lowest value of the n-th hash function. All functions are computed from two words of the digest: a + n × b
- * (Kirsch, Mitzenmacher).
+ * The lowest value of the n-th hash function over all shingles. All functions are computed from the two numbers of a
+ * shingle: a + n × b (Kirsch, Mitzenmacher).
  */
-function minimum(hashes: readonly Buffer[], n: number): number {
+function minimum(hashes: Uint32Array, n: number): number {
   let lowest = Infinity;
-  for (const hash of hashes) {
-    const value = (hash.readUInt32LE(0) + Math.imul(n + 1, hash.readUInt32LE(4))) >>> 0;
+  for (let at = 0; at < hashes.length; at += 2) {
+    const value = (hashes[at]! + Math.imul(n + 1, hashes[at + 1]!)) >>> 0;
     if (value < lowest) lowest = value;
   }
   return lowest;
 }
 
 function key(kind: string, value: string): string {
-  return createHash('sha256').update(`${kind} ${value}`).digest('base64url').slice(0, 22);
+  return hash('sha256', `${kind} ${value}`, 'base64url').slice(0, 22);
 }
