@@ -12,13 +12,13 @@ const TICKS = 100;
  */
 export function cpuTimes(): CpuTimes {
   const times: CpuTimes = new Map();
-  for (const { name, seconds } of programsBelow(process.pid))
+  for (const { name, seconds } of processesBelow(process.pid))
     times.set(name, (times.get(name) ?? 0) + seconds);
   return times;
 }
 
-/** A process and its program. */
-export interface RunningProgram {
+/** A running process and the name of its program. */
+export interface RunningProcess {
   pid: number;
   parent: number;
   /** Processor seconds until now. */
@@ -27,8 +27,8 @@ export interface RunningProgram {
 }
 
 /** The process and all processes below it; empty if there is no `/proc`. */
-export function programsBelow(root: number): RunningProgram[] {
-  const processes = new Map<number, RunningProgram>();
+export function processesBelow(root: number): RunningProcess[] {
+  const processes = new Map<number, RunningProcess>();
   for (const entry of entriesOfProc()) {
     const found = readProcess(Number(entry));
     if (found) processes.set(found.pid, found);
@@ -36,7 +36,7 @@ export function programsBelow(root: number): RunningProgram[] {
   return [...processes.values()].filter(({ pid }) => isBelow(pid, root, processes));
 }
 
-/** The processor time of each program between two measurements: `delivery 1.93, receiver 0.71`. */
+/** The processor seconds between two measurements, of each program that used at least 0.05: `delivery 1.93, receiver 0.71`. */
 export function cpuText(before: CpuTimes, after: CpuTimes): string {
   return [...after]
     .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
@@ -60,7 +60,7 @@ function entriesOfProc(): string[] {
   }
 }
 
-function readProcess(pid: number): RunningProgram | undefined {
+function readProcess(pid: number): RunningProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat
@@ -76,7 +76,7 @@ function readProcess(pid: number): RunningProgram | undefined {
   }
 }
 
-/** `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`, `nats-server`. */
+/** `delivery` for `node …/apps/delivery/main.js`, `receiver` for `node …/receiver.js`, `nats-server` for its binary. */
 function nameOf(words: readonly string[]): string {
   const program = words.find((word) => word.endsWith('.js')) ?? words[0] ?? '';
   const parts = program.split(/[/ ]/).filter(Boolean);

@@ -5,7 +5,7 @@
 import { Pool } from 'undici';
 import { openDatabase } from '#postgres';
 import { openBenchAccount, type BenchAccount } from './account.js';
-import { programsBelow } from './cpu-time.js';
+import { processesBelow } from './cpu-time.js';
 import {
   benchStores,
   helpWanted,
@@ -106,7 +106,7 @@ async function measure(one: Variant, accounts: readonly BenchAccount[]): Promise
 }
 
 function secondsOf(pid: number): number {
-  return programsBelow(pid).find((program) => program.pid === pid)?.seconds ?? Number.NaN;
+  return processesBelow(pid).find((program) => program.pid === pid)?.seconds ?? Number.NaN;
 }
 
 /** Keeps `AT_ONCE` requests running until all are answered. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { programsBelow } from '../cpu-time.js';
+import { processesBelow } from '../cpu-time.js';
 
 const KIB_IN_MIB = 1024;
 
@@ -16,7 +16,7 @@ export interface Memory {
 /** Memory of the process and of all processes below it, by program. */
 export function memoryBelow(root: number): Map<string, Memory> {
   const found = new Map<string, Memory>();
-  for (const { pid, name } of programsBelow(root)) {
+  for (const { pid, name } of processesBelow(root)) {
     const one = memoryOf(pid);
     if (!one) continue;
     const sum = found.get(name) ?? { rss: 0, pss: 0, anonymous: 0 };

@@ -6,7 +6,7 @@ import {
   guardedClient,
   faultOf,
   get,
-  forbiddenServer,
+  loopbackServer,
   allowedServer,
   serverOn,
   text,
@@ -42,7 +42,7 @@ describe('the client, with an address in the URL,', () => {
     'LOCALHOST.',
     'a.localhost',
   ])('never reaches a server on this machine as %s', async (host) => {
-    const server = await forbiddenServer();
+    const server = await loopbackServer();
     expect(await faultOf(guardedClient().request(get(`http://${host}:${server.port}/`)))).toMatch(
       /^blocked: /,
     );
@@ -62,7 +62,7 @@ describe('the client, with an address in the URL,', () => {
   });
 
   it('reaches the addresses that EGRESS_ALLOW names, also localhost', async () => {
-    const server = await forbiddenServer((_, response) => response.end('hello'));
+    const server = await loopbackServer((_, response) => response.end('hello'));
     const http = guardedClient({ allow: ['127.0.0.0/8'] });
     for (const host of ['127.0.0.1', '127.1', 'localhost']) {
       expect(text((await http.request(get(`http://${host}:${server.port}/`))).bytes)).toBe('hello');
@@ -80,7 +80,7 @@ describe('the client, with an address in the URL,', () => {
   });
 
   it('reaches any address when the request is trusted, over separate connections', async () => {
-    const server = await forbiddenServer();
+    const server = await loopbackServer();
     const http = guardedClient();
     expect((await http.request(get(server.origin, { trusted: true }))).status).toBe(200);
     expect(await faultOf(http.request(get(server.origin)))).toMatch(/^blocked: /);

@@ -1,6 +1,6 @@
 import { createOutboundHttp, type OutboundDispatch, type OutboundError } from './index.js';
 import type { Answer } from './exchange.js';
-import { forbiddenServer, allowedServer } from './testing/client-and-servers.js';
+import { loopbackServer, allowedServer } from './testing/client-and-servers.js';
 
 const clients: { close(): Promise<void> }[] = [];
 afterEach(() => Promise.all(clients.splice(0).map((one) => one.close())));
@@ -58,7 +58,7 @@ describe('a request with a callback', () => {
   });
 
   it('does not reach a private address that is in the URL or behind a name', async () => {
-    const server = await forbiddenServer();
+    const server = await loopbackServer();
     const { port } = new URL(server.origin);
     for (const host of ['127.0.0.1', '2130706433', 'localhost'])
       expect(await faultOf(post(`http://${host}:${port}/`))).toMatch(/^blocked: .*address not allowed/);
@@ -66,7 +66,7 @@ describe('a request with a callback', () => {
   });
 
   it('does not follow a redirect', async () => {
-    const hidden = await forbiddenServer();
+    const hidden = await loopbackServer();
     const server = await allowedServer((_, response) =>
       response.writeHead(302, { location: hidden.origin }).end(),
     );

@@ -9,14 +9,14 @@ export interface Answer {
   readonly status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   readonly headers: Record<string, string>;
-  /** Each `Set-Cookie` separately: in a joined header the commas in dates would be ambiguous. */
+  /** One element for each `Set-Cookie`: in a joined header the commas in dates would be ambiguous. */
   readonly setCookies?: readonly string[];
   readonly bytes: Buffer;
 }
 
 /** The limits of one exchange. */
 export interface ExchangeBounds {
-  /** Used in messages. */
+  /** The host name, for error texts and the span. */
   readonly host: string;
   /** The remaining time until the deadline, in milliseconds. */
   readonly remainingMs: number;
@@ -26,7 +26,7 @@ export interface ExchangeBounds {
   readonly overflow: 'cut' | 'error';
 }
 
-/** Called once, with an error or with a response, possibly before the function that received the callback returns. */
+/** Called exactly once, with an error or with a response. The call can be synchronous: before `exchange` returns. */
 export type AnswerCallback = (error: OutboundError | undefined, answer?: Answer) => void;
 
 /** Sends one request. Calls back by the deadline at the latest, whatever the other side does. */
@@ -86,7 +86,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
     this.status = status;
     const cookies = headers['set-cookie'];
     if (cookies !== undefined) this.setCookies = [cookies].flat();
-    this.headers = flat(headers);
+    this.headers = joinRepeated(headers);
     const { maxBytes, host } = this.bounds;
     const encoding = this.headers['content-encoding'];
     this.body = createAnswerBody(encoding, maxBytes, this);
@@ -100,7 +100,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   }
 
   onResponseEnd(): void {
-    // The response has arrived completely, so the connection is free, even if decoding fails later.
+    // The response has arrived completely. From now on an abort would end the next request on the connection.
     this.controller = undefined;
     this.body?.end();
   }
@@ -158,7 +158,8 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   }
 }
 
-function flat(headers: IncomingHttpHeaders): Record<string, string> {
+/** Joins repeated headers with commas. Changes its argument. */
+function joinRepeated(headers: IncomingHttpHeaders): Record<string, string> {
   const all = headers as Record<string, string | string[] | undefined>;
   for (const name in all) {
     const value = all[name];

@@ -2,7 +2,7 @@ import {
   guardedClient,
   faultOf,
   get,
-  forbiddenServer,
+  loopbackServer,
   allowedServer,
   text,
 } from './testing/client-and-servers.js';
@@ -15,7 +15,7 @@ describe('redirects', () => {
   });
 
   it('never lead to a private address', async () => {
-    const secret = await forbiddenServer();
+    const secret = await loopbackServer();
     const server = await allowedServer((_, response) =>
       response.writeHead(302, { location: secret.origin }).end(),
     );
@@ -32,8 +32,8 @@ describe('redirects', () => {
   });
 
   it('of a trusted host to another host are checked', async () => {
-    const secret = await forbiddenServer();
-    const server = await forbiddenServer((_, response) =>
+    const secret = await loopbackServer();
+    const server = await loopbackServer((_, response) =>
       response.writeHead(302, { location: secret.origin }).end(),
     );
     const request = get(server.origin, { redirects: 'follow', trusted: true });
@@ -103,7 +103,7 @@ describe('redirects', () => {
   });
 
   it('are rerouted hop by hop, and reported with their original addresses', async () => {
-    const proxy = await forbiddenServer((request, response) => {
+    const proxy = await loopbackServer((request, response) => {
       if (request.url === '/feed')
         response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();
       else response.end(request.url);

@@ -18,7 +18,7 @@ export const waitingReadingsProjection: Projection = {
   rebuild: {
     tables: ['waiting_readings'],
     async forget(tx, subjects) {
-      await removeRows(tx, subjects.map(eventIdOf));
+      await removeRows(tx, subjects.map(eventIdIn));
     },
   },
   async apply(tx, messages) {
@@ -30,7 +30,7 @@ export const waitingReadingsProjection: Projection = {
       // the question may have an answer by now.
       if (fact.case === 'asked' && message.predecessor === 0)
         asked.push({ ...message, question: fact.value });
-      else if (fact.case === 'answered') answered.push(eventIdOf(message.subject));
+      else if (fact.case === 'answered') answered.push(eventIdIn(message.subject));
     }
     await addRows(tx, asked);
     await removeRows(tx, answered);
@@ -38,7 +38,7 @@ export const waitingReadingsProjection: Projection = {
 };
 
 /** `readings.<account>.<watch>.<event>` */
-function eventIdOf(subject: string): string {
+function eventIdIn(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
@@ -53,7 +53,7 @@ async function addRows(
        $6::timestamptz[], $7::text[]) AS q (e, a, w, s, h, d, t)
      ON CONFLICT DO NOTHING`,
     [
-      asked.map(({ subject }) => eventIdOf(subject)),
+      asked.map(({ subject }) => eventIdIn(subject)),
       asked.map(({ question }) => question.draft?.accountId),
       asked.map(({ question }) => question.draft?.watchId),
       asked.map(({ seq }) => seq),

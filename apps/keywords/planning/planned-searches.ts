@@ -13,9 +13,9 @@ import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
 
 /** One search of a keyword with its effective criteria. */
 export interface PlannedSearch extends QuotedSearch {
-  /** False if its source is disabled. */
+  /** False if the keyword disables its source. */
   enabled: boolean;
-  /** The path of its criteria in the body, for faults. */
+  /** The path in the body of the criteria that contain its terms, for faults. */
   path: string;
   criteriaHash: string;
 }
@@ -78,8 +78,8 @@ export function watchesOf(
 }
 
 /**
- * Adds an id to every search and rule of the definition that has no id. A search that existed before keeps its id, even
- * if the body does not contain the id.
+ * Adds an id to every search and rule of the definition that has no id. A search whose
+ * source and criteria have not changed keeps its id, even if the body does not contain the id.
  * @returns the same definition
  */
 export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {

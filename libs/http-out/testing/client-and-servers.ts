@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** An HTTP client that may reach only 127.0.0.2; closed after the test. */
+/** An HTTP client that may reach 127.0.0.2 in addition to public addresses; closed after the test. */
 export function guardedClient(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
@@ -19,8 +19,8 @@ export function allowedServer(listener: RequestListener): Promise<TestServer> {
   return serverOn('127.0.0.2', listener);
 }
 
-/** A server on 127.0.0.1, which plays the role of a host that must not be reached. */
-export function forbiddenServer(
+/** A server on 127.0.0.1, which is not reached unless the test allows that address. */
+export function loopbackServer(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
   return serverOn('127.0.0.1', listener);
@@ -33,15 +33,18 @@ export async function serverOn(address: string, listener: RequestListener): Prom
   return server;
 }
 
-/** A simple request. */
+/** The description of a simple GET request. Sends nothing. */
 export function get(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
   return { method: 'GET', url, deadlineMs: 5_000, maxBytes: 1_000_000, redirects: 'none', ...more };
 }
 
-/** `kind: message` of the error with which a request must fail. */
+/**
+ * Waits until the request fails, and returns `kind: message` of its error.
+ * @throws if the request succeeds
+ */
 export async function faultOf(answer: Promise<unknown>): Promise<string> {
   const fault: unknown = await answer.then(
-    () => new Error('it was answered'),
+    () => new Error('the request succeeded, but must fail'),
     (error: unknown) => error,
   );
   if (!(fault instanceof OutboundError)) throw fault;

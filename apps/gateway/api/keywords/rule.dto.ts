@@ -63,7 +63,7 @@ export class WindowConditionDto extends ConditionDto {
   @IsNumber() @Min(1) multiple!: number;
 }
 
-/** A condition with an unknown kind. Its other keys are not checked. */
+/** A condition with an unknown kind. The values of its other known keys are not checked. */
 export class UnknownConditionDto extends ConditionDto {
   @Allow() all?: unknown;
   @Allow() window?: unknown;
@@ -77,7 +77,7 @@ const CONDITIONS = new Map<unknown, new () => ConditionDto>([
   ['sentiment_shift', WindowConditionDto],
 ]);
 
-/** The action of a rule. */
+/** One action of a rule. */
 export class ActionDto {
   @IsIn(['notify', 'webhook', 'mark', 'stop']) type!: string;
   @Optional()
@@ -104,7 +104,7 @@ export class RuleDto {
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
   @ValidateNested({ context: { dto: () => ConditionDto } })
   @Type((options) => conditionClassOf(options?.object.when))
-  // class-validator accepts a list in place of an object, and refuses null.
+  // class-validator accepts a list in place of an object, and refuses null. So a list is replaced by null.
   @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;
   @ListOf(() => ActionDto, 1, 4) then!: ActionDto[];

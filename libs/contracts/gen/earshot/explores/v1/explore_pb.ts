@@ -15,7 +15,7 @@ export const file_earshot_explores_v1_explore: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L2V4cGxvcmVzL3YxL2V4cGxvcmUucHJvdG8SE2VhcnNob3QuZXhwbG9yZXMudjEilAEKD0V4cGxvcmVEZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZXhwbG9yZV9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3QuZXhwbG9yZXMudjEuRXhwbG9yZUV2ZW50IpwCCgxFeHBsb3JlRXZlbnQSOgoJcmVxdWVzdGVkGAEgASgLMiUuZWFyc2hvdC5leHBsb3Jlcy52MS5FeHBsb3JlUmVxdWVzdGVkSAASPQoLaXRlbXNfZm91bmQYAiABKAsyJi5lYXJzaG90LmV4cGxvcmVzLnYxLkV4cGxvcmVJdGVtc0ZvdW5kSAASRQoPc291cmNlX2Fuc3dlcmVkGAMgASgLMiouZWFyc2hvdC5leHBsb3Jlcy52MS5FeHBsb3JlU291cmNlQW5zd2VyZWRIABJBCg1zb3VyY2VfZmFpbGVkGAQgASgLMiguZWFyc2hvdC5leHBsb3Jlcy52MS5FeHBsb3JlU291cmNlRmFpbGVkSABCBwoFZXZlbnQiqgEKEEV4cGxvcmVSZXF1ZXN0ZWQSEAoIcXVlc3Rpb24YASABKAkSDgoGbWFya2V0GAIgASgJEg0KBWxpbWl0GAMgASgFEg8KB3NvdXJjZXMYBCADKAkSFgoOY3JlZGl0c19xdW90ZWQYBSABKAESGgoScHJpY2VfYm9va192ZXJzaW9uGAYgASgJEg0KBXRlcm1zGAcgAygJEhEKCWZlZWRfdXJscxgIIAMoCSJhChFFeHBsb3JlSXRlbXNGb3VuZBIOCgZzb3VyY2UYASABKAkSJgoFaXRlbXMYAiADKAsyFy5lYXJzaG90LmNoZWNrcy52MS5JdGVtEhQKDHJlcXVlc3RlZF9hdBgDIAEoCSJ6ChVFeHBsb3JlU291cmNlQW5zd2VyZWQSDgoGc291cmNlGAEgASgJEg0KBWl0ZW1zGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoARIaChJwcmljZV9ib29rX3ZlcnNpb24YBCABKAkSEAoId2FybmluZ3MYBSADKAkiNQoTRXhwbG9yZVNvdXJjZUZhaWxlZBIOCgZzb3VyY2UYASABKAkSDgoGcmVhc29uGAIgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
 
 /**
- * One decision about one Explore: a question that is asked of sources once. Stream EXPLORES, subject
+ * One decision about one Explore. An Explore sends one question to each of its sources. Stream EXPLORES, subject
  * explores.<account>.<explore>, kept for 90 days.
  *
  * @generated from message earshot.explores.v1.ExploreDecision
@@ -176,8 +176,8 @@ export type ExploreItemsFound = Message<"earshot.explores.v1.ExploreItemsFound">
   items: Item[];
 
   /**
-   * ISO 8601: when the Explore was requested, which is the time of its items. Items that are found again have the same
-   * id and time.
+   * The time of the request (ISO 8601). The mentions of these items have this time too, also if they are found again
+   * after a crash.
    *
    * @generated from field: string requested_at = 3;
    */
@@ -218,7 +218,7 @@ export type ExploreSourceAnswered = Message<"earshot.explores.v1.ExploreSourceAn
   priceBookVersion: string;
 
   /**
-   * Parts of the response that could not be read, for people.
+   * Notes for people, for example about parts of the response that could not be read.
    *
    * @generated from field: repeated string warnings = 5;
    */

@@ -13,8 +13,8 @@ export const file_earshot_labels_v1_label: GenFile = /*@__PURE__*/
   fileDesc("Ch1lYXJzaG90L2xhYmVscy92MS9sYWJlbC5wcm90bxIRZWFyc2hvdC5sYWJlbHMudjEioAEKDUxhYmVsRGVjaXNpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCm1lbnRpb25faWQYAyABKAkSEAoIb3duZXJfaWQYBCABKAkSEgoKZGVjaWRlZF9hdBgFIAEoCRItCgZldmVudHMYBiADKAsyHS5lYXJzaG90LmxhYmVscy52MS5MYWJlbEV2ZW50IsUBCgpMYWJlbEV2ZW50EjYKCGxhYmVsbGVkGAEgASgLMiIuZWFyc2hvdC5sYWJlbHMudjEuTWVudGlvbkxhYmVsbGVkSAASOAoJY29ycmVjdGVkGAIgASgLMiMuZWFyc2hvdC5sYWJlbHMudjEuUmVhZGluZ0NvcnJlY3RlZEgAEjwKCnRha2VuX2JhY2sYAyABKAsyJi5lYXJzaG90LmxhYmVscy52MS5Db3JyZWN0aW9uVGFrZW5CYWNrSABCBwoFZXZlbnQiIQoPTWVudGlvbkxhYmVsbGVkEg4KBmxhYmVscxgBIAMoCSJZChBSZWFkaW5nQ29ycmVjdGVkEhMKCXNlbnRpbWVudBgBIAEoCUgAEhAKBmludGVudBgCIAEoCUgAEhMKCXJlbGV2YW5jZRgDIAEoBUgAQgkKB3JlYWRpbmciJgoTQ29ycmVjdGlvblRha2VuQmFjaxIPCgdyZWFkaW5nGAEgASgJYgZwcm90bzM");
 
 /**
- * One decision of a person about one mention. Stream LABELS, subject labels.<account>.<keyword or lone watch>.<mention>,
- * kept for 90 days. The stored event of the mention never changes.
+ * One decision of a person about one mention. Stream LABELS, subject labels.<account>.<owner>.<mention>, kept for
+ * 90 days. The stored event of the mention never changes.
  *
  * @generated from message earshot.labels.v1.LabelDecision
  */
@@ -37,7 +37,7 @@ export type LabelDecision = Message<"earshot.labels.v1.LabelDecision"> & {
   mentionId: string;
 
   /**
-   * The keyword, or the lone watch, of the mention.
+   * The id of the mention's keyword; of its watch, if the watch has no keyword; or of the Explore that found the mention.
    *
    * @generated from field: string owner_id = 4;
    */
