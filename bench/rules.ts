@@ -1,8 +1,8 @@
 /**
- * Measures item rules without `similar_to`: pairs of a rule and an item per second of processor time, with
- * the outcome of every clause, compared with a loop in which each clause reads the text of the item again.
- * Both run in turns. `npm run -s build && node dist/bench/rules.js`. Data are seeded; only times differ from
- * run to run.
+ * Measures item rules without `similar_to`, and compares them with a loop in which each clause reads the text of the
+ * item again. The figures are pairs of a rule and an item per second of processor time. Both programs compute the
+ * outcome of every clause, and run in turns. Start it with `npm run -s build && node dist/bench/rules.js`. The data are
+ * seeded, so only the times differ from run to run.
  */
 import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { RuleSchema, type Rule } from '#contracts';
@@ -111,7 +111,7 @@ function holds({ field, op, value, matcher }: Clause & { matcher: Matcher }, ite
   return folded(seen) === folded(value);
 }
 
-/** Seconds of processor time, with garbage collection: other programs on the machine hardly change it. */
+/** Seconds of processor time, with garbage collection. Other programs on the machine hardly change this time. */
 function seconds(run: () => void): number {
   const began = process.cpuUsage();
   run();
@@ -130,7 +130,7 @@ console.log(
   `Item rules on Node ${process.version}: ${ITEMS} items, ${RULES} rules, medians of ${ROUNDS} rounds.`,
 );
 console.log('Pairs of a rule and an item per second of processor time, with the outcome of each clause.\n');
-console.log('clauses a rule       rules       naive   rules / it   fired');
+console.log('clauses a rule       rules       naive  rules/naive   fired');
 for (const clauses of CLAUSE_COUNTS) {
   const random = seeded(42);
   const terms = makeTerms(random, 500);

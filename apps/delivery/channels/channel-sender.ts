@@ -40,7 +40,10 @@ const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;
 
-/** Sends deliveries to channels: renders the stored bytes for the kind of the channel, and reads the answer. */
+/**
+ * Sends deliveries to channels, and reads the answers. A webhook gets the stored bytes. Chats and email addresses get
+ * messages that are rendered from these bytes, or a request to verify an address.
+ */
 export class ChannelSender {
   /** @param mail undefined without `SMTP_URL` */
   constructor(

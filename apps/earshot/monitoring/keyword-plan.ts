@@ -22,9 +22,10 @@ export type Step =
   | { kind: 'leave'; keyword: Keyword };
 
 /**
- * Compares a file with the keywords of an installation that are not retired.
+ * Compares a file with the keywords of an installation.
+ * @param keywords all keywords that are not retired
  * @param deletes true: keywords that are not in the file are deleted (retired, never purged)
- * @throws Error for an id that does not exist, or a name that several keywords have
+ * @throws Error for an id that does not exist, a name that several keywords have, or two entries for one keyword
  */
 export function planKeywords(
   file: readonly FileKeyword[],

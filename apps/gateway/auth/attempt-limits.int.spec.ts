@@ -34,7 +34,7 @@ async function signIn(attempts: AttemptLimits, email: string, ip: string) {
 }
 
 describe('a flood of sign-ins of many addresses from one client', () => {
-  it('is refused after 60 sign-ins, reaches Postgres about 60 times, and does not affect people of other networks', async () => {
+  it('is refused after 60 sign-ins, reaches Postgres about 60 times, and delays people of other networks only while 500 attempts wait', async () => {
     const attempts = new AttemptLimits(database, createLogger('spec', 'silent'));
     const transactions = jest.spyOn(database, 'transaction');
     const flood = Promise.all(

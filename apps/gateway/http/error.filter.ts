@@ -35,7 +35,7 @@ interface Routes {
   nearestPath(path: string): string | undefined;
 }
 
-/** The one place where an error becomes a response. */
+/** Turns an error of a route into a response. Other code that sends errors uses `errorAnswer`. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(

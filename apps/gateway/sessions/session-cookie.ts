@@ -2,7 +2,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const NAME = 'earshot_session';
-/** A browser accepts this name only with Secure, for the whole host and from the host itself. */
+/** A browser accepts a cookie with this name only if it has `Secure` and the path `/`, and names no domain. */
 const SECURE_NAME = `__Host-${NAME}`;
 
 /** The cookie that carries a session's token. */
@@ -39,8 +39,8 @@ export class SessionCookie {
   }
 
   /**
-   * Returns false if the browser reports that a page of another site sent the request. Programs other than browsers do
-   * not send these headers, and have no cookie that another site could use.
+   * Returns false if the browser reports that a page of another origin sent the request. Programs other than browsers
+   * do not send these headers, and have no cookie that another page could use.
    */
   isFromOwnPage(request: FastifyRequest): boolean {
     const site = request.headers['sec-fetch-site'];

@@ -19,7 +19,7 @@ interface Failure {
 const FAILING_SEARCHES = 3;
 /** Kinds of failure that concern only the search. */
 const OF_ONE_SEARCH = new Set(['not_found', 'gone', 'blocked']);
-/** Kinds that can concern only the search. */
+/** Kinds that can concern only the search, or the whole source. */
 const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
 /** Follows the health of an upstream from successful and failed reads. */
@@ -62,9 +62,10 @@ export class Health {
   }
 
   /**
-   * The trouble of the whole source that follows from a failure. A failure that can concern only one search shows no
-   * trouble of the source, unless several searches in a row fail in this way. If each search has a separate upstream,
-   * the text does not name the failed one, because other accounts read it.
+   * The trouble of the whole source that follows from a failure. A failure that concerns only one search shows no
+   * trouble of the source. A failure that can concern only one search shows it when several searches in a row have
+   * failed in this way. Any other failure shows it immediately. If each search has a separate upstream, there are no
+   * such other failures, and the text does not name the failed search, because other accounts read the text.
    */
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {
     if (OF_ONE_SEARCH.has(kind)) return undefined;

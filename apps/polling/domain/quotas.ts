@@ -29,7 +29,7 @@ export class Quotas {
     return Object.fromEntries(this.spent);
   }
 
-  /** The next reset if the quota has fewer points left than this; undefined if it has enough. */
+  /** The next reset if the quota has fewer than `points` points left; undefined if it has enough. */
   fullUntil(name: string, points: number, now: Date): Date | undefined {
     const quota = this.quotas[name];
     if (!quota) return undefined;

@@ -30,8 +30,8 @@ interface SmtpError extends Error {
 
 /**
  * Starts the mail server. The local part of a recipient selects the answer: `status-550@…` gets that code, `hang@…`
- * gets no answer, `greylist@…` gets 451 for the first attempt of each message, and `stall@…` gets an answer for its
- * first mail only. The server accepts all other recipients.
+ * gets no answer, `greylist@…` gets 451 for its first mail only, and `stall@…` gets an answer for its first mail
+ * only. The server accepts all other recipients.
  */
 export async function startMail(inbox: Inbox, host: string, port = 0): Promise<SimulatedMail> {
   const greylisted = new Set<string>();
@@ -39,8 +39,8 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
   const options: SMTPServerOptions = {
     authOptional: true,
     disabledCommands: ['AUTH'],
-    // The server offers no STARTTLS, because its certificate would be self-signed. The client must accept that for a
-    // server on loopback.
+    // The server offers no STARTTLS, because its certificate would be self-signed. The client must accept a server on
+    // loopback without STARTTLS.
     hideSTARTTLS: true,
     disableReverseLookup: true,
     logger: false,
@@ -90,7 +90,7 @@ export async function startMail(inbox: Inbox, host: string, port = 0): Promise<S
     },
   };
   const server = new SMTPServer(options);
-  // An error because a client disconnects in the middle of a conversation is ignored.
+  // A client may disconnect in the middle of a conversation. Without a listener, that error would end the process.
   server.on('error', () => undefined);
   const listener = server.listen(port, host);
   await once(listener, 'listening');

@@ -103,7 +103,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['aiStep.schema', [undefined, null, 'x', [], {}, fields(13)]],
 ];
 
-/** Clauses whose value does not fit the operator. */
+/** Clauses with a value that the operator or the field does not accept. */
 const WRONG_VALUES: { field: string; op: string; value?: Json }[] = [
   { field: 'text', op: 'contains', value: '' },
   { field: 'text', op: 'word', value: 5 },

@@ -33,7 +33,8 @@ export function numericFilter(
 
 /**
  * Compiles a `query` to a function that returns the matched words of a post, or undefined. All words that are not
- * optional must match, and at least one word. The last word can match as a prefix. Typos are tolerated as in Algolia.
+ * optional must match. If there are optional words, at least one word must match. Excluded words must not match. The
+ * last word can match as a prefix. Typos are tolerated as in Algolia.
  */
 export function textMatcher(
   query: string,
@@ -44,7 +45,7 @@ export function textMatcher(
   const optional = new Set(options.optional.flatMap(wordsOf));
   return (texts) => {
     const matched = new Set<string>();
-    let anyOptional = optional.size === 0;
+    let isEnough = optional.size === 0;
     for (const clause of clauses) {
       const found = texts.some((text) =>
         matches(clause, text, options.typos, options.prefixLast && clause === last),
@@ -53,19 +54,19 @@ export function textMatcher(
         if (found) return undefined;
       } else if (found) {
         clause.words.forEach((word) => matched.add(word));
-        anyOptional = true;
+        isEnough = true;
       } else if (!clause.words.every((word) => optional.has(word))) {
         return undefined;
       }
     }
-    return anyOptional ? [...matched] : undefined;
+    return isEnough ? [...matched] : undefined;
   };
 }
 
 function matches(clause: Clause, text: readonly string[], typos: boolean, prefix: boolean): boolean {
   if (clause.phrase || clause.excluded) return hasPhrase(text, clause.words);
   const [word = ''] = clause.words;
-  // Algolia's defaults: one typo in words of 4 characters or more, two from 8 on, none in the first letter.
+  // Algolia's defaults: one typo in words of 4 to 7 characters, two typos in longer words, none in the first letter.
   const allowed = !typos || word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
   return text.some((other) => {
     if (other[0] !== word[0]) return false;

@@ -221,7 +221,7 @@ function idOf(what: string): number {
   return 1_000 + wholeBelow(seededRandom(what), 2_000_000_000);
 }
 
-/** 0, then the ids of the parent comments, then the id of the comment. */
+/** The path of a comment: 0, the ids of the parent comments, and the id of the comment, joined by dots. */
 function pathOf(comment: SimPost): string {
   const ids: string[] = [];
   for (let at: SimPost | undefined = comment; at?.kind === 'comment'; at = at.parent) ids.unshift(at.id);

@@ -17,8 +17,9 @@ export type Query = { matches: Test } | { refusal: string };
 class Unreadable extends Error {}
 
 /**
- * The part of X's query language that clients use: words and `"phrases"` (all of them), `OR`, `-`, parentheses, `#tag`,
- * `@name`, `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. AND binds before OR.
+ * The part of X's query language that clients use: words, `"phrases"`, `OR`, `-`, parentheses, `#tag`, `@name`,
+ * `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. A space means AND, which binds more
+ * strongly than OR.
  */
 export function xQuery(query: string): Query {
   const tokens = [...query.matchAll(/-?(?:\w+:)?"[^"]*"|-?\(|\)|[^\s()]+/g)];
@@ -46,7 +47,7 @@ class Parser {
     return whole;
   }
 
-  /** OR binds less strongly than terms next to each other. */
+  /** Sequences that are joined by OR. */
   private alternatives(): Clause {
     const clauses = [this.sequence()];
     while (this.token === 'OR') {

@@ -15,8 +15,8 @@ const MARGIN_MS = 10_000;
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * `/2/tweets/search/recent`: the last seven days, newest first. Unlike the real search, it also finds tweets of the
- * last half minute.
+ * Answers `/2/tweets/search/recent` with tweets of the last seven days, newest first, or by score if `sort_order` is
+ * `relevancy`. Unlike the real search, it also finds tweets of the last half minute.
  */
 export function searchTweets(
   { world, clock }: SimContext,
@@ -71,7 +71,7 @@ export function rangeOf(shown: readonly SimPost[]): { newest_id?: string; oldest
   return ids[0] === undefined ? {} : { newest_id: ids[0], oldest_id: ids.at(-1)! };
 }
 
-/** A search covers seven days, and ends before the time of the request. */
+/** Faults of times and of a `since_id` before the last seven days, and of times less than `MARGIN_MS` before the request. */
 function timeFaults(request: FastifyRequest, now: number): ParameterFault[] {
   const { one } = queryOf(request);
   const earliest = now - REACH_MS;
