@@ -14,7 +14,7 @@ export const file_earshot_alerts_v1_alert: GenFile = /*@__PURE__*/
 
 /**
  * Decisions about the alerts of one keyword. Stream ALERTS, subject alerts.<account>.<keyword>, kept for 90 days. Each
- * decision is appended on the condition that nobody else has appended since its state was read, so an alert cannot fire
+ * decision is appended on the condition that nobody else has appended since the state was read, so an alert cannot fire
  * twice.
  *
  * @generated from message earshot.alerts.v1.AlertDecision

@@ -13,14 +13,15 @@ export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEi5AMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkEi4KCGF0dGVtcHRzGBMgAygLMhwuZWFyc2hvdC5hdHRlbXB0cy52MS5BdHRlbXB0EhIKCmNoYW5uZWxfaWQYFCABKAkSFAoMY2hhbm5lbF9raW5kGBUgASgJIlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
 
 /**
- * One webhook attempt, or a group of them. Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id:
- * attempt_id; for a group, a UUIDv5 of its attempt_ids.
+ * One attempt of a delivery to a webhook or to a channel, the record of a disabled endpoint, or a group of attempts.
+ * Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id: attempt_id; for a group, a UUIDv5 of its
+ * attempt_ids.
  *
  * @generated from message earshot.attempts.v1.Attempt
  */
 export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   /**
-   * UUIDv5 of event, target, attempt number and start.
+   * UUIDv5 of event, target, attempt number and start; for a disabled endpoint, of event, target and time.
    *
    * @generated from field: string attempt_id = 1;
    */

@@ -27,7 +27,7 @@ export type Reply = Message<"earshot.commands.v1.Reply"> & {
    */
   outcome: {
     /**
-     * The bytes of the output message, which the comment of the command names.
+     * The bytes of the output message. The comment of the command names this message.
      *
      * @generated from field: bytes ok = 1;
      */
@@ -132,7 +132,7 @@ export type OpenAccount = Message<"earshot.commands.v1.OpenAccount"> & {
   name: string;
 
   /**
-   * If set, the address becomes the first member, an owner with this password (argon2id), and no key is created.
+   * argon2id. If set: creates the first member, an owner with this address and this password, and no API key.
    *
    * @generated from field: string password_hash = 5;
    */
@@ -811,7 +811,8 @@ export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 24);
 
 /**
- * The id of the created or changed keyword or watch; it can be read at once.
+ * The id of what the command created or changed: a keyword, a watch, an Explore, a replay or a channel. It can be read
+ * at once.
  *
  * @generated from message earshot.commands.v1.Made
  */
@@ -1328,7 +1329,7 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
   definition?: KeywordDefinition | undefined;
 
   /**
-   * The version on which the change is based; 409 CONFLICT if there is a newer one.
+   * The version on which the change is based. Refused with a conflict (STALE_VERSION) if there is a newer version.
    *
    * @generated from field: int32 expected_version = 5;
    */
@@ -1998,7 +1999,7 @@ export const SettleQuestionSchema: GenMessage<SettleQuestion> = /*@__PURE__*/
  */
 export type SettledQuestion = Message<"earshot.commands.v1.SettledQuestion"> & {
   /**
-   * 0 if an identical question was charged at the same time.
+   * 0 if the question was not answered, or if it is charged already.
    *
    * @generated from field: int32 cost_credits = 1;
    */

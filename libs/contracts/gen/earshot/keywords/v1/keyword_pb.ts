@@ -281,7 +281,8 @@ export type Paused = Message<"earshot.keywords.v1.Paused"> & {
   creditsRemaining: number;
 
   /**
-   * insufficient_credits: the credits of the check that could not be paid.
+   * insufficient_credits: the credits that the account needs before the keyword can run. This is the price of the unpaid
+   * check; after the searches have changed, the highest price of a check of one of them.
    *
    * @generated from field: double credits_needed = 4;
    */
@@ -425,7 +426,8 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   criteria?: Criteria | undefined;
 
   /**
-   * The identity of the search: SHA-256, hex, over the canonical JSON of what distinguishes it.
+   * The identity of the search: the SHA-256, in hex, of the canonical JSON of the source and of the criteria that
+   * distinguish it.
    *
    * @generated from field: string criteria_hash = 5;
    */
@@ -449,15 +451,16 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   disabled: boolean;
 
   /**
-   * ai_answers: true if each answer is also searched for other brands than the subject, which has its own price.
+   * ai_answers: true if each answer is also searched for other brands than the subject. Finding these brands
+   * has its own price.
    *
    * @generated from field: bool co_brands = 9;
    */
   coBrands: boolean;
 
   /**
-   * The price when the watch began, or last changed: of one check, and the maximum of the first scan (0 without
-   * backfill).
+   * The price of one check, and the maximum price of the first scan (0 without backfill), at the time when the watch
+   * began or last changed.
    *
    * @generated from field: int32 credits_per_check = 10;
    */
