@@ -125,7 +125,7 @@ export interface ReportReady {
   reportId: string;
   /** `to` is exclusive. */
   period: { from: string; to: string };
-  /** Address of its page. It contains a secret and needs no key. */
+  /** The address of the page. The address contains a secret, so readers need no key. */
   url: string;
 }
 

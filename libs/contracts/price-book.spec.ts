@@ -81,7 +81,7 @@ describe('the price book', () => {
       expect(floorSeconds('unlimited', source)).toBe(source === 'ai_answers' ? 3_600 : 30);
   });
 
-  it('uses the shortest interval that the installation sets, for every source and plan', () => {
+  it('uses the shortest interval that the installation sets, for every source, instead of the interval of the plan', () => {
     for (const source of SOURCE_IDS) expect(floorSeconds('free', source, 2)).toBe(2);
   });
 

@@ -1,5 +1,6 @@
-// Domains that people write in addresses without a scheme. Not the whole registry, because a wrong guess hides a
-// mention. A domain that is also an English word or a file type (`it`, `md`) counts only before a path.
+// Domains that people write in addresses without a scheme. The list does not contain the whole registry, because a
+// wrong guess hides a mention. A domain that is also an English word or a file type (`it`, `md`) counts only before a
+// path.
 const GENERIC =
   'com org net io ai co dev app info biz edu gov mil int xyz shop store online site website tech cloud digital ' +
   'media news blog agency studio design space world life live social network email systems solutions software ' +

@@ -8,9 +8,9 @@ const BATCH = 500;
 const ALL = '>';
 
 /**
- * Rebuilds tables that lack messages that their consumer has acknowledged. This happens when Postgres was lost or
- * restored from an older copy. The consumer would never deliver those messages again. The service does nothing else
- * meanwhile.
+ * Rebuilds the tables of a consumer if they lack messages that the consumer has acknowledged. This happens when
+ * Postgres was lost or restored from an older copy. The consumer would never deliver those messages again. The service
+ * does nothing else meanwhile.
  */
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;

@@ -25,7 +25,7 @@ it('a statement that takes too long is cancelled, unless it is marked as long', 
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
 });
 
-it('a transaction of a process that is frozen ends, with its locks', async () => {
+it('Postgres ends the transaction of a frozen process and releases its locks', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service', 1, { idleInTransactionMs: 300 });
   const lock = (tx: Tx) => tx.query('SELECT pg_advisory_xact_lock(1)');
   let isFree = false;
@@ -41,7 +41,7 @@ it('a transaction of a process that is frozen ends, with its locks', async () =>
   await service.destroy();
 });
 
-it('a statement may take a minute by default, a transaction may pause for three minutes, and a lost host is noticed within a minute', async () => {
+it('a statement may take a minute by default, a transaction may be idle for three minutes, and a lost host is noticed within a minute', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings

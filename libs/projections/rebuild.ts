@@ -48,8 +48,9 @@ export class RebuildUnderWay extends Error {
 export type RebuildableProjection = Projection & { rebuild: Rebuildable };
 
 /**
- * Rebuilds the tables of a projection from its stream, beside the live ones, which serve reads and commands meanwhile.
- * Exchanges them in one transaction. Until its commit, the live tables do not change.
+ * Rebuilds the tables of a projection from its stream in a separate schema. The live tables serve reads and commands
+ * meanwhile. Then one transaction exchanges the tables. Before its commit, the rebuild changes nothing in the live
+ * tables.
  * @returns the last progress
  * @throws RebuildUnderWay
  * @throws Error with the reason when a message cannot be applied, the disk is full, or the tables are in use for 2
@@ -167,7 +168,7 @@ class Rebuild {
 
   /**
    * Applies the messages that the live tables have applied, in the order of the stream. It never applies more: at the
-   * switch, old and new tables must be at the same message, so that data copied from the live rows fits the new ones.
+   * switch, old and new tables must be at the same message, so that data copied from the live rows matches the new rows.
    * @returns whether the end of the stream was reached
    */
   private async follow(): Promise<boolean> {

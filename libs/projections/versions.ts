@@ -12,7 +12,8 @@ const LOG_EVERY_MS = 5000;
 /**
  * Brings the tables to the version of this release before the release works on them. Older tables are rebuilt by one
  * replica while the replicas of the older release continue.
- * @throws SettingsError when the tables are newer, or cannot be rebuilt
+ * @throws SettingsError when the tables are newer, or the projection has no rebuild
+ * @throws Error when the rebuild fails
  */
 export async function bringToVersion(
   database: Database,
@@ -32,7 +33,7 @@ export async function bringToVersion(
       );
     if (!rebuild)
       throw new SettingsError(
-        `The tables of ${name} are at version ${version} and cannot be rebuilt as ${wanted}.`,
+        `The tables of ${name} are at version ${version} and cannot be rebuilt as version ${wanted}.`,
       );
     let loggedAt = 0;
     try {
@@ -50,7 +51,10 @@ export async function bringToVersion(
   }
 }
 
-/** The version of the live tables; the version of this release if they have never been filled. */
+/**
+ * The version of the live tables: the version of this release if the tables have never been filled, 1 if they were
+ * filled before versions were stored.
+ */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
   await database.query(
     `INSERT INTO projection_versions (projection, version)

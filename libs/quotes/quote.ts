@@ -18,7 +18,7 @@ export interface Price {
   creditsPerCheck: number;
   checksPerMonth: number;
   monthlyCredits: number;
-  /** The maximum price of the first scan; 0 without `backfill`, because then the first poll is an ordinary check. */
+  /** The maximum price of the first scan; 0 without `backfill`, because then the first check has the ordinary price. */
   firstScanCredits: number;
 }
 

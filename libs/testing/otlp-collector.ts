@@ -9,7 +9,7 @@ export interface ExportedSpan {
   /** Absent if the span begins its trace. */
   parentSpanId?: string;
   name: string;
-  /** The program that made it. */
+  /** The program that made the span. */
   service: string;
   kind: number;
   links?: { traceId: string; spanId: string }[];

@@ -57,8 +57,8 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Answers one more command until it is stopped. For commands whose subject depends on the lanes or resources of this
-   * replica. `stop` waits for accepted commands.
+   * Answers one more type of command until the returned object is stopped. This is for commands whose subject depends on
+   * the lanes or resources of this replica. `stop` waits for accepted commands.
    */
   serve<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,

@@ -30,7 +30,7 @@ type HandlerOf<F> = <T extends F>(
 
 /**
  * `@MessagePattern` for a command: the method gets the input message and returns the output message. A `Refusal` that
- * it throws reaches the caller unchanged, any other error as 500 without its text.
+ * it throws reaches the caller unchanged. Any other error reaches the caller as a 500 without the text of the error.
  */
 export function CommandPattern<I extends DescMessage, O extends DescMessage>(
   command: CommandType<I, O>,
@@ -49,8 +49,8 @@ export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandl
 }
 
 /**
- * For a method that returns the last sequence of the stream that the tables of `consumer` contain, 0 for none. Tables
- * that lack acknowledged messages are rebuilt at the start, before the consumer works.
+ * Marks the method that returns the position of the tables of `consumer`: the sequence of the last message that they
+ * contain, 0 for none. Tables that lack acknowledged messages are rebuilt at the start, before the consumer works.
  */
 export function AppliedUpTo(consumer: ConsumerOptions): HandlerOf<() => Promise<number>> {
   return pattern(

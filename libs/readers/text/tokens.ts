@@ -11,7 +11,7 @@ export function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
 
-/** The token in lower case, with at most two of the same letter in a row ("soooo" becomes "soo"). */
+/** The token in lower case, with at most two of the same character in a row ("soooo" becomes "soo"). */
 export function foldedToken(token: string): string {
   const lower = token.toLowerCase();
   return lower.length > 2 ? lower.replace(REPEATED, '$1$1') : lower;
@@ -30,7 +30,10 @@ const NEGATIONS = new Set(
 const ENDS_NEGATION = new Set(['.', ',', ';', ':', '(', ')', 'but', 'although', 'though', 'because', '—']);
 const NEGATED_WORDS = 5;
 
-/** For each token, true if a negation before it in the same clause reverses its meaning. */
+/**
+ * For each token: true for a word if one of the five tokens before it in the same clause is a negation. The negation
+ * reverses the meaning of the word.
+ */
 export function negated(tokens: readonly string[]): boolean[] {
   let left = 0;
   return tokens.map((token) => {

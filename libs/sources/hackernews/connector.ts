@@ -8,7 +8,7 @@ import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
 // Items are indexed with a delay, so items that are this much older than `since` may still be new.
 const INDEX_LAG_SECONDS = 300;
-// The site publishes about 0.16 items per second. The value is twice as high because of busy hours.
+// The site publishes about 0.16 items per second. The value is about twice as high because of busy hours.
 const ITEMS_PER_SECOND = 0.3;
 
 /** Hacker News with Algolia's search. Needs no settings. */
@@ -19,7 +19,7 @@ export function createHackernewsConnector(): SourceConnector {
     filterKeys: [],
     commonGrid: true,
     hasSearch: true,
-    // 10,000 requests per hour and address, minus a margin.
+    // Algolia allows 10,000 requests per hour and address. The budget is a little lower.
     budget: { requestsPerMinute: 150, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria): Fault[] => faultsWithoutTerms('hackernews', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),

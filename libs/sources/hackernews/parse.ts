@@ -65,7 +65,7 @@ function readHit(entry: unknown): Reading {
   const comment = kind === 'comment';
   const title = textOf(comment ? hit['story_title'] : hit['title'])?.trim();
   const html = textOf(comment ? hit['comment_text'] : hit['story_text']);
-  // A comment needs its text and any other item its title. If they are missing, the response format has changed.
+  // A comment always has a text. Any other item has a title or a text. Otherwise the response format has changed.
   if (comment && html === undefined) return { malformed: 'no comment_text' };
   if (!comment && title === undefined && html === undefined) return { malformed: 'no title' };
   return { item: itemOf(hit, { id, kind, title, text: htmlToText(html ?? ''), publishedAt }) };

@@ -75,8 +75,8 @@ async function firstPage({ query, days, context, settings, warnings }: VideoRead
       warnings.push('tiktok reported a further page without its cursor');
       return page;
     } catch (error) {
-      // "Search Id … is invalid or expired", "Invalid count or cursor": TikTok sometimes loses a cursor. Then the read
-      // begins again, once.
+      // TikTok sometimes loses a cursor, and answers "Search Id … is invalid or expired" or "Invalid count or cursor".
+      // Then the read begins again, once.
       const isLost = place && error instanceof RefusedByTiktok && error.code === 'invalid_params';
       if (!isLost || startedAgain) throw error;
       startedAgain = true;

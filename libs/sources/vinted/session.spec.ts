@@ -67,13 +67,13 @@ describe('a session on Vinted', () => {
     [104, 'not_found'],
     [106, 'forbidden'],
     [7, 'unexpected_status'],
-  ])('can be refused with status 200: the code %i has the kind of fault %s', async (code, kind) => {
+  ])('can be refused with status 200: the code %i leads to a fault of the kind %s', async (code, kind) => {
     const { read } = reading(lamps, () => ({ body: { code, message: 'Nein' } }));
     await expect(read).rejects.toMatchObject({ kind, statusCode: 200 });
     await expect(read).rejects.toThrow(`vinted answered 200 with the code ${code}: `);
   });
 
-  it('is impossible for a market that no longer exists, which is reported', async () => {
+  it('cannot begin in a market that does not exist, and the error names this market', async () => {
     await expect(reading({ market: 'xx', query: 'lamp' }, () => page).read).rejects.toThrow(
       'vinted has no market "xx"',
     );

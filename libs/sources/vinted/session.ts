@@ -36,7 +36,7 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
 }
 
 /**
- * True if the listing's own page says that it does not exist.
+ * True if the listing's own page says that the listing does not exist.
  * @throws UpstreamError
  */
 export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {

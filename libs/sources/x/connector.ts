@@ -69,7 +69,8 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const url = searchUrl({ query, start, byRelevancy, nextToken });
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
-    // Read only from the first page, because the tweets of the other pages are older.
+    // Read only from the first page. In the order of time, the tweets of the other pages are older. In the order of
+    // relevancy they can be newer, and then the next read finds them again.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;
     const last = next === undefined || next === nextToken;

@@ -32,7 +32,7 @@ export interface SearchPage {
   nextToken: string | undefined;
 }
 
-/** `/2/tweets/search/recent`. */
+/** The address of one page of a search. */
 export function searchUrl({ query, start, byRelevancy, nextToken }: SearchPage): string {
   return urlOf('/tweets/search/recent', {
     query,

@@ -53,8 +53,8 @@ export function isByDate(criteria: Criteria): boolean {
 }
 
 /**
- * The `q` of each request of a search; undefined if it asks for all videos of a channel. No parentheses are needed,
- * because `|` has precedence over the space, which means AND.
+ * The `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses are
+ * needed: a space means AND, and `|` has precedence over the space.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
