@@ -86,7 +86,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('/v1/hackernews/watches', key, body)).status).toBe(201);
   });
 
-  it('is separate for each account and each endpoint [errors.key-reused, requests.key-other-endpoint, requests.key-account]', async () => {
+  it('is refused with 422 if the key was used for another endpoint, and accepted if only another account has used the key [errors.key-reused, requests.key-other-endpoint, requests.key-account]', async () => {
     const key = newId();
     const body = keywordBody({ name: key });
     const first = await post('/v1/keywords', key, body);

@@ -6,10 +6,7 @@ import { channelEndpoint } from './channel.js';
 import type { ChannelRef } from './channel-decisions.js';
 import { addressTargetId } from './channels.js';
 
-/**
- * Maximum number of mails that an account may send on a UTC day: to one unverified address, and to all of them
- * together.
- */
+/** Maximum number of verification mails of an account on a UTC day: to one address, and to all addresses together. */
 const MAILS_PER_ADDRESS = 3;
 const MAILS_PER_ACCOUNT = 100;
 

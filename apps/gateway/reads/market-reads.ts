@@ -27,7 +27,7 @@ export interface MarketDayRow {
   seconds_to_delist: number;
 }
 
-/** Reads observations of listings. An account sees only its own observations. */
+/** Reads the observations of listings, and their statistics by day. An account sees only its own observations. */
 @Injectable()
 export class MarketReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
