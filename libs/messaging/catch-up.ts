@@ -38,7 +38,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
 
 /**
  * Every message of a stream, oldest first, up to the message that is the last one when the read begins.
- * @param subjects only messages on these, with wildcards
+ * @param subjects only messages on these subjects are returned; wildcards are allowed
  */
 export async function* batchesOf(
   bus: Bus,

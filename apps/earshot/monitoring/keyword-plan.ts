@@ -93,7 +93,7 @@ function effective(body: Record<string, unknown>): Record<string, unknown> {
   }
 }
 
-/** The new searches on sources on which the keyword already has other searches. */
+/** The new searches of the file, except on sources on which the keyword has no search yet. */
 function searchesThatStartOver({ body }: FileKeyword, keyword: Keyword): string[] {
   const known = new Set(keyword.watches.map((watch) => watch.criteriaHash));
   const sources = new Set(keyword.watches.map(({ source }) => source));

@@ -1,7 +1,7 @@
 /** A source of numbers from 0 to 1 (exclusive) that depends only on its seed. */
 export type Random = () => number;
 
-/** Mulberry32 over a hash of the seed's parts: the same parts give the same numbers. */
+/** Uses Mulberry32, starting from a hash of the seed's parts. The same parts give the same numbers. */
 export function seededRandom(...seed: readonly (string | number)[]): Random {
   let state = hashOf(JSON.stringify(seed));
   return () => {
