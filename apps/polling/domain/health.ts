@@ -24,8 +24,10 @@ const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
 /** Follows the health of an upstream from successful and failed reads. */
 export class Health {
-  /** Searches that have failed since the last success, in a way that can concern only the search. */
+  /** Searches that have failed in a suspicious way since the last success. */
   private readonly suspects = new Set<string>();
+  /** Searches that have failed since the last success in a way that can concern only the search. */
+  private readonly failing = new Set<string>();
 
   constructor(
     /** `search`: each search has a separate upstream. */
@@ -41,6 +43,7 @@ export class Health {
   succeeded(at: Date): boolean {
     const recovered = this.current.failures > 0 || this.current.trouble !== '';
     this.suspects.clear();
+    this.failing.clear();
     Object.assign(this.current, { failures: 0, trouble: '', lastSuccessAt: at });
     return recovered;
   }
@@ -70,10 +73,10 @@ export class Health {
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {
     if (OF_ONE_SEARCH.has(kind)) return undefined;
     if (this.backoff === 'lane' && !OF_ONE_OR_ALL.has(kind)) return message;
-    const several = this.suspects.add(searchKey).size >= FAILING_SEARCHES;
+    const several = this.failing.add(searchKey).size >= FAILING_SEARCHES;
     if (!several) return undefined;
     return this.backoff === 'lane'
       ? message
-      : `${this.suspects.size} searches in a row could not be read (${kind}); their activity says why`;
+      : `${this.failing.size} searches in a row could not be read (${kind}); their activity says why`;
   }
 }

@@ -44,6 +44,13 @@ describe('a lane whose searches fail', () => {
     },
   );
 
+  it('does not wait when one search is forbidden after two others failed in a way that is not suspicious', async () => {
+    const lane = laneOn(new Upstream());
+    expect(await lane.failed(faultOf('too_large'), 'a')).toBeUndefined();
+    expect(await lane.failed(faultOf('unexpected_status'), 'b')).toBeUndefined();
+    expect(await lane.failed(faultOf('forbidden'), 'c')).toBeUndefined();
+  });
+
   it('continues when only servers of one search have failed', async () => {
     const lane = laneOn(new Upstream());
     const fault = new UpstreamError('server_error', 'one server of many is down', 503, undefined, 'search');
