@@ -16,7 +16,7 @@ export interface ProcessIdentity {
  * count, because it uses nothing any more.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  if (!Number.isSafeInteger(pid) || pid < 1) return undefined;
   const startedAt = process.platform === 'linux' ? startOnLinux(pid) : startByPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }

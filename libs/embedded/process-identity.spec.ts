@@ -1,0 +1,19 @@
+import { identify, identifySelf, isRunning } from './process-identity.js';
+
+describe('the identity of a process', () => {
+  it('is known for process 1, because Earshot is process 1 of a container', () => {
+    const first = identify(1);
+    expect(first?.pid).toBe(1);
+    expect(first && isRunning(first)).toBe(true);
+  });
+
+  it('is the same only for the same start of a process', () => {
+    const self = identifySelf();
+    expect(isRunning(self)).toBe(true);
+    expect(isRunning({ ...self, startedAt: 'another start' })).toBe(false);
+  });
+
+  it.each([0, -1, 1.5, NaN])('is unknown for %s, which is no process id', (pid) => {
+    expect(identify(pid)).toBeUndefined();
+  });
+});
