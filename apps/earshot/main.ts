@@ -4,10 +4,10 @@ import { readInstallationSettings, startInstallation } from './installation.js';
 import { signUpCode } from './sign-up-code.js';
 
 /**
- * Percent by which the heap may grow beyond the live objects before garbage is collected. Without it, V8 let the heap
- * of all services together grow from 110 to 300 MiB between two collections on a busy machine (`bench:soak`). A service
- * that runs alone has a smaller heap and keeps V8's default: with 50 percent, delivery took a seventh more processor
- * time (`bench:webhooks`).
+ * Percent by which the heap may grow beyond the live objects before garbage is collected. Without this limit, V8 let
+ * the heap of all services together grow from 110 to 300 MiB between two collections on a busy machine (`bench:soak`).
+ * A service that runs alone has a smaller heap and keeps V8's default: with 50 percent, delivery took a seventh more
+ * processor time (`bench:webhooks`).
  */
 const HEAP_GROWTH_PERCENT = 50;
 
@@ -24,8 +24,7 @@ setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
 if (process.argv.includes('--help')) {
   process.stdout.write(HELP);
 } else if (process.argv.includes('--demo')) {
-  // The demo is loaded only when it is needed, because it loads the simulator, which takes a twentieth of the time of a
-  // start.
+  // Only the demo needs the simulator. Loading the simulator takes a twentieth of the time of a start.
   const { startDemo } = await import('./demo.js');
   await runProgram(
     () => readInstallationSettings(process.env),

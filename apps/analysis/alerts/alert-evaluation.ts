@@ -96,7 +96,11 @@ export class AlertEvaluation {
     return evaluated;
   }
 
-  /** @returns when an open episode can end, in ms */
+  /**
+   * Evaluates the alerts of one keyword.
+   * @returns the earliest time at which an open episode can end, in ms, but at least one bin after now; undefined if no
+   * episode is open
+   */
   private async evaluate(
     keyword: AlertKeyword,
     series: CountedSeries,

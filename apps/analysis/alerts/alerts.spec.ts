@@ -106,7 +106,7 @@ describe('the baseline of a spike alert', () => {
   });
 
   it('follows the wall clock of the account over a change of daylight saving time [alerts.spike-baseline]', () => {
-    // Berlin changes on 29 March 2026: 09:00 is 08:00 UTC before, and 07:00 UTC after it.
+    // Berlin changes its clock on 29 March 2026: 09:00 in Berlin is 08:00 UTC before that day, and 07:00 UTC after it.
     const to = Date.parse('2026-03-30T07:00:00Z');
     const [weekly] = baselinesOf(SPIKE, { from: to - HOUR_MS, to }, began, 'Europe/Berlin');
     expect(weekly?.windows.slice(0, 2).map((one) => new Date(one.to).toISOString())).toEqual([

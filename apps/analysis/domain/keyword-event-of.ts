@@ -13,7 +13,10 @@ import {
 } from '#contracts';
 import { derivedId } from '#kernel';
 
-/** The events of the keyword itself: it was paused, or it resumed. */
+/**
+ * The events about the keyword itself: `keyword.paused` if the keyword was running before, `keyword.resumed` if it runs
+ * again. Other pauses and resumes of the decision change only the reasons, and have no event.
+ */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
   return decision.events.flatMap(({ event }, index) => {

@@ -15,7 +15,8 @@ import type { Answers } from './finished-event.js';
 
 /**
  * The result of one question to the model. `none`: the model gave no valid answer, or refused to answer. `late`: the
- * deadline passed during the request. `missed`: no replica could ask the model in time.
+ * deadline passed during the request. `missed`: the model could not be asked, because it was not available or no
+ * replica asked in time.
  */
 export type ModelResult<T> =
   | { kind: 'answered'; value: T; model: string; promptVersion: string; durationMs: number }
@@ -48,8 +49,8 @@ export function sameForAll(
 
 /**
  * The answers that make the draft final. If the model did not read sentiment and intent, the values of the local reader
- * stay. If the model did not answer about the bucket in time, the local bucket stays. After an invalid answer about the
- * bucket, the event has no bucket.
+ * stay. If the model was not asked about the bucket or did not answer in time, the local bucket stays. If its answer
+ * about the bucket was invalid, the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];

@@ -30,8 +30,9 @@ import { storedEventIds } from './stored-events.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
- * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on readings, then the rules.
- * An event that has to wait for a reading is stored as a question, and published when the question is answered.
+ * Turns checks into events. Applies mutes and VIPs, makes the readings, applies the drops that depend on readings, and
+ * then runs the rules. An event that needs a reading of the language model is stored as a question. It is published
+ * when the question is answered.
  */
 @Controller()
 export class ChecksHandler {
@@ -163,7 +164,7 @@ interface TreatedCheck extends ReadableCheck {
   treatments: ReadonlyMap<string, Treatment>;
 }
 
-/** A part of the checks of a batch whose items are read. */
+/** Some checks of a batch, and the readings of their items. */
 interface ReadPart {
   checks: readonly TreatedCheck[];
   readings: ReadonlyMap<string, ItemReading>;

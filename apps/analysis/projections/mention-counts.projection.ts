@@ -6,7 +6,7 @@ import type { Projection } from '#projections';
 import { binOf } from '../alerts/windows.js';
 import { countsAt } from '../domain/counted-at.js';
 
-/** A keyword is evaluated at most this often, so that a stream of mentions costs no more than a few queries a minute. */
+/** New mentions cause an evaluation of a keyword at most this often, so that many mentions cause few queries. */
 const EVALUATE_EVERY_SECONDS = 10;
 
 /**
@@ -58,7 +58,7 @@ function mentionOf(event: Event): CountedMention[] {
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      // On some sources a watch is one search, which has no id. The id of the watch replaces it.
+      // On some sources a watch is one search without an id. Then the id of the watch is used.
       search_id: event.searchId || event.watchId,
       at,
       occurred_at: event.occurredAt,

@@ -16,12 +16,12 @@ import { knownWatches } from './check-sink.js';
 
 const UNAVAILABLE_MS = 5_000;
 /**
- * Older mentions are left to `embeddings backfill`: a new installation of this consumer reads 90 days of events, and
- * new mentions must not wait for them.
+ * Older mentions without a stored embedding are left to `embeddings backfill`: a new installation of this consumer
+ * reads 90 days of events, and new mentions must not wait for them.
  */
 const LEFT_AFTER_MS = 3_600_000;
 
-/** Writes a vector of the meaning of each new mention, so that a semantic search finds it. */
+/** Writes a vector of the meaning of each new mention, so that a semantic search finds the mention. */
 @Controller()
 export class VectorsSink {
   constructor(

@@ -17,10 +17,10 @@ const NOTHING = new Uint8Array();
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a `PushedEvent`. The result equals that of the generated reader, but creates less garbage: ASCII strings are
- * copied directly, and fields that delivery does not need are skipped.
+ * Reads a `PushedEvent`. The result equals that of the generated reader, but this reader creates less garbage: it
+ * copies ASCII strings directly, and skips the fields that delivery does not need.
  * @param data one message of EVENTS; `envelope` of the result is a view of it
- * @throws RangeError if the bytes end too early, TypeError for a string that is not UTF-8, Error if they are not
+ * @throws RangeError if the bytes end too early, TypeError for a string that is not UTF-8, Error if the bytes are not
  * protobuf
  */
 export function readPushedEvent(data: Uint8Array): ReadEvent {

@@ -8,8 +8,8 @@ const MAX_FOOTER_LENGTH = 2048;
 const MAX_CHARACTERS = 6000;
 
 /**
- * The message for a webhook of Discord: one embed. Mentions in it notify nobody: `allowed_mentions` is empty, and
- * Discord ignores mentions in embeds. Markdown in its texts is escaped.
+ * The message for a webhook of Discord: one embed. A text such as `@everyone` notifies nobody: `allowed_mentions` is
+ * empty, and Discord sends no notifications for texts in embeds. Markdown in the texts is escaped.
  */
 export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSONBody {
   return fitted(
