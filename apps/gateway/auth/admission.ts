@@ -34,8 +34,8 @@ const FOREIGN_PAGE = 'the request was sent by a page of another site';
 type Credential = { kind: 'key' | 'session'; text: string } | undefined;
 
 /**
- * Admits requests under `/v1` that have a valid `x-api-key`, or the cookie of a session, if the account has requests
- * left in this minute, and if the key or the member has the right to make the request.
+ * Admits requests under `/v1` and to `/mcp`. A request needs a valid `x-api-key` or the cookie of a session. The
+ * account must have requests left in this minute, and the key or the member must have the right to make the request.
  */
 @Injectable()
 export class Admission {
@@ -101,8 +101,8 @@ export class Admission {
   }
 
   /**
-   * @throws Refusal `unauthenticated`, or `too-many` for an address with too many failed attempts, whose connection is
-   * then closed
+   * Closes the connection of a request that it refuses.
+   * @throws Refusal `unauthenticated`, or `too-many` for an address with too many failed attempts
    */
   private async callerOf(
     credential: Credential,
@@ -156,7 +156,7 @@ export class Admission {
   }
 }
 
-/** @throws Refusal `forbidden`; `unauthenticated` for a key on a route that needs a session */
+/** @throws Refusal `forbidden`; `unauthenticated` for a key on a route under `/v1/auth/` */
 function refuseUnlessAllowed({ role, by }: Caller, required: RequiredRights, path: string): void {
   if (required.needsSession && by.kind === 'key') {
     if (path.startsWith('/v1/auth/'))
@@ -197,7 +197,7 @@ function tooMany({ limit, resetSeconds }: QuotaResult): Refusal {
   );
 }
 
-/** For a known route, its path as the router decoded it; for an unknown route, the path of the request. */
+/** For a known route, its template (`/v1/keywords/:id`); for an unknown route, the path of the request. */
 function pathOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.url ?? url.split('?', 1)[0] ?? '';
 }

@@ -89,10 +89,10 @@ export class AttemptLimits {
   }
 
   /**
-   * Returns the seconds until the next allowed attempt; undefined if this attempt was counted. A flood of refused
-   * attempts reaches Postgres only once in two seconds, and uses at most two connections. An attempt that has waited
-   * checks the memory again first: if an earlier attempt has used the last allowed attempt meanwhile, no statement is
-   * needed.
+   * Returns the seconds until the next allowed attempt; undefined if this attempt was counted. The gateway remembers a
+   * refusal for two seconds, and does not ask Postgres in this time. It uses at most two connections. An attempt that
+   * has waited for a connection checks the memory again first: if an earlier attempt was refused meanwhile, no
+   * statement is needed.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));

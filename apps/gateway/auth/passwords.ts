@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { Refusal } from '#kernel';
 import { metrics } from '#telemetry';
 
-/** argon2id with the parameters that OWASP recommends: 19 MiB, 10 to 40 ms of one core. */
+/** The parameters that OWASP recommends for argon2id, with 19 MiB. One hash takes 10 to 40 ms of one core. */
 const OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Each hash uses a whole core, and other requests need the cores too. */

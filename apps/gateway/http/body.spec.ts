@@ -80,7 +80,7 @@ describe('reading a body', () => {
     expect(faults({ noteText: 'a' })).toEqual([{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
   });
 
-  it('reports only the wrong type of a value, and reports each faulty element of a list', () => {
+  it('reports only the wrong type if a value, or an element of a list, has the wrong type', () => {
     expect(refusalOf({ noteText: 'a', tags: 'x' }).details).toEqual([
       { path: 'tags', message: 'must be an array' },
     ]);

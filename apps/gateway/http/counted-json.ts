@@ -27,8 +27,8 @@ const OBJECT = 123;
 const OBJECT_END = 125;
 
 /**
- * Refuses JSON text that nests too deep or contains too many values, without parsing it: the parser would need longer
- * for half a million nested lists than a request may take. Text that is not JSON is not refused here.
+ * Refuses JSON text that is nested too deeply or contains too many values. Does not parse the text, because parsing
+ * half a million nested lists takes longer than a request may take. Text that is not JSON is not refused here.
  * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {

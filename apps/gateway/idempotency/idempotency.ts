@@ -42,9 +42,9 @@ interface Running {
 }
 
 /**
- * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first request runs, and the other requests
- * get its response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one
- * effect.
+ * Makes every POST with an `Idempotency-Key` safe to repeat, except under `/v1/auth/`: the first request runs, and the
+ * other requests get its response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`),
+ * so it has no second effect.
  */
 @Injectable()
 export class Idempotency {

@@ -55,7 +55,7 @@ const run = tool({
   name: 'run_explore',
   title: 'Ask sources a question',
   description:
-    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers, which count towards the daily limit of the key. Waits up to wait_seconds for the answers. To read more results, or to read them later, call run_explore with explore_id instead of a question; this is free.',
+    'Asks sources a question once, without a keyword. Costs 2 credits for each source that answers. For each of the sources, 2 credits count towards the daily limit of the key, even if the source does not answer. Waits up to wait_seconds for the answers. To read more results, or to read them later, call run_explore with explore_id instead of a question; this is free.',
   input: z.strictObject({
     question: question.question.optional(),
     sources: question.sources.optional(),

@@ -20,7 +20,7 @@ interface CountedCommand {
 }
 
 /**
- * What each API key spends through MCP in a UTC day, shared by all gateways. The limit stops an agent that repeats
+ * Counts what each API key spends through MCP in a UTC day, over all gateways. The limit stops an agent that repeats
  * calls without end, so that the account keeps its credits. The price of a keyword counts as its credits of one day.
  */
 @Injectable()
@@ -49,7 +49,7 @@ export class McpSpending {
     const max = Math.ceil(credits);
     if (max <= 0) return work();
     const day = await this.reserve(this.database.manager, key, max);
-    // If the outcome of the work is unknown, it may have been charged, so its credits stay counted.
+    // If the outcome of the work is unknown, the account may have been charged, so the credits stay counted.
     let cost = max;
     try {
       const result = await work();
@@ -110,7 +110,7 @@ export class McpSpending {
     });
   }
 
-  /** The credits are released when the last call was refused and no call had an effect. */
+  /** The credits are released when no call with this id runs any more and all of them were refused. */
   private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [[ended]]: [CountedCommand[], number] = await tx.query(

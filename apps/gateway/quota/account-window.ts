@@ -16,11 +16,11 @@ const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
 const MAX_IDLE_MS = 2000;
 /**
- * A lease is at most the remaining requests divided by this number, so that no gateway keeps the last requests of a
- * minute unused.
+ * Unless more requests wait for a lease, it is at most the remaining requests divided by this number. So no gateway
+ * keeps the last requests of a minute unused.
  */
 const PART_OF_REST = 8;
-/** A lease is also at most the limit divided by this number, because its requests are lost when the gateway dies. */
+/** It is also at most the limit divided by this number, because its requests are lost when the gateway dies. */
 const PART_OF_LIMIT = 200;
 
 /** The quota of an account's minute as one gateway knows it, and the requests that this gateway has leased. */

@@ -16,7 +16,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-// Within the retention of the table.
+// This time is within the retention of the table.
 const START = Date.now() - 3_600_000;
 const instant = (ms: number) => new Date(START + ms);
 

@@ -37,7 +37,7 @@ describe('the timeline of a search', () => {
     ]);
   });
 
-  it('shows a time that a later check read after failures as covered, and names the failure', () => {
+  it('shows a time of failures as covered if a later check read it, and names the failure', () => {
     expect(
       shown([
         run('covered', 0, at(30)),

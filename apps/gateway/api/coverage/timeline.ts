@@ -26,8 +26,9 @@ const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
  * The timeline of a search: windows without holes, oldest first. If a successful check also read the time of earlier
- * failures, that time is covered, with the failure as its reason. The timeline ends at the last successful check unless
- * the next check is overdue or the search does not run.
+ * failures, that time is covered, with the failure as its reason. The timeline ends at `until`, or now if that is
+ * earlier. It already ends at the last check if this check did not fail, the search runs, and the next check is not
+ * overdue.
  * @param since ms; windows before it are cut
  * @param until ms
  * @param now ms
@@ -68,8 +69,8 @@ function isOverdue(nextCheckAt: number | undefined, now: number): boolean {
 }
 
 /**
- * Returns the end of the timeline in ms. If the last check was successful and the next check is not overdue, the
- * timeline ends with the last check, because the next check reads the time after it.
+ * Returns the end of the timeline in ms. If the last check did not fail and the next check is not overdue, the timeline
+ * ends with the last check, because the next check reads the time after it.
  */
 function endOf(
   runs: readonly CheckRun[],
@@ -81,7 +82,7 @@ function endOf(
 
 type WindowState = Pick<CoverageWindow, 'status' | 'reason'>;
 
-/** A timeline of adjacent windows. A later window replaces the parts of earlier windows that it overlaps. */
+/** A timeline of adjacent windows. A new window replaces the parts of existing windows that it overlaps. */
 class Timeline {
   private parts: CoverageWindow[];
 

@@ -47,7 +47,7 @@ export class KeysController {
   @Get()
   list(@From() caller: Caller, @Query() raw: RawQuery) {
     const { accountId } = caller;
-    const ofMember = ownerOfKeys(caller) || null;
+    const ofMember = memberOfVisibleKeys(caller) || null;
     return pageOf(new QueryReader(raw), this.cursors, {
       scope: { list: 'keys', accountId, ofMember },
       read: (limit, before) => this.reads.keys(accountId, ofMember, limit, before),
@@ -66,7 +66,7 @@ export class KeysController {
     const { accountId } = caller;
     const keyId = pathId(given, 'key');
     const { name, mcpDailyCredits } = readBody(KeyChangeDto, raw, 'snake');
-    const command = { commandId, accountId, keyId, ofMember: ownerOfKeys(caller) };
+    const command = { commandId, accountId, keyId, ofMember: memberOfVisibleKeys(caller) };
     if (name !== undefined)
       await this.commands.request(COMMANDS.renameKey, create(RenameKeySchema, { ...command, name }));
     if (mcpDailyCredits !== undefined) {
@@ -86,7 +86,7 @@ export class KeysController {
   ): Promise<void> {
     const { accountId } = caller;
     const keyId = pathId(given, 'key');
-    const command = { commandId, accountId, keyId, ofMember: ownerOfKeys(caller) };
+    const command = { commandId, accountId, keyId, ofMember: memberOfVisibleKeys(caller) };
     await this.commands.request(COMMANDS.revokeKey, create(RevokeKeySchema, command));
   }
 
@@ -99,7 +99,7 @@ export class KeysController {
 }
 
 /** The member whose keys the caller sees; empty for an owner, who sees the keys of all members. */
-function ownerOfKeys({ role, by }: Caller): string {
+function memberOfVisibleKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }
 

@@ -15,7 +15,7 @@ const search = 'sources[0].searches[0]';
 /** The spec tests only the shape: no search uses these words. */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
-/** Every field of the create body, with accepted values. */
+/** Fields of the create body, with accepted values. `keyword-rules.spec.ts` tests the rules and the agent step. */
 const ACCEPTED: [path: string, values: Json[]][] = [
   ['name', ['A', chars(80), '😀'.repeat(80)]],
   ['refreshIntervalSeconds', [1, 31_536_000]],
@@ -87,7 +87,7 @@ const ACCEPTED: [path: string, values: Json[]][] = [
   [`${search}.overrides.repliesTo`, [chars(16)]],
 ];
 
-/** Every field, with values that are refused under its own path. */
+/** Fields of the create body, with values that are refused. The fault has the path of the field. */
 const REFUSED: [path: string, values: Json[]][] = [
   ['name', [undefined, null, 5, '', chars(81), ['x']]],
   ['refreshIntervalSeconds', [undefined, null, 0, -1, 1.5, '60', 31_536_001]],
@@ -193,8 +193,8 @@ describe('the validation of a keyword’s create body', () => {
       'as %s, and names its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-        // The path of a term has its index in the list; the path of an element of another list of words is the path of
-        // the list.
+        // The path of a fault in `terms` ends with the index of the term. A fault in another list of words has the path
+        // of the list.
         const listPaths = paths.map((one) => one.replace(/^(globalCriteria\.terms)\[\d+\]$/, '$1'));
         expect([...new Set(listPaths)]).toEqual([path]);
       },

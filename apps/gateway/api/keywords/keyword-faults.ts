@@ -12,7 +12,7 @@ import type { ActionDto, RuleDto } from './rule.dto.js';
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
-/** Returns the checks that the body's decorators cannot make: of keys that must fit each other, and of the sources. */
+/** Returns the checks that the body's decorators cannot make: of keys that depend on other keys, and of the sources. */
 export function keywordChecks(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [

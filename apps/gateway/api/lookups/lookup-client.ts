@@ -31,8 +31,8 @@ export class LookupClient {
   /**
    * Sends the lookup and returns its result.
    * @param commandId identifies the lookup; one id is charged once
-   * @throws Refusal `invalid` if the source is not configured, `not-found` if the upstream reports that the object does
-   * not exist, `unavailable` if the upstream does not answer
+   * @throws Refusal `invalid` if the source is not configured, `not-covered` if the credits are not sufficient,
+   * `not-found` if the upstream reports that the object does not exist, `unavailable` if the upstream does not answer
    */
   async ask(
     accountId: string,

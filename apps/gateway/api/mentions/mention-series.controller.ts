@@ -16,7 +16,7 @@ import {
 const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
 /** The default window before `until`, by bucket. */
 const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
-/** Maximum number of buckets in a response: a hundred days of hours. */
+/** Maximum number of buckets of each group in a response: the hours of a hundred days. */
 const MAX_BUCKETS = 2400;
 /** Maximum number of rows in a response: the buckets of all groups. */
 const MAX_ROWS = 50_000;
@@ -59,7 +59,9 @@ export class MentionSeriesController {
   }
 }
 
-/** The starts of all buckets that overlap the window, in seconds since 1970; UTC. */
+/**
+ * The starts of the buckets that overlap the window, in seconds since 1970, UTC. At most one more than `MAX_BUCKETS`.
+ */
 function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   const first = Math.floor(since.getTime() / 1000 / seconds);
   const last = Math.ceil(until.getTime() / 1000 / seconds);

@@ -9,7 +9,7 @@ import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 import { CommandClient } from '#transport';
 
-/** Computing an embedding takes milliseconds in this process, and seconds with an external service. */
+/** Computing an embedding takes milliseconds with the local model, and seconds with an external service. */
 const TIMEOUT_MS = 30_000;
 
 /** The result of a semantic question, and its cost in credits. */

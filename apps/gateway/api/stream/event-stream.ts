@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 
 /** Browsers and clients wait this time before they connect again. */
 const RECONNECT_MS = 2000;
-/** Proxies close connections that are silent for longer. */
+/** Proxies close silent connections, but only after a longer time than this. */
 const COMMENT_EVERY_MS = 15_000;
 
 /**
@@ -27,7 +27,7 @@ export class EventStream {
     this.response.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
-      // Proxies such as nginx would collect the events.
+      // Without this header, proxies such as nginx would collect the events and send them late.
       'x-accel-buffering': 'no',
     });
     this.response.write(`retry: ${RECONNECT_MS}\n\n`);

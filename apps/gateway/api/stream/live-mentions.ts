@@ -24,7 +24,7 @@ interface PendingEvent extends LiveEvent {
 const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
-/** The sink writes a single event immediately. Under load it writes every half second. */
+/** The sink writes a single event after 200 ms. Under load it writes every half second (`FEW_WRITES`). */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;
 /** The waits between two searches for new events. */
@@ -49,7 +49,8 @@ export class LiveMentions {
 
   /**
    * Returns a sequence of EVENTS: all events up to this sequence are in ClickHouse. A list of mentions that is read
-   * afterwards contains these events, but possibly not the later events.
+   * afterwards contains these events, but possibly not the later events. If the sink does not exist yet, this is the
+   * last sequence of EVENTS.
    */
   async written(): Promise<number> {
     const sink = await this.sink();
@@ -156,8 +157,8 @@ export class LiveMentions {
 }
 
 /**
- * Decides when to search for new events: a few times with growing waits after an event was published, because its row
- * is stored a moment later; otherwise every few seconds.
+ * Decides when to search for new events. After an event was published, it searches a few times with growing waits,
+ * because EVENTS stores the event a moment later. Otherwise it searches every few seconds.
  */
 class SearchTimer {
   private pauseMs = MAX_PAUSE_MS;

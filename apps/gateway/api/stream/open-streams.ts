@@ -6,7 +6,7 @@ import type { Logger } from '#telemetry';
 import { Admission } from '../../auth/admission.js';
 import { EventStream } from './event-stream.js';
 
-/** Number of streams that one gateway serves to one account at the same time. */
+/** Maximum number of streams that one gateway serves to one account at the same time. */
 const MAX_PER_ACCOUNT = 50;
 const RETRY_AFTER_SECONDS = 10;
 

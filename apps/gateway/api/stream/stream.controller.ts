@@ -21,7 +21,7 @@ export class StreamController {
   /**
    * Sends each new mention as soon as it can be read, with the filters of `GET /v1/mentions`. With `Last-Event-ID`, the
    * stream continues after an earlier event, or after an earlier list. Without this header, the stream begins with the
-   * mentions that are too new to be in a list that is read now.
+   * newest mentions that `GET /v1/mentions` may not return yet.
    */
   @Get()
   async stream(
@@ -37,7 +37,7 @@ export class StreamController {
     const wanted = lastEventId
       ? this.positions.sequenceOf(accountId, lastEventId)
       : await this.live.written();
-    // EVENTS ends before the requested position if the stream was restored from an older copy.
+    // If EVENTS was restored from an older copy, it ends before the requested position.
     const from = Math.min(wanted, await this.live.head());
     const idOf = (sequence: number) => this.positions.idOf(accountId, sequence);
     const stream = this.streams.begin(accountId, request, reply);
