@@ -1,6 +1,6 @@
 /**
- * Measures alerts on synthetic mentions: false alarms on noise, and the delay until a planted burst is
- * reported, compared with a plain threshold and a 3-sigma rule.
+ * Measures alerts on synthetic mentions, and compares them with a plain threshold and a 3-sigma rule: false alarms on
+ * noise, and the median delay until a planted burst is reported.
  * `npm run -s build && node dist/bench/alerts.js`
  */
 import type { AlertRule, SpikeLevel } from '../apps/analysis/alerts/alert-rules.js';
@@ -16,8 +16,8 @@ helpWanted(`
 Usage: node dist/bench/alerts.js [--weeks 20] [--keywords 500]
 
 Prints the false alarms a week on Poisson noise at 1, 10 and 100 mentions an hour, and on noise with quiet nights. Also prints
-the delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that are
-reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
+the median delay until a planted burst (three times the usual rate, for three hours) is reported, and the share of bursts that
+are reported. The variants are the spike alert in its three sensitivities, a plain threshold (twice the mean rate), and mean +
 3 standard deviations of the last 7 days. Each counts the last hour, every five minutes, needs 5 mentions, and is quiet for an
 hour after an alarm. Then measures the cost of evaluating keywords from Postgres, with fresh mentions and with one that is
 found a day late. Data are seeded; only times differ from run to run. Takes about one minute.
@@ -28,10 +28,7 @@ const KEYWORDS = numberOption('keywords', 500);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 5);
-/**
- * The weeks before the first alarm that is counted: they give the baseline of each hour of the week six
- * samples.
- */
+/** Alarms are counted only after these weeks. They give the baseline of each hour of the week six samples. */
 const HISTORY_WEEKS = 6;
 const SINCE = START + HISTORY_WEEKS * 7 * DAY_MS;
 const END = SINCE + WEEKS * 7 * DAY_MS;

@@ -1,6 +1,7 @@
 /**
- * Measures charges per second for one hot account and for many: with the ledger's writer, in batches, and
- * with a row lock for each charge, as in a simple program. `npm run -s build && node dist/bench/ledger.js`
+ * Measures charges per second: of the ledger's writer in batches, for one hot account and for many accounts, and of a
+ * simple program that locks the account's row for each charge, for one hot account.
+ * `npm run -s build && node dist/bench/ledger.js`
  */
 import { EventStore } from '#event-store';
 import { newId, systemClock } from '#kernel';
@@ -24,9 +25,9 @@ import {
 helpWanted(`
 Usage: node dist/bench/ledger.js [--seconds 3] [--rounds 4] [--batch 1000] [--accounts 200]
 
-Prints the charges a second of the ledger's writer, on JetStream and Postgres, in batches, with all charges on one account and
-spread over many. The baseline is one statement for each charge, UPDATE ... WHERE balance >= cost and INSERT of the movement,
-on eight connections. Takes about one minute.
+Prints how many charges a second the ledger's writer stores in JetStream and Postgres, in batches: once for one account, and
+once for many accounts. The baseline is one statement for each charge, UPDATE ... WHERE balance >= cost and INSERT of the
+movement, on eight connections. Takes about one minute.
 `);
 
 const SECONDS = numberOption('seconds', 3);

@@ -27,7 +27,7 @@ export interface Stage {
 export interface Round {
   /** Deliveries per second. */
   rate: number;
-  /** Processor time of its own process per delivery, in µs. */
+  /** Processor time of the program's own process per delivery, in µs. */
   micros: number;
   /** Processor time of every program. */
   cpu: string;
@@ -35,11 +35,11 @@ export interface Round {
 
 /**
  * A round of the delivery service: fills EVENTS while the service is suspended, resumes it, and waits until
- * the receiver has every delivery and the service has acknowledged every event. It acknowledges an event when
- * its attempts are stored.
+ * the receiver has every delivery and the service has acknowledged every event. The service acknowledges an event
+ * when its attempts are stored.
  * @param options `onlyHealthy`: the result is that of the deliveries to healthy endpoints; `hangs`: the others hang, so the
  * receiver does not wait for deliveries to them
- * @throws Error when ATTEMPTS lacks an attempt, or a signature is wrong
+ * @throws Error when ATTEMPTS lacks a delivery, when a signature is wrong, or when no signature was checked
  */
 export async function deliverOurs(
   stage: Stage,
@@ -63,7 +63,7 @@ export async function deliverOurs(
   const { refused, checked } = await received;
   while (!(await isDrained(bus))) await wait(5);
   const round = roundOf('delivery', onlyHealthy ? counted.length : events.length, began, cpu);
-  if (refused > 0 || checked === 0) throw new Error(`${refused} of ${checked} checked signatures do not fit`);
+  if (refused > 0 || checked === 0) throw new Error(`${refused} of ${checked} checked signatures are wrong`);
   const recorded = await deliveredSince(bus, from);
   const missing = counted.filter(({ id }) => !recorded.has(id)).length;
   if (missing > 0) throw new Error(`ATTEMPTS lacks ${missing} of ${counted.length} deliveries`);

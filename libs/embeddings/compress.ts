@@ -4,7 +4,7 @@ import { toBfloat16 } from './bfloat16.js';
 import { modelFile } from './model-files.js';
 import { SENTENCE_DIMENSIONS } from './sentence-encoder.js';
 
-/** Numbers in a stored embedding. */
+/** How many numbers a stored embedding contains. */
 export const STORED_DIMENSIONS = 128;
 
 /** The local model. Only embeddings of the same model and version can be compared. */
@@ -44,7 +44,7 @@ function readDirections(): Float32Array {
   return found;
 }
 
-/** The number of an IEEE 754 half-precision float. */
+/** Converts the bits of a finite IEEE 754 half-precision float to its value. */
 function fromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];

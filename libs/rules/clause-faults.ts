@@ -40,7 +40,8 @@ const VALUES_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The first fault of a clause: an unknown field, an operator that does not fit it, or a value that does not fit both.
+ * The first fault of a clause: an unknown field, an operator that the field does not allow, or a value that the field
+ * and the operator do not allow.
  * @param schema the fields of the keyword's agent step; undefined if it has none
  */
 export function clauseFault(
@@ -51,9 +52,9 @@ export function clauseFault(
   if (typeof field !== 'string' || field === '' || !isOperator(op)) return undefined;
   const found = kindOf(field, schema);
   if ('message' in found) return found;
-  const fitting = OPERATORS_OF[found.kind];
-  if (!fitting.includes(op))
-    return { key: 'op', message: `does not fit ${field}; use one of ${fitting.join(', ')}` };
+  const allowed = OPERATORS_OF[found.kind];
+  if (!allowed.includes(op))
+    return { key: 'op', message: `does not fit ${field}; use one of ${allowed.join(', ')}` };
   const message = valueFault(value, op, found);
   return message === undefined ? undefined : { key: 'value', message };
 }

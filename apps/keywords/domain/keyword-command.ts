@@ -40,7 +40,10 @@ export type KeywordCommand =
       intervalSeconds: number | undefined;
       /** An empty text removes the address. */
       webhookUrl: string | undefined;
-      /** True removes every reason for the pause; the caller has checked plan and credits. */
+      /**
+       * True: removes every reason of the pause; the caller has checked plan and credits. False: adds the reason
+       * `user`.
+       */
       isActive: boolean | undefined;
       duplicate: DuplicateWatch | undefined;
       creditsRemaining: number;

@@ -23,7 +23,7 @@ describe('the wait after a failure', () => {
     );
   });
 
-  it('doubles from 5 s to 15 min, and is spread over a quarter of its length', () => {
+  it('doubles from 5 s to 15 min, and is up to a quarter longer at random', () => {
     expect([1, 2, 3, 8, 9, 1000].map((n) => waitAfter('server_error', n, undefined, 0))).toEqual([
       5_000, 10_000, 20_000, 640_000, 900_000, 900_000,
     ]);
@@ -42,7 +42,7 @@ describe('the wait after a failure', () => {
     expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
   });
 
-  it('concerns the whole lane after an outage, and only the search after a fault of the search', () => {
+  it('applies to the whole lane after an outage if the source asks for this, and otherwise only to the search', () => {
     for (const kind of [
       'rate_limited',
       'unauthorized',
@@ -97,7 +97,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('delays no request while requests come slower than its rate', () => {
+  it('delays no request if requests do not come faster than its rate', () => {
     fc.assert(
       fc.property(rate, burst, fc.integer({ min: 1, max: 100 }), (perMinute, size, count) => {
         const gap = Math.ceil(60_000 / perMinute);

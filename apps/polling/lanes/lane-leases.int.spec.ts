@@ -99,17 +99,17 @@ describe('the leases of lanes', () => {
     expect(rows.length).toBe(2);
   });
 
-  it('of sources that a replica does not poll are not taken by it', async () => {
+  it('give a replica no lanes of sources that it does not poll', async () => {
     const leases = await replica();
     expect(namesOf((await leases.renew(['rss'])).held)).toEqual(['rss:0']);
   });
 
-  it('pass on what a lane has learned about its upstream', async () => {
+  it('give the next holder what the lane has learned about its upstream', async () => {
     const first = await replica();
     await first.renew(SOURCES);
-    const until = new Date(Date.now() + 60_000);
+    const blockedUntil = new Date(Date.now() + 60_000);
     const learned = {
-      blockedUntil: until,
+      blockedUntil,
       blockedReason: 'rss asked for a wait',
       failures: 3,
       trouble: 'rss returned 503',
@@ -121,10 +121,10 @@ describe('the leases of lanes', () => {
     await first.leave();
     const row = (await (await replica()).renew(SOURCES)).held.find(({ lane }) => lane === 'rss:0');
     expect(row && memoryOf(row)).toEqual(learned);
-    // The first holder has lost the lane: what it still stores has no effect.
+    // The first holder has lost the lane, so this call has no effect.
     await first.remember('rss:0', { ...learned, blockedUntil: new Date(0) });
     const later: LaneRow[] = await stores.database.query(`SELECT * FROM lanes WHERE lane = 'rss:0'`);
-    expect(later[0]?.blocked_until).toEqual(until);
+    expect(later[0]?.blocked_until).toEqual(blockedUntil);
   });
 
   it('assign every search to an existing lane when the number of lanes changes', async () => {

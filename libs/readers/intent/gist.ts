@@ -22,7 +22,9 @@ const MIN_PROBABILITY: Readonly<Record<(typeof GIST_INTENTS)[number], number>> =
   complaint: 0.5,
 };
 
-/** Patterns that the classifier reads in addition to the embedding: whether each occurs in the text. */
+/**
+ * The classifier reads, in addition to the embedding and the mood, whether each of these patterns occurs in the text.
+ */
 const CUES: readonly RegExp[] = [
   /\bhttp\b/u,
   /^@user/u,

@@ -7,7 +7,7 @@ const text = fc.string({
 });
 
 describe('a text that is cut', () => {
-  it('fits, is the beginning of the text, and is well-formed', () => {
+  it('is not longer than the limit, is the beginning of the text, and is well-formed', () => {
     fc.assert(
       fc.property(text, fc.nat(200), (value, max) => {
         const kept = cutText(value, max);
@@ -18,7 +18,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('is complete if it fits', () => {
+  it('is complete if the text is not longer than the limit', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(cutText(value, Buffer.byteLength(value))).toBe(value.toWellFormed());
@@ -44,7 +44,7 @@ describe('JSON that is cut', () => {
     );
   });
 
-  it('always fits into the limit', () => {
+  it('is never longer than the limit', () => {
     const long = fc.nat(300_000).map((length) => '"'.repeat(length));
     const list = fc.array(fc.oneof(long, fc.constant({ a: '\u0001'.repeat(9000) })), { maxLength: 20 });
     const value = fc.record({
@@ -80,7 +80,7 @@ describe('JSON that is cut', () => {
     expect(cutJson({ a: [[[[[[['deep']]]]]]] }).cut).toBe(true);
   });
 
-  it('of an observation keeps its kind', () => {
+  it('keeps the kind of an observation', () => {
     const text = 'x'.repeat(400_000);
     const answer = { engine: 'openai', text, citations: [{ url: 'https://example.org/', title: text }] };
     const cut = cutObservation({ kind: { case: 'answer', value: answer } });

@@ -3,7 +3,7 @@ import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
 // Only for specs: statuses in the current format, and an instance that pages like Mastodon.
 
-/** A status of an instance that received it at `at`. */
+/** A status, as returned by an instance that received the status at `at`. */
 export function status(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: statusId(n, at),
@@ -46,7 +46,7 @@ export function statusUri(n: number): string {
   return `https://lamps.example/users/Ada/statuses/${n}`;
 }
 
-/** An instance's id of a status that it received at `at`. */
+/** The id of status n on an instance that received the status at `at`. */
 export function statusId(n: number, at: Date): string {
   return String((BigInt(at.getTime()) << 16n) + BigInt(65_535 - (n % 65_536)));
 }
