@@ -19,8 +19,8 @@ export interface ConsumerOptions {
    */
   lingerMs?: number;
   /**
-   * The minimum time between two batches that are not full, in ms, default 0: a single message does not wait, and a
-   * stream of messages is written in few batches.
+   * The minimum time between two batches that are not full, in ms, default 0. A single message waits only for
+   * `lingerMs`, and a stream of messages is written in few batches.
    */
   everyMs?: number;
   /**
