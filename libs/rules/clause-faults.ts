@@ -157,7 +157,9 @@ function similarFault(value: unknown): string | undefined {
 /** Refuses a text without a visible character, because it would match every text or none. */
 function textFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
-  if (value.length > MAX_VALUE_CHARACTERS) return `must be at most ${MAX_VALUE_CHARACTERS} characters`;
+  // Characters are counted like those of JSON Schema: an emoji is one.
+  if (value.length > MAX_VALUE_CHARACTERS && [...value].length > MAX_VALUE_CHARACTERS)
+    return `must be at most ${MAX_VALUE_CHARACTERS} characters`;
   return foldTerm(value) === '' ? 'must have a visible character' : undefined;
 }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { clauseFault } from './clause-faults.js';
 import { OPERATORS } from './fields.js';
 import { clause, subject } from './testing/rules.js';
 
@@ -193,4 +194,11 @@ describe('a clause', () => {
       ),
     );
   });
+});
+
+it.each(['a', '😀'])('a value of a clause has at most 1,000 characters, and %s is one', (character) => {
+  const faultOf = (length: number) =>
+    clauseFault({ field: 'text', op: 'contains', value: character.repeat(length) }, undefined);
+  expect(faultOf(1000)).toBeUndefined();
+  expect(faultOf(1001)).toMatchObject({ message: 'must be at most 1000 characters' });
 });
