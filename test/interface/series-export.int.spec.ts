@@ -112,6 +112,17 @@ describe('GET /v1/mentions/top', () => {
     ]);
     expect((await carol.api.get('/v1/mentions/top?by=colour')).status).toBe(400);
   });
+
+  it.each(['series', 'top'])(
+    'refuses a window of /v1/mentions/%s that begins in the future',
+    async (path) => {
+      const answer = await ada.api.get(`/v1/mentions/${path}?since=2999-01-01T00:00:00Z`);
+      expect([answer.status, answer.body.details]).toEqual([
+        400,
+        [{ path: 'since', message: 'must not be later than until' }],
+      ]);
+    },
+  );
 });
 
 async function exported(query: string, tenant = ada) {

@@ -52,6 +52,7 @@ export class MentionSeriesController {
     const limit = query.integer('limit', 1, 100, 10);
     const { from, to: until = new Date() } = query.span('since', 'until');
     const since = from ?? new Date(until.getTime() - WINDOW_SECONDS.day * 1000);
+    if (since > until) query.fault('since', 'must not be later than until');
     const filter = readMentionFilter(query);
     query.finish();
     const data = await this.mentions.top(accountId, filter, { by, since, until, limit });
