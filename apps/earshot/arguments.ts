@@ -12,13 +12,13 @@ export function id(text: string): string {
   return text.toLowerCase();
 }
 
-/** @throws InvalidArgumentError if the text is not a whole number above 0 */
+/** @throws InvalidArgumentError if the text is not a whole number above 0 with at most 15 digits */
 export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
   return Number(text);
 }
 
-/** Returns the canonical form of a time. @throws InvalidArgumentError if the text is not an ISO 8601 date-time */
+/** Returns the canonical form of a time. @throws InvalidArgumentError if `Date` cannot parse the text */
 export function instant(text: string): string {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be ISO 8601.');

@@ -28,7 +28,7 @@ const attempted = (watchId: string): Recorded<Addressed> => ({
 const messagesOf = (recorded: readonly Recorded<Addressed>[]) => attemptMessages(recorded, () => 1);
 
 describe('the messages of ATTEMPTS', () => {
-  it('group the attempts of each watch in order, each with its own id', () => {
+  it('group the attempts of each watch in order, and give each attempt its own id', () => {
     const [one, other] = [newId(), newId()];
     const recorded = [one, other, one, one].map(attempted);
     const messages = messagesOf(recorded);
@@ -55,7 +55,7 @@ describe('the messages of ATTEMPTS', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('are the attempt itself, with its own id, if there is only one, as in earlier releases', () => {
+  it('have the format and the id of the attempt if they contain only one, as in earlier releases', () => {
     const [message] = messagesOf([attempted(newId())]);
     const [attempt] = attemptsIn(message?.data ?? new Uint8Array());
     expect(message?.msgId).toBe(attempt?.attemptId);

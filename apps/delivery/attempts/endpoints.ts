@@ -53,7 +53,7 @@ export async function markEndpoints(
   );
 }
 
-/** Records how long destinations of channels accept nothing. */
+/** Records until when destinations of channels accept nothing. */
 export async function pauseEndpoints(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
   const pauses = byEndpoint(
     results.flatMap(({ delivery: { accountId, endpoint }, at, durationMs, retryAfterMs }) =>

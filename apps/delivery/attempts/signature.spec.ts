@@ -6,7 +6,8 @@ import { newSigningSecret } from '#secrets';
 import { checkout } from '#testing';
 import { signatureHeaders } from './signature.js';
 
-// Both signatures were computed with openssl, not with this code; the second is the specification's own example.
+// The two signatures of the first test were computed with openssl, not with this code. The second one is the example of
+// the Standard Webhooks specification.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = Buffer.from('{"test": 2432232314}');
 
@@ -30,7 +31,7 @@ const standardOf = (secret: string, ...parts: (string | Uint8Array)[]) => {
 };
 
 describe('the signature of a delivery', () => {
-  it('equals what openssl computes, in both forms', () => {
+  it('equals what openssl computes, in both headers', () => {
     const headers = signed([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
     expect(headers['webhook-id']).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
     expect(headers['webhook-timestamp']).toBe('1614265330');
@@ -54,7 +55,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('in the legacy form is the hex HMAC of the body alone with the present secret; the signature of Standard Webhooks is the same in both forms', () => {
+  it('is the hex HMAC of the body alone with the present secret in the legacy form, which does not change the signature of Standard Webhooks', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));
@@ -86,7 +87,7 @@ describe('the receiver that docs/api.md shows', () => {
   const [present, previous] = [newSigningSecret(), newSigningSecret()];
   const header = (secrets: string[], t = now) => signed(secrets, 'e1', BODY, t)['x-signature'];
 
-  it('accepts a delivery that is signed with its secret, and during a rotation with either of the two secrets', () => {
+  it('accepts a delivery that is signed with its secret, also if it is signed with another secret too during a rotation', () => {
     expect(verify(present, header([present]), BODY.toString())).toBe(true);
     for (const secret of [present, previous])
       expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);

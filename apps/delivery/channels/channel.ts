@@ -9,7 +9,7 @@ export type Channel = {
   name: string;
   state: 'active' | 'unverified' | 'disabled';
   disabledReason: string | undefined;
-  /** `configVersion` */
+  /** The `configVersion` of its config. */
   version: string;
 } & ChannelAddress;
 
@@ -27,7 +27,7 @@ export interface EmailAddress {
   state: 'unverified' | 'verified' | 'unsubscribed' | 'refused';
 }
 
-/** The endpoint of all deliveries to a channel: their queue, their pace and their health. */
+/** The endpoint of all deliveries to a channel. They share its queue, its pace and its record of failures. */
 export function channelEndpoint(channelId: string): string {
   return `${PREFIX}${channelId}`;
 }

@@ -147,7 +147,7 @@ describe('reading the fields of an event that delivery needs', () => {
   });
 });
 
-/** The result of the read, or that it failed. */
+/** Returns the result of the read, or `refused` if the read failed. */
 function attempt<T>(read: () => T): T | 'refused' {
   try {
     return read();

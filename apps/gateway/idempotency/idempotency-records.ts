@@ -54,7 +54,7 @@ export class IdempotencyRecords {
         [request.accountId, request.key, request.hash],
       );
       const [row] = rows;
-      // The record had no outcome to keep and was deleted between the two statements.
+      // The record was deleted between the two statements, for example because the request had no effect.
       if (!row) continue;
       if (!row.same) return { kind: 'reused' };
       if (row.status === null) return { kind: 'in-progress' };
@@ -124,7 +124,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Deletes the record of a request that had no effect, which frees the key. */
+  /** Deletes the record of a request that had no effect, so that the key can be used for another request. */
   async forget({ accountId, key, runner }: KeyedRequest): Promise<void> {
     await this.database.query(
       `DELETE FROM idempotency_records WHERE account_id = $1 AND key = $2 AND runner = $3`,

@@ -92,7 +92,7 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     expect((upstream.requests[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(48);
   });
 
-  it('sends no requests meanwhile if the wait is long, and gives the reason', async () => {
+  it('sends no requests during a long wait, and gives the reason', async () => {
     const upstream = new Upstream();
     const clock = clockAt(0);
     const lane = laneOn(upstream, { clock });
@@ -180,7 +180,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('keeps a quota as used up when the upstream says so, even after the lane moves', async () => {
+  it('treats a quota as used up when the upstream says so, even after the lane moves to another replica', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);

@@ -43,7 +43,7 @@ describe('the check of one watch', () => {
     ['ai_answers', { units: 3 }, 3, 15],
     ['x', {}, 1, 5],
   ] as const)(
-    'is priced at the rate of %s for each part that answered: %j [credits.rates, credits.ai-answers]',
+    'is priced at the rate of %s for each unit: %j [credits.rates, credits.ai-answers]',
     (source, more, units, cost) => {
       const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
       expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);

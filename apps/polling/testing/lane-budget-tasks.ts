@@ -26,7 +26,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       expect(scene.upstream.states.length - 1).toBeLessThanOrEqual(20);
       answer();
       for (const id of slow)
-        await until('a check of each', async () => (await scene.stores.checksOf(id))[0], 30_000);
+        await until('a check of each slow search', async () => (await scene.stores.checksOf(id))[0], 30_000);
     });
 
     it('finishes the running read when it is stopped, and starts no other', async () => {
@@ -71,19 +71,19 @@ export function laneBudgetTasks(scene: LaneScene): void {
         Array.from({ length: 30 }, (_, n) => scene.stores.watch({ query: `q${n}` })),
       );
       await scene.stores.due(...ids);
-      const held = async () => {
-        const rows: { held: number }[] = await scene.stores.database.query(
-          'SELECT count(*)::int AS held FROM upstream_searches WHERE leased_until > now()',
+      const claimed = async () => {
+        const rows: { claimed: number }[] = await scene.stores.database.query(
+          'SELECT count(*)::int AS claimed FROM upstream_searches WHERE leased_until > now()',
         );
-        return rows[0]?.held ?? 0;
+        return rows[0]?.claimed ?? 0;
       };
       scene.worker.start();
       await until('the budget is used up', () => scene.upstream.requests.length === 1);
-      expect(await until('searches wait', async () => (await held()) <= 10 && held())).toBeGreaterThan(1);
+      expect(await until('searches wait', async () => (await claimed()) <= 10 && claimed())).toBeGreaterThan(1);
       const began = Date.now();
       await scene.worker.stop();
       expect(Date.now() - began).toBeLessThan(2000);
-      expect([await held(), scene.upstream.requests.length]).toEqual([0, 1]);
+      expect([await claimed(), scene.upstream.requests.length]).toEqual([0, 1]);
     });
 
     it('does not exceed its budget of requests', async () => {
@@ -97,7 +97,7 @@ export function laneBudgetTasks(scene: LaneScene): void {
       scene.worker.start();
       await until('every search was read', () => scene.upstream.requests.length === ids.length);
       const [first = 0] = scene.upstream.requests;
-      // A burst of 100 (ten seconds' worth), then 10 per second.
+      // The lane may send a burst of 100 requests (as many as in ten seconds), and then 10 requests per second.
       expect((scene.upstream.requests[109] ?? 0) - first).toBeGreaterThanOrEqual(890);
     });
   });

@@ -24,7 +24,7 @@ export function lookupBudgetTasks(scene: LookupScene): void {
       },
     );
 
-    it('that is counted separately does not wait for busy checks, and eight are sent at the same time', async () => {
+    it('that is counted separately does not wait while checks use up the requests, and eight are sent at the same time', async () => {
       scene.upstream.requestsPerMinute = 30;
       await scene.restart({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
       let answer = () => {};

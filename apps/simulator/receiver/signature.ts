@@ -8,7 +8,7 @@ export interface Verdict {
   standard: boolean;
   /** `X-Signature` in the legacy form: plain hex over the body. */
   legacy: boolean;
-  /** The reasons, as text for people; empty if at least one form is present and every present form is correct. */
+  /** The reasons, as text for people; empty if X-Signature is present and every present signature is correct. */
   faults: string[];
 }
 
@@ -31,7 +31,7 @@ export function verifyDelivery(
   else if (header === undefined) verdict.faults.push('no X-Signature');
   else if (/^[0-9a-f]{64}$/i.test(header)) {
     verdict.legacy = secrets.some((secret) => equalHex(header, hmac(secret, body)));
-    if (!verdict.legacy) verdict.faults.push('X-Signature (plain) does not fit');
+    if (!verdict.legacy) verdict.faults.push('X-Signature (plain) does not match');
   } else {
     const fault = checkTimed(header, body, secrets, nowMs);
     verdict.signature = fault === undefined;
@@ -58,11 +58,11 @@ function checkTimed(
   const given = parts.filter(([name]) => name === 'v1').map(([, value = '']) => value);
   if (!time || given.length === 0) return 'has no t or no v1';
   if (isStale(time, nowMs)) return 'is older or newer than five minutes';
-  const fits = secrets.some((secret) => {
+  const matches = secrets.some((secret) => {
     const expected = hmac(secret, `${time}.`, body);
     return given.some((value) => equalHex(value, expected));
   });
-  return fits ? undefined : 'does not fit';
+  return matches ? undefined : 'does not match';
 }
 
 function checkStandard(
@@ -73,17 +73,17 @@ function checkStandard(
   secrets: readonly string[],
   nowMs: number,
 ): string | undefined {
-  if (!id || !timestamp) return 'comes without webhook-id or webhook-timestamp';
+  if (!id || !timestamp) return 'has no webhook-id or no webhook-timestamp';
   if (isStale(timestamp, nowMs)) return 'is older or newer than five minutes';
   const given = signatures
     .split(' ')
     .filter((each) => each.startsWith('v1,'))
     .map((each) => Buffer.from(each.slice(3), 'base64'));
-  const fits = secrets.some((secret) => {
+  const matches = secrets.some((secret) => {
     const expected = hmac(standardKey(secret), `${id}.${timestamp}.`, body);
     return given.some((value) => value.length === expected.length && timingSafeEqual(value, expected));
   });
-  return fits ? undefined : 'does not fit';
+  return matches ? undefined : 'does not match';
 }
 
 /** Keys of Standard Webhooks are the base64 after `whsec_`; any other secret is used unchanged. */

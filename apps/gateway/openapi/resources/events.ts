@@ -91,7 +91,7 @@ function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch
       keywordId: described('Null for a watch without a keyword', nullable(ID)),
       ...Object.fromEntries(BODY_KEYS.map((key) => [key, NULL])),
       previousPrice: type === 'listing.price_changed' ? nullable(NUMBER) : NULL,
-      occurredAt: described('Time at which Earshot found the item', INSTANT),
+      occurredAt: described(isOfWatch ? 'Time at which Earshot found the item' : 'Time of the event', INSTANT),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       ...own,
     },
@@ -157,7 +157,7 @@ export function webhooks(example: unknown): Schema {
         operationId: 'receiveEvent',
         summary: 'Receive an event',
         description:
-          'Earshot posts each event to the webhook of its keyword or watch. Answer 2xx within 10 seconds. After any other answer, Earshot sends the event again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h: seven times, in 41 hours. An answer with 410 disables the address immediately. An event can arrive more than once: compare its `id`. Redirects are not followed.',
+          'Earshot posts events to the webhook of their keyword or watch. Answer 2xx within 10 seconds. After any other answer except 410, or without an answer, Earshot sends the event again after 30 s, 2 min, 10 min, 1 h, 4 h, 12 h and 24 h: seven times, in 41 hours. An answer with 410 disables the address immediately. An event can arrive more than once: compare its `id`. Redirects are not followed.',
         tags: ['Webhooks'],
         security: [],
         parameters: SIGNATURE_HEADERS,

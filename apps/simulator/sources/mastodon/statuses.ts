@@ -184,7 +184,7 @@ interface TextPart {
 
 const known = new WeakMap<SimPost, { text: string; parts: TextPart[] }>();
 
-/** Computed once for each text, because timelines by hashtag read the parts of every post. */
+/** The parts of a post's text. They are computed once for each text, because timelines by hashtag read them for every post. */
 function partsOf(post: SimPost): TextPart[] {
   const text = textOf(post);
   let kept = known.get(post);
@@ -203,7 +203,10 @@ function splitText(text: string): TextPart[] {
     });
 }
 
-/** The HTML that instances build from plain text; HTML of another instance is cleaned. */
+/**
+ * The HTML that instances build from plain text. The home instance adds `rel` and `target` to the links of other
+ * instances when it sanitises their HTML.
+ */
 function contentOf(parts: readonly TextPart[], account: Account): string {
   const away = account.host === HOME ? '' : ' rel="nofollow noopener" target="_blank"';
   const html = parts

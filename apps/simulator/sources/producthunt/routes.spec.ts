@@ -23,7 +23,7 @@ describe('the simulated Product Hunt', () => {
   const postsOf = (answer: Answer) => answer.json<{ data: { posts: Posts } }>().data.posts;
   const names = async (args: string) => postsOf(await ask(args)).edges.map(({ node }) => node['name']);
 
-  it('returns the newest posts, also only posts after a given time or of a topic', async () => {
+  it('returns the newest posts, or only those after a time, before a time or of a topic', async () => {
     publish('one', { community: 'lighting' });
     client.clock.pass(60);
     publish('two');
