@@ -34,7 +34,7 @@ describe('a GraphQL query', () => {
     ]);
   });
 
-  it('selects the named fields of an object in their order; an inline fragment selects only from its type', () => {
+  it('selects the named fields of an object under their aliases; an inline fragment selects only from its type', () => {
     const query =
       '{ watts title: name shade { colour } makers { __typename ... on Firm { number } ... on Person { name } } }';
     expect(selected(readSelections(query, {}), LAMP)).toEqual({

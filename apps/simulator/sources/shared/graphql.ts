@@ -35,7 +35,10 @@ export function readSelections(query: string, variables: Readonly<Record<string,
 /** An object of the upstream, with the upstream's own type name in `__typename`. */
 export type GraphqlObject = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
-/** The selected fields of an object. Throws `GraphqlFault` for a field that its type does not have. */
+/**
+ * The selected fields of an object.
+ * @throws GraphqlFault for a field that the type of the object does not have, and for an object without selected fields
+ */
 export function selected(fields: readonly Selection[], from: GraphqlObject): Record<string, unknown> {
   const answer: Record<string, unknown> = {};
   for (const field of fields) {

@@ -23,7 +23,7 @@ export interface Price {
   asked: Amount;
   fee: Amount;
   total: Amount;
-  /** Null if the seller's currency is the currency of the site. */
+  /** Null if the seller's currency is the currency of the site, or if the rate is unknown. */
   conversion: object | null;
   /** For screen readers. */
   asWords: string;
@@ -37,7 +37,7 @@ export interface Amount {
 
 /**
  * The price in the currency of the site. If the seller uses another currency, the shown price changes with the rate of
- * the day.
+ * the day. If the simulator does not know the rate, the price stays in the seller's currency.
  */
 export function priceOf(post: SimPost, { currency, now }: { currency: string; now: Date }): Price {
   const rate = rateBetween(post.currency, currency, now);

@@ -25,7 +25,8 @@ export function accountIdOf(handle: string): string {
 }
 
 /**
- * The accounts by their numbers. Every handle has a number, but X finds only the numbers that a response has contained.
+ * The accounts by their numbers. Every handle has a number, but X finds only the numbers of authors, and other numbers that
+ * a response has contained.
  */
 export class Accounts {
   private readonly handles = new Map<string, string>();
@@ -44,7 +45,7 @@ export class Accounts {
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** The handle of an account; undefined for a number that no response has contained. */
+  /** The handle of an account; undefined for a number that no author has and no response has contained. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);
@@ -88,7 +89,7 @@ export function profileOf(handle: string): Record<string, unknown> {
   };
 }
 
-/** About one account in three is verified. */
+/** About three of ten accounts are verified. */
 export function isVerifiedHandle(handle: string): boolean {
   return seededRandom('x verified', handle.toLowerCase())() < 0.3;
 }
