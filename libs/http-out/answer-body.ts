@@ -1,7 +1,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-/** Receives the outcome of one response body: exactly one of the three methods is called, once. */
+/** Receives the end of one response body: one of the three methods is called, once, unless the body is stopped before. */
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;
@@ -37,7 +37,7 @@ export function createAnswerBody(
     case 'br':
       return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), bounded, events);
     case 'deflate':
-      // The RFC means zlib, but many servers send raw deflate. The low half of the first byte of a zlib stream is 8.
+      // In the RFC, `deflate` means zlib, but many servers send raw deflate. The low half of the first byte of a zlib stream is 8.
       return new DecodedBody(
         (first) => ((first & 0x0f) === 8 ? createInflate(ZLIB_OPTIONS) : createInflateRaw(ZLIB_OPTIONS)),
         bounded,
@@ -88,7 +88,10 @@ class BoundedBytes implements AnswerBody {
   }
 }
 
-/** Decodes in small steps and stops the decoder at the limit, so that a compression bomb is never decoded beyond it. */
+/**
+ * Decodes in small steps. `overflow` is called at the limit, and its receiver must call `stop`, so that no more of a
+ * compression bomb is decoded.
+ */
 class DecodedBody implements AnswerBody {
   private decoder: Transform | undefined;
   private stopped = false;

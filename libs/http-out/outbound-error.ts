@@ -18,8 +18,8 @@ export class OutboundError extends Error {
 }
 
 /**
- * The reason for a host that is not allowed, and for a name without an address or whose lookup failed. The text is the
- * same in all these cases, because a person who enters host names must not learn which names exist in the operator's
+ * The reason in three cases: a host is not allowed, a name has no address, or its lookup failed. The text is the same in
+ * all cases, because a person who enters host names must not learn which names exist in the operator's
  * network.
  */
 export function notAllowed(host: string): string {

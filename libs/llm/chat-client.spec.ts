@@ -71,7 +71,7 @@ it.each<[string, Respond]>([
   expect(await ask(respond)).toMatchObject({ text: '', isDeclined: false });
 });
 
-it('recognises answers that were cut off, and refusals', async () => {
+it('recognises answers that were cut off, and answers that the model declined', async () => {
   const cut = completion({ content: '{"it' });
   cut.choices[0]!.finish_reason = 'length';
   expect(await ask(json(cut))).toMatchObject({ isCut: true });
@@ -108,16 +108,16 @@ it.each<[string, string, Respond]>([
   expect(server?.requests).toHaveLength(1);
 });
 
-/** Compressed here and not in the test: that takes seconds on a busy machine, which would count toward the deadline. */
+/** Compression takes seconds on a busy machine. In the test, these seconds would count toward the deadline. */
 const BOMB = gzipSync(Buffer.alloc(100 * 1024 * 1024));
 
 it.each([
-  ['as it is', (_: IncomingMessage, r: ServerResponse) => endless(r)],
+  ['without an end', (_: IncomingMessage, r: ServerResponse) => endless(r)],
   [
-    'compressed',
+    'of 100 MB that is compressed',
     (_: IncomingMessage, r: ServerResponse) => r.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB),
   ],
-])('stops reading an answer of 100 MB, %s', async (_, respond) => {
+])('stops reading an answer %s', async (_, respond) => {
   await expect(ask(respond)).rejects.toMatchObject({ kind: 'too_large' });
 });
 

@@ -28,7 +28,7 @@ describe('mutes', () => {
     expect(muted({ value: 'jobs.example' })).toBe(true);
   });
 
-  it('compare complete authors and communities, ignoring case and prefix', () => {
+  it('compare complete authors and communities by default, ignoring case and prefix', () => {
     expect(effectiveMute({ value: 'x', target: 'author' }).match).toBe('exact');
     for (const value of ['ada_l', '@Ada_L', 'u/ADA_L', '/u/ada_l']) {
       expect(muted({ value, target: 'author' })).toBe(true);
@@ -41,14 +41,14 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never match a post without the author or community that they test', () => {
+  it('never match a post without the author or community that they test, and never match by an empty value', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
     expect(muted({ value: '\u200b', match: 'contains' })).toBe(false);
   });
 
-  it('apply to one source only when they name it, and all matches are reported in order', () => {
+  it('apply to one source only if they name it, and the outcome of each mute is reported in order', () => {
     const mutes: MuteRule[] = [
       { value: 'acme', source: 'hackernews' },
       { value: 'nothing', target: '', match: '' },

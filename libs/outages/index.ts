@@ -53,9 +53,9 @@ const NATS_OUTAGE_STATUS: ReadonlySet<number> = new Set([408, 503]);
 
 function isNatsOutage(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return NATS_OUTAGE_STATUS.has(error.status);
-  // A status message of the server, whose class is not exported.
+  // The class of the server's status messages is not exported, so the code decides.
   if (error instanceof JetStreamError && 'code' in error) return NATS_OUTAGE_STATUS.has(Number(error.code));
-  // Without a status: a pull whose heartbeats were missed, on a slow connection or a busy machine.
+  // An error without a status: a pull missed its heartbeats, because the connection is slow or the machine is busy.
   if (error instanceof JetStreamError && error.constructor === JetStreamError) return true;
   if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
   return NATS_OUTAGES.some((type) => error instanceof type);

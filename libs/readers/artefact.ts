@@ -3,18 +3,18 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 /** Numbers of a model, as they are stored. */
 export type Numbers = Int8Array | Float32Array;
 
-/** The content of the weights file: facts about the models, and their numbers by name. */
+/** The content of the weights file: the card of the models, and their numbers by name. */
 export interface Artefact {
   card: ModelCard;
   numbers: ReadonlyMap<string, Numbers>;
 }
 
-/** Facts about the models of one weights file. */
+/** A description of the models of one weights file. */
 export interface ModelCard {
   version: string;
   /** Number of posts that each model was trained on, by model. */
   trainedOn: Record<string, number>;
-  /** Words with their valence in two lists: `word vader afinn`. */
+  /** Words with their valences in the lists VADER and AFINN, each in the form `word vader afinn`. */
   lexicon: string[];
   /** English words that are often written in lower case. */
   ordinaryWords: string[];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// One network of each kind that must never be reached, as [first octets, number of free octets].
+// Networks of each kind that must never be reached: the first octets of their addresses.
 const REFUSED_NETWORKS: readonly (readonly number[])[] = [
   [0],
   [10],
