@@ -72,7 +72,7 @@ it('a start without an account prints a sign-up code on standard output, and a l
   expect(printed).toBe('');
 }, 60_000);
 
-it('the command line invites a member to an account that it created, and keeps the last owner', async () => {
+it('the command line invites a member to an account that it created, and refuses to remove the last owner or to change their role', async () => {
   const { accountId } = await cli('accounts', 'create', '--email', 'bob@example.org');
   const invited = await cli(
     'members',
@@ -98,7 +98,7 @@ it('the command line invites a member to an account that it created, and keeps t
   await expect(cli('members', 'set-role', ...options, '--role', 'viewer')).rejects.toThrow('last owner');
 }, 60_000);
 
-it('the command line prints a link to reset a forgotten password, which works once', async () => {
+it('the command line prints a link that resets a forgotten password once', async () => {
   const { path } = await cli('members', 'reset-password', '--email', 'ada@example.org');
   const token = new URLSearchParams((path as string).split('#')[1]).get('token');
   const confirm = () =>

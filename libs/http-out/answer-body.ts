@@ -1,7 +1,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-/** Receives the end of one response body: one of the three methods is called, once, unless the body is stopped before. */
+/** Receives the end of one response body. One of the three methods is called once, unless the body is stopped first. */
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;
@@ -37,7 +37,8 @@ export function createAnswerBody(
     case 'br':
       return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), bounded, events);
     case 'deflate':
-      // In the RFC, `deflate` means zlib, but many servers send raw deflate. The low half of the first byte of a zlib stream is 8.
+      // In the RFC, `deflate` means zlib, but many servers send raw deflate. The low half of the first byte of a zlib
+      // stream is 8.
       return new DecodedBody(
         (first) => ((first & 0x0f) === 8 ? createInflate(ZLIB_OPTIONS) : createInflateRaw(ZLIB_OPTIONS)),
         bounded,

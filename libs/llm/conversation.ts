@@ -25,8 +25,8 @@ export function answerSchema(reading: LlmReading<unknown>): Record<string, unkno
 type Schema = Record<string, unknown>;
 
 /**
- * The schema without limits of texts and numbers, because OpenAI's strict mode refuses limits. The description states the
- * limits in words, and the reading checks them.
+ * The schema without limits of texts and numbers, because OpenAI's strict mode refuses limits. The description states
+ * the limits in words, and the reading checks them.
  */
 function strictSchema(schema: Schema): Schema {
   const { maxLength, minimum, maximum, properties, description, ...rest } = schema;

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { masterKeys } from './secrets.js';
 
-/** Crockford's base32: without I, L, O and U, which people confuse with other characters. */
+/** Crockford's base32: without U, and without I, L and O, because people confuse these with digits. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const GROUP = 4;
 

@@ -10,7 +10,7 @@ async function linesOf(begin: string): Promise<string[]> {
 }
 
 describe('the metrics of a process', () => {
-  it('keep a counter without labels at 0 until its first event', async () => {
+  it('keep a counter without labels at 0 until it is increased', async () => {
     const counter = counterFromZero('earshot_meter_spec_total', 'A counter of this file');
     expect(await linesOf('earshot_meter_spec_total')).toEqual(['earshot_meter_spec_total 0']);
     counter.add(2);

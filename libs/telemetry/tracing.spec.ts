@@ -32,7 +32,7 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** Waits until a span is exported. Spans that began before it are exported with it or earlier. */
+/** Waits until a span is exported. Spans that ended before this span are exported with it or earlier. */
 async function exported(name: string): Promise<ExportedSpan> {
   // Spans are exported in batches, so these spans fill the last one.
   await arriveWith('filler', SpanKind.INTERNAL, { traceparent: recorded('f') }, async () => {
@@ -77,7 +77,7 @@ describe('a step of a trace', () => {
     expect(collector.spans.some(({ name }) => name === 'request')).toBe(false);
   });
 
-  it('of a caller who is not trusted becomes a link and records nothing', async () => {
+  it('does not continue the trace of a caller who is not trusted, and is not recorded', async () => {
     const arrival = { caller: recorded('a') };
     const running = await arriveWith('stranger', SpanKind.SERVER, arrival, async () => currentTraceparent());
     expect(running).toMatch(/-00$/);
@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
   });
 
-  it('of several recorded traces has its own trace with a link to each of them, and each of them has a span for its part', async () => {
+  it('of several recorded traces has its own trace with a link to each of them, and each of these traces has a span for its part', async () => {
     const { steps, own } = await batchOf(
       'several',
       recorded('a'),

@@ -73,7 +73,7 @@ export async function isolateStores(): Promise<IsolatedStores> {
     clickhouseUrl,
     async drop() {
       await nats.stop();
-      // Postgres refuses while its autovacuum processes the database.
+      // Postgres refuses to drop a database while its autovacuum processes the database.
       await until('the database is dropped', async () => {
         await onPostgres(shared.databaseUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
         return true;
@@ -118,7 +118,7 @@ async function startNats(): Promise<{ url: string; directory: string; stop(): Pr
 }
 
 async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
-  // The default strategy writes each page into the log, which takes a quarter of a second of processor time.
+  // The default strategy writes each page into the log. This takes a quarter of a second of processor time.
   await onPostgres(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
   return addressOf(serverUrl, name);
 }
@@ -132,7 +132,7 @@ async function onPostgres(url: string, statement: string): Promise<void> {
   }
 }
 
-/** @param template the database whose tables, and the list of statements that made them, are copied */
+/** @param template its tables are copied, with the list of the statements that made them */
 async function createClickHouseDatabase(serverUrl: string, name: string, template?: string): Promise<string> {
   await onClickHouse(serverUrl, [`CREATE DATABASE ${name}`]);
   if (template) {

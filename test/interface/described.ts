@@ -24,8 +24,8 @@ ajv.addSchema(description, 'openapi');
 const validators = new Map<string, ValidateFunction>();
 
 /**
- * Compares a response with the description: its route and status are described, it has its headers, and its body has
- * exactly the described keys.
+ * Compares a response with the description: the description contains its route and its status, the response has the
+ * headers X-Request-Id and RateLimit, and its body has exactly the described keys.
  * @throws Error that names the difference
  */
 export function checkDescribed({ method, path, answer }: ApiExchange): void {
@@ -67,13 +67,13 @@ export function checkDescribed({ method, path, answer }: ApiExchange): void {
 /** The described route of a path; the most specific one if several match. */
 export function routeOf(path: string): string | undefined {
   const given = (path.split('?')[0] ?? '').split('/');
-  const fits = Object.keys(description.paths).filter((route) => {
+  const matching = Object.keys(description.paths).filter((route) => {
     const parts = route.split('/');
     return (
       parts.length === given.length && parts.every((part, n) => part.startsWith('{') || part === given[n])
     );
   });
-  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0];
+  return matching.sort((a, b) => a.split('{').length - b.split('{').length)[0];
 }
 
 function validatorOf(reference: string): ValidateFunction {

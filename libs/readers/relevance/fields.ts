@@ -2,7 +2,7 @@
 export interface Field {
   /** The name of the field, as in "about …". */
   label: string;
-  /** The name of a thing in this field, as in "the …, not the company". */
+  /** The name of a thing in this field. A description of a keyword that contains this name means the whole field. */
   thing: string;
   words: ReadonlySet<string>;
 }
@@ -156,12 +156,12 @@ export const AFTER_OTHER: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Words that often stand before names of companies. */
+/** Words that are often directly before the name of a company. */
 export const BEFORE_COMPANY: ReadonlySet<string> = new Set(
   'at from with via on by @ using use love hate called contacted emailed dear hey thanks'.split(' '),
 );
 
-/** Words before an ordinary noun or after "to" before a verb. */
+/** Words directly before a name that show that the name is an ordinary noun here. */
 export const BEFORE_NOUN: ReadonlySet<string> = new Set(
   `a an the this that these those his her its our my your their some any each every another one two three four five six few many several big small little large
   huge wide green red rotten fresh ripe bright dark soft hard easy moving prime main key sales next first last final daily new old no`.split(

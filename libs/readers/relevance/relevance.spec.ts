@@ -56,7 +56,7 @@ describe('relevance', () => {
     expect(reason).toBe('the description of the keyword excludes it: “bay”');
   });
 
-  it('is higher for a link to a site of the name', () => {
+  it('is higher if the text links to a site with the name in its address', () => {
     const text = 'look at this target https://www.target.com/p/lamp';
     expect(read('target', text).relevance).toBeGreaterThan(read('target', 'look at this target').relevance);
   });

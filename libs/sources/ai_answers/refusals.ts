@@ -97,7 +97,7 @@ function detailsOf(error: JsonRecord): JsonRecord[] {
   return (listOf(error['details']) ?? []).map((detail) => recordOf(detail) ?? {});
 }
 
-// OpenAI reports the reset of its two windows, but not which of them is used up.
+// OpenAI reports the reset of its two windows, but not which of them is used up. So Earshot waits for the later reset.
 function resetOf(headers: Record<string, string>): number | undefined {
   const waits = ['x-ratelimit-reset-requests', 'x-ratelimit-reset-tokens']
     .map((name) => durationOf(headers[name]))

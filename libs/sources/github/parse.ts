@@ -217,7 +217,7 @@ function commonOf(entry: JsonRecord, kind: Kind): { id: string; url: string; pub
   return publishedAt === undefined ? 'no created_at' : { id, url, publishedAt };
 }
 
-// A deleted account is "ghost" or null.
+// GitHub sends the login "ghost" or null for a deleted account.
 function authorOf(user: JsonRecord | undefined): Author {
   const login = textOf(user?.['login']);
   const known = login === 'ghost' ? undefined : login;

@@ -47,7 +47,7 @@ describeRecorded(
   read,
 );
 
-// Reads by search, or the lists that the feed consists of.
+// Reads a recorded list of posts or comments with the feed, and any other recorded response with a search.
 async function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
   const version = file.includes('v4') ? '1.0.0' : '0.19.20';
   const list = /^(post|comment)-list/.exec(file)?.[1];

@@ -29,7 +29,8 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
     filterKeys: ['topic'],
     commonGrid: true,
     hasSearch: false,
-    // 6,250 points in 15 minutes. The points of a page are unknown; the headers report when they are used up.
+    // The API allows 6,250 points in 15 minutes. The cost of a page is unknown; the headers report when the points are
+    // used up.
     budget: { requestsPerMinute: 10, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => topicsOf(criteria).length || MORE_THAN_THE_FEED,
@@ -77,6 +78,6 @@ async function readPosts(
     return { items, warnings, next };
   };
   // The request contains the start time. A known post does not end the read, because older posts may have become
-  // visible after it.
+  // visible after the known post.
   return readPages(await read(null), { known: () => false, since, pageCap });
 }

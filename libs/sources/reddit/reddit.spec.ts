@@ -60,7 +60,7 @@ describe('the request to reddit', () => {
     ]);
   });
 
-  it('in mode platform contains the unchanged words, and does not ask for comments', async () => {
+  it('contains the unchanged words in mode platform, and comments are not requested', async () => {
     expect(await asked({ query: 'title:lamp NOT led' }, { match: 'platform' })).toEqual([
       '/search?q=title:lamp NOT led&sort=new&type=link&limit=100&raw_json=1',
     ]);
@@ -94,7 +94,7 @@ describe('the request to reddit', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  it('is sent once for all searches of a batch with the same query', async () => {
+  it('for the newest comments is sent once for all searches of a batch', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { body: listing([]) });
     const reads = new Map<string, Promise<unknown>>();
     const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {

@@ -144,7 +144,7 @@ describe('articles', () => {
     expect(item(inner)?.url).toBe(url);
   });
 
-  it('have links relative to xml:base, otherwise to Content-Location, otherwise to the last address', () => {
+  it('have links relative to xml:base, otherwise to Content-Location, otherwise to the address after redirects', () => {
     const entry = '<item><link>a</link></item>';
     const based =
       '<rss version="2.0" xml:base="https://base.example/x/"><channel><item xml:base="y/"><link>a</link></item></channel></rss>';

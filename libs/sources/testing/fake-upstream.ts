@@ -4,7 +4,7 @@ import { OutboundError, type OutboundHttp, type OutboundRequest } from '#http-ou
 import type { FetchContext, UpstreamHttp } from '../source.js';
 import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream-http.js';
 
-// Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source for it.
+// Only for specs: an upstream whose responses come from a function, and the real HTTP client of a source that calls it.
 
 /** The response of the fake upstream: by default status 200 and JSON, or a network error. */
 export type FakeAnswer =
@@ -26,7 +26,7 @@ export interface FakeRequest extends OutboundRequest {
 /** The current time in all specs. */
 export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
 
-/** A source's HTTP client for a fake upstream, its requests, and the waits that it asked for. */
+/** A source's HTTP client for a fake upstream, the requests that it has sent, and the waits that `holdOff` has got. */
 export function fakeUpstream(
   source: SourceId,
   answer: (request: FakeRequest) => FakeAnswer,

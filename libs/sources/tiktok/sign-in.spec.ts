@@ -80,7 +80,7 @@ describe('signing in to TikTok', () => {
     [{ body: { error: 'invalid_client', error_description: 'Client key <b>' } }, 'unauthorized'],
     [{ status: 400, body: { error: 'invalid_request' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ])('that is refused with %j is reported, with the settings to check', async (answer, kind) => {
+  ])('that fails with %j is reported, and a refusal names the settings to check', async (answer, kind) => {
     const session = new Map();
     const fault: unknown = await search(
       fakeUpstream('tiktok', () => answer),
@@ -96,7 +96,7 @@ describe('signing in to TikTok', () => {
 });
 
 describe('the quota of TikTok', () => {
-  it('is a thousand requests a day until 00:00 UTC, and each request counts', async () => {
+  it('is a thousand requests a day until 00:00 UTC, and each request except a sign-in counts', async () => {
     const { quotas } = connector.budget;
     expect(Object.entries(quotas ?? {}).map(([name, { points }]) => [name, points])).toEqual([
       ['requests', 1_000],
@@ -134,7 +134,7 @@ describe('the quota of TikTok', () => {
     [{ body: problem('internal_error') }, 'server_error', 200],
     [{ body: problem('timeout') }, 'server_error', 200],
     [{ body: problem('something_else') }, 'unexpected_status', 200],
-  ])('is not closed by other errors, which are reported: %j', async (answer, kind, statusCode) => {
+  ])('does not count as used up after any other error, and the error is reported: %j', async (answer, kind, statusCode) => {
     const upstream = upstreamOf(() => answer);
     const fault: unknown = await search(upstream).catch((error: unknown) => error);
     expect(fault).toMatchObject({ kind, statusCode });

@@ -2,7 +2,7 @@ import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 
 const DAY_MS = 86_400_000;
-// Videos enter the index for researchers days after their publication.
+// Some videos enter the index for researchers days after their publication.
 const INDEX_LAG_MS = 3 * DAY_MS;
 // The maximum time between the two dates.
 const REACH_MS = 30 * DAY_MS;
@@ -16,7 +16,7 @@ export interface Days {
   missed: boolean;
 }
 
-/** The days since the last read and some days before it; at a first poll the last few days. */
+/** The days since the last read, and some days before that read; at a first poll the last few days. */
 export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Days {
   const earliestMs = now.getTime() - REACH_MS;
   const wantedMs = (since ?? now).getTime() - INDEX_LAG_MS;

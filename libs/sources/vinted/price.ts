@@ -4,7 +4,7 @@ import { numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js'
 export interface Money {
   /** A decimal number with at least two places, so that equal prices are equal texts: `12.50`. */
   amount: string;
-  /** ISO 4217, as Vinted wrote it: see `isInCurrency`. */
+  /** The currency as Vinted wrote it. It is not always ISO 4217: see `isInCurrency`. */
   currency: string;
 }
 

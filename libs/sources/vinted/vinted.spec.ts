@@ -250,7 +250,7 @@ describe('listings of Vinted', () => {
     });
   });
 
-  it('have the address of the seller on the site of the market, even if their own address is invalid', async () => {
+  it('and their sellers have addresses on the site of the market, even if the address in the response is invalid', async () => {
     const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
     expect([item?.url, item?.authorUrl]).toEqual([
       'https://www.vinted.fr/items/7000000001',
@@ -258,7 +258,7 @@ describe('listings of Vinted', () => {
     ]);
   });
 
-  it('contain the description of the seller if there is one', async () => {
+  it('contain the description that the seller wrote, if there is one', async () => {
     expect((await itemOf({ description: 'Works.\nMostly.' })).item?.text).toBe(
       'Byron · M · Très bon état\nWorks.\nMostly.',
     );

@@ -83,7 +83,7 @@ export function userOf(value: unknown): User | undefined {
   };
 }
 
-/** All users of a list; undefined if one entry is not a user. */
+/** All users of a list; undefined if the value is not a list, or if an entry is not a user. */
 export function usersOf(value: unknown): User[] | undefined {
   const entries = listOf(value);
   const users = entries?.flatMap((entry) => userOf(entry) ?? []);

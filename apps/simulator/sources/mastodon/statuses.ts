@@ -184,7 +184,10 @@ interface TextPart {
 
 const known = new WeakMap<SimPost, { text: string; parts: TextPart[] }>();
 
-/** The parts of a post's text. They are computed once for each text, because timelines by hashtag read them for every post. */
+/**
+ * The parts of a post's text. They are computed once for each text, because timelines by hashtag read them for every
+ * post.
+ */
 function partsOf(post: SimPost): TextPart[] {
   const text = textOf(post);
   let kept = known.get(post);

@@ -25,8 +25,8 @@ export function accountIdOf(handle: string): string {
 }
 
 /**
- * The accounts by their numbers. Every handle has a number, but X finds only the numbers of authors, and other numbers that
- * a response has contained.
+ * The accounts by their numbers. Every handle has a number, but X finds only the numbers of authors, and other numbers
+ * that a response has contained.
  */
 export class Accounts {
   private readonly handles = new Map<string, string>();

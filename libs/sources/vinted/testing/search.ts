@@ -22,7 +22,7 @@ export function search(...first: number[]) {
     entries: first.map((n) => catalogItem(n)),
     /** The response of a listing's own page. */
     page: { status: 200 } as FakeAnswer,
-    /** The same for some listings, by id. */
+    /** Responses for some listings instead of `page`, by id. */
     pages: {} as Record<string, FakeAnswer>,
     state: {} as Record<string, unknown>,
   };
@@ -59,7 +59,7 @@ export function search(...first: number[]) {
 
 /** The items of a read in short form. */
 export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
-/** Our id of listing n. */
+/** Earshot's id of listing n. */
 export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
 
 /** The observations of a read. */

@@ -83,7 +83,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   parts: number;
 
   /**
-   * True for the first poll of the watch, which never pushes.
+   * True for the first successful check of the watch. Its items are never pushed.
    *
    * @generated from field: bool baseline = 11;
    */
@@ -117,7 +117,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   costCredits: number;
 
   /**
-   * The period of the check: publishedAt after `from` (empty for a baseline) up to `to`. ISO 8601.
+   * The period of the check: items with publishedAt after `from` (empty for a baseline), up to `to`. ISO 8601.
    *
    * @generated from field: string window_from = 16;
    */
@@ -157,7 +157,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   observations: Observation[];
 
   /**
-   * Number of priced parts that answered (the engines of ai_answers); 0 in a failed check.
+   * Number of units that are charged: the engines of ai_answers that answered, the returned items with `first_scan`,
+   * otherwise 1. 0 in a failed check, and in parts without the charge.
    *
    * @generated from field: int32 units = 22;
    */

@@ -139,8 +139,8 @@ export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   ratePerSecond: number;
 
   /**
-   * The last sequence of EVENTS at the time of the request. The index must contain everything up to it before it is
-   * read.
+   * The last sequence of EVENTS at the time of the request. The replay reads the index when the index contains all
+   * events up to this sequence.
    *
    * @generated from field: int64 up_to_sequence = 8;
    */
@@ -159,7 +159,7 @@ export const ReplayRequestedSchema: GenMessage<ReplayRequested> = /*@__PURE__*/
  */
 export type ReplayStarted = Message<"earshot.replays.v1.ReplayStarted"> & {
   /**
-   * Number of events in the index.
+   * Number of events that the index contains for this replay.
    *
    * @generated from field: int32 matched = 1;
    */
