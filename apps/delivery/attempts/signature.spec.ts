@@ -55,7 +55,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is the hex HMAC of the body alone with the present secret in the legacy form, which does not change the signature of Standard Webhooks', () => {
+  it('is the hex HMAC of the body alone with the present secret in the legacy form; the signature of Standard Webhooks does not change', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));

@@ -67,7 +67,7 @@ describe('the audit of a correct account', () => {
     expect([agrees, days[0]?.checks, days[0]?.failedChecks]).toEqual([true, 3, 1]);
   });
 
-  it('separates readings of items and lookups from checks', () => {
+  it('separates readings of items from checks', () => {
     const reading = cause(4, {
       operation: 'analysis',
       reference: derivedId('spec', 'event'),

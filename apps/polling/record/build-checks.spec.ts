@@ -17,7 +17,7 @@ import {
 } from '../testing/built-checks.js';
 
 describe('the check of one watch', () => {
-  it('states its criteria, its time and its cost', () => {
+  it('states its times, its match mode and its cost', () => {
     const [one, ...others] = check(watchOf(), [itemOf('hn:1')]);
     expect(others).toEqual([]);
     expect(one).toMatchObject({

@@ -33,7 +33,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     const ask = async <T>(path: string) =>
       (await client.ask(`/2/${path}`, { authorization: 'Bearer any' })).json<T>();
 
-    it('searches, tweets, accounts and videos have exactly the recorded keys', async () => {
+    it('searches, tweets, accounts and videos have the recorded keys', async () => {
       const answer = await ask<Found>(
         `tweets/search/recent?query=acme%20OR%20northwind%20OR%20globex%20OR%20lumora&max_results=100&${EVERYTHING}`,
       );
@@ -187,7 +187,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
     });
   });
 
-  it('tiktok videos have exactly the recorded keys', async () => {
+  it('tiktok videos have the recorded keys', async () => {
     const form = 'client_key=a&client_secret=b&grant_type=client_credentials';
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const token = (await client.send('POST', '/v2/oauth/token/', form, type)).json<Json>().access_token;

@@ -100,12 +100,12 @@ function faultsOfDomains(criteria: Criteria): Fault[] {
   if (!isObject(value)) return [{ path, message }];
   const isDomain = (domain: unknown) => typeof domain === 'string' && domainOf(domain) !== undefined;
   return Object.entries(value).flatMap(([brand, domains]) => {
-    const fits =
+    const isList =
       Array.isArray(domains) &&
       domains.length > 0 &&
       domains.length <= MAX_DOMAINS &&
       domains.every(isDomain);
-    if (fits) return [];
+    if (isList) return [];
     return [
       {
         path: `${path}.${brand}`,

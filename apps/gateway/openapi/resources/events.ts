@@ -39,7 +39,7 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
       ],
     },
     window,
-    observed: described('Number of mentions in the window', INTEGER),
+    observed: described('Number of mentions in the window; for `sentiment_shift`, of negative mentions', INTEGER),
     baseline: described('Expected number; 0 without history', NUMBER),
     multiple: described('Null if the baseline is 0', nullable(NUMBER)),
     sampleMentionIds: listOf(ID, 0, 5),

@@ -37,7 +37,8 @@ export type GraphqlObject = Readonly<Record<string, unknown>> & { readonly __typ
 
 /**
  * The selected fields of an object.
- * @throws GraphqlFault for a field that the type of the object does not have, and for an object without selected fields
+ * @throws GraphqlFault for a field that the type of the object does not have, and for an object of which the query
+ * selects no fields
  */
 export function selected(fields: readonly Selection[], from: GraphqlObject): Record<string, unknown> {
   const answer: Record<string, unknown> = {};

@@ -136,7 +136,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   gap: boolean;
 
   /**
-   * Parts of the response that could not be read (one of several feeds, one malformed item), for people.
+   * Notes for people, for example about parts of the response that could not be read (one of several feeds, one
+   * malformed item).
    *
    * @generated from field: repeated string warnings = 19;
    */
