@@ -95,7 +95,10 @@ it.each([
 it('an invalid amount is refused before any request', async () => {
   const none = '0190a0b0-0000-7000-8000-0000000000a1';
   const { code, errors } = await cli('credits', 'grant', '--account', none, '--amount', '-5');
-  expect([code, errors.split('\n')[0]]).toEqual([1, expect.stringContaining('It must be a whole number above 0.')]);
+  expect([code, errors.split('\n')[0]]).toEqual([
+    1,
+    expect.stringContaining('It must be a whole number above 0.'),
+  ]);
 });
 
 it('keys list prints each key of the account with its scope, without the key itself', async () => {

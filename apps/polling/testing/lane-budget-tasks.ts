@@ -79,7 +79,9 @@ export function laneBudgetTasks(scene: LaneScene): void {
       };
       scene.worker.start();
       await until('the budget is used up', () => scene.upstream.requests.length === 1);
-      expect(await until('searches wait', async () => (await claimed()) <= 10 && claimed())).toBeGreaterThan(1);
+      expect(await until('searches wait', async () => (await claimed()) <= 10 && claimed())).toBeGreaterThan(
+        1,
+      );
       const began = Date.now();
       await scene.worker.stop();
       expect(Date.now() - began).toBeLessThan(2000);

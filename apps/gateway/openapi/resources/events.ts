@@ -39,7 +39,10 @@ const DATA: Readonly<Record<KeywordEventType, Schema>> = {
       ],
     },
     window,
-    observed: described('Number of mentions in the window; for `sentiment_shift`, of negative mentions', INTEGER),
+    observed: described(
+      'Number of mentions in the window; for `sentiment_shift`, of negative mentions',
+      INTEGER,
+    ),
     baseline: described('Expected number; 0 without history', NUMBER),
     multiple: described('Null if the baseline is 0', nullable(NUMBER)),
     sampleMentionIds: listOf(ID, 0, 5),
@@ -91,7 +94,10 @@ function envelope(type: string, own: Readonly<Record<string, Schema>>, isOfWatch
       keywordId: described('Null for a watch without a keyword', nullable(ID)),
       ...Object.fromEntries(BODY_KEYS.map((key) => [key, NULL])),
       previousPrice: type === 'listing.price_changed' ? nullable(NUMBER) : NULL,
-      occurredAt: described(isOfWatch ? 'Time at which Earshot found the item' : 'Time of the event', INSTANT),
+      occurredAt: described(
+        isOfWatch ? 'Time at which Earshot found the item' : 'Time of the event',
+        INSTANT,
+      ),
       ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
       ...own,
     },
