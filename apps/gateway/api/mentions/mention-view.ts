@@ -1,6 +1,5 @@
 import { isoFromClickHouse, NO_ID, type MentionRow, type RuleView } from '#clickhouse';
-
-const EXCERPT_LENGTH = 280;
+import { excerptOf } from './excerpt.js';
 
 interface Match {
   term: string;
@@ -24,7 +23,7 @@ export function mentionView(row: MentionRow) {
     url: row.url,
     title: row.title || null,
     text: row.text,
-    excerpt: excerptOf(row, matches),
+    excerpt: excerptOf(row.text, matches.find(({ field }) => field === 'text')?.start ?? 0),
     author: row.author,
     authorName: row.author_name,
     authorUrl: row.author_url,
@@ -154,18 +153,6 @@ function resultOf(kind: string, row: MentionRow): unknown {
 function fieldsOf(matches: readonly Match[]): Pick<Match, 'term' | 'field'>[] {
   const places = matches.map(({ term, field }) => ({ term, field }));
   return [...new Map(places.map((place) => [JSON.stringify(place), place])).values()];
-}
-
-/** The text around the first match, cut between words. */
-function excerptOf({ text }: MentionRow, matches: readonly Match[]): string {
-  if (text.length <= EXCERPT_LENGTH) return text;
-  const first = matches.find(({ field }) => field === 'text');
-  const from = Math.max(0, (first?.start ?? 0) - EXCERPT_LENGTH / 3);
-  const start = from === 0 ? 0 : text.indexOf(' ', from) + 1;
-  const cut = text.slice(start, start + EXCERPT_LENGTH);
-  const end = start + EXCERPT_LENGTH < text.length ? cut.lastIndexOf(' ') : cut.length;
-  const body = cut.slice(0, end > EXCERPT_LENGTH / 2 ? end : cut.length);
-  return `${start > 0 ? '…' : ''}${body}${start + body.length < text.length ? '…' : ''}`;
 }
 
 function idOf(id: string): string | null {
