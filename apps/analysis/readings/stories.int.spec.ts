@@ -18,6 +18,18 @@ afterAll(async () => {
   await stores?.drop();
 });
 
+/** Stores 300,000 rows: 500 keys of one account, each found by 600 keywords. */
+async function storeManyStories(accountId: string): Promise<void> {
+  await database.query(
+    `INSERT INTO stories (account_id, key, owner_id, event_id, story_id, told_at)
+     SELECT $1, 'key ' || k, md5('owner ' || o)::uuid, md5(k || ' ' || o)::uuid, md5('story ' || k)::uuid,
+       now() - make_interval(secs => 500 - k)
+     FROM generate_series(1, 500) AS k, generate_series(1, 600) AS o ORDER BY k`,
+    [accountId],
+  );
+  await database.query('ANALYZE stories');
+}
+
 describe('the stories of an account', () => {
   const accountId = newId();
   const [acme, globex, initech] = [newId(), newId(), newId()];
@@ -43,6 +55,20 @@ describe('the stories of an account', () => {
     expect(await storyOf(link(globex, 'launch'))).toEqual({ storyId, isRepeated: true });
     expect(await storyOf(link(acme, 'launch'))).toEqual({ storyId, isRepeated: true });
     expect((await storyOf(link(acme, 'other')))?.storyId).not.toBe(storyId);
+  });
+
+  it('are found by their keys among many, without a walk through the index of times', async () => {
+    const many = newId();
+    await storeManyStories(many);
+    const query = jest.spyOn(database, 'query');
+    const item = link(acme, 'launch');
+    await stories().of([{ ...item, check: create(CheckSchema, { accountId: many, keywordId: acme }) }]);
+    const [sql, values] = query.mock.calls[0] as unknown as [string, unknown[]];
+    query.mockRestore();
+    const plan: { 'QUERY PLAN': string }[] = await database.query(`EXPLAIN ${sql}`, values);
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(text).toContain('stories_pkey');
+    expect(text).not.toContain('stories_told_at');
   });
 
   it('do not call an item repeated that is read a second time', async () => {

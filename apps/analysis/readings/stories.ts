@@ -55,12 +55,18 @@ export class Stories {
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
+      // OFFSET 0 keeps Postgres from walking the index of `told_at`, which contains the keys of all stories.
       `SELECT s.account_id, s.key, s.owner_id, s.event_id, s.story_id
-       FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])) AS f (account_id, key) CROSS JOIN LATERAL (
-         (SELECT * FROM stories s WHERE s.account_id = f.account_id AND s.key = f.key ORDER BY told_at LIMIT 1)
-         UNION
-         SELECT * FROM stories s WHERE s.account_id = f.account_id AND s.key = f.key AND s.owner_id = ANY($3)) AS s
-       ORDER BY s.told_at`,
+       FROM (SELECT DISTINCT account_id, key FROM unnest($1::uuid[], $2::text[]) AS n (account_id, key)) AS f
+         CROSS JOIN LATERAL (
+           (SELECT k.account_id, k.key, k.owner_id, k.event_id, k.story_id, k.told_at
+            FROM (SELECT account_id, key, owner_id, event_id, story_id, told_at FROM stories
+                  WHERE account_id = f.account_id AND key = f.key OFFSET 0) AS k
+            ORDER BY k.told_at, k.owner_id LIMIT 1)
+           UNION
+           SELECT o.account_id, o.key, o.owner_id, o.event_id, o.story_id, o.told_at FROM stories o
+           WHERE o.account_id = f.account_id AND o.key = f.key AND o.owner_id = ANY($3)) AS s
+       ORDER BY s.told_at, s.owner_id`,
       [
         pairs.map(([accountId]) => accountId),
         pairs.map(([, key]) => key),
