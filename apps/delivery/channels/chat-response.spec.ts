@@ -31,8 +31,16 @@ describe('the wait that a chat service states', () => {
     expect(wait(telegramResult, 200, { ...telegram, ok: true })).toBeUndefined();
   });
 
-  it('is at most a day, and is absent if the body states no number of seconds', () => {
+  it.each([301, 400, 403, 404])('is not kept for a %i, which is permanent', (status) => {
+    expect(wait(discordResult, status, discord)).toBeUndefined();
+    expect(wait(telegramResult, status, telegram, { 'retry-after': '60' })).toBeUndefined();
+  });
+
+  it('is at least a second and at most a day, and is absent if the body states no number of seconds', () => {
     expect(wait(discordResult, 500, { retry_after: 1e9 })).toBe(86_400_000);
+    for (const retryAfter of [0, 1e-9])
+      expect(wait(discordResult, 429, { retry_after: retryAfter })).toBe(1000);
+    expect(wait(slackResult, 429, '{}', { 'retry-after': '0' })).toBe(1000);
     for (const retryAfter of [-1, '5', null, undefined])
       expect(wait(discordResult, 500, { retry_after: retryAfter })).toBeUndefined();
     expect(wait(telegramResult, 500, '<html>')).toBeUndefined();

@@ -24,6 +24,8 @@ const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
 const DEFAULT_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 24 * 3_600_000;
+/** A shorter wait counts as this, because an attempt that waits is not counted as failed. */
+const MIN_WAIT_MS = 1000;
 
 /**
  * Reads the result of a delivery from the response of a chat service.
@@ -70,8 +72,8 @@ export function jsonOf(body: string): Record<string, unknown> {
  * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
  * default applies. A successful response can also state a time in its headers, if its request has used up the limit of
  * the destination.
- * @param inBody the seconds that the body states, if it states them; not used for a successful response, because its
- *   body is the stored message
+ * @param inBody the seconds that the body states, if it states them; used only for a 429 and for 5xx, because a
+ *   successful response contains the stored message, and the other errors are permanent
  */
 export function retryAfterMsOf(
   status: number,
@@ -80,14 +82,18 @@ export function retryAfterMsOf(
 ): number | undefined {
   const { retryAfterMs } = readRateHeaders(headers, new Date());
   if (status >= 200 && status < 300) return retryAfterMs;
-  // The services document their wait as a part of the error, not of a status. The status of an error can change.
+  // The other errors are permanent: an attempt that waits is not counted, and would be repeated for two days.
+  if (status !== TOO_MANY && status < 500) return undefined;
   const stated = waitMs(inBody);
   if (stated !== undefined) return stated;
-  if (status === TOO_MANY) return retryAfterMs ?? DEFAULT_WAIT_MS;
-  return status === UNAVAILABLE ? retryAfterMs : undefined;
+  if (status === TOO_MANY) return Math.max(retryAfterMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS);
+  return status === UNAVAILABLE && retryAfterMs !== undefined
+    ? Math.max(retryAfterMs, MIN_WAIT_MS)
+    : undefined;
 }
 
-/** A wait that a body states, in ms: at most a day; undefined if there is none. */
+/** A wait that a body states, in ms: at least a second and at most a day; undefined if there is none. */
 export function waitMs(seconds: number | undefined): number | undefined {
-  return seconds !== undefined && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), MAX_WAIT_MS) : undefined;
+  if (seconds === undefined || !(seconds >= 0)) return undefined;
+  return Math.min(Math.max(Math.ceil(seconds * 1000), MIN_WAIT_MS), MAX_WAIT_MS);
 }
