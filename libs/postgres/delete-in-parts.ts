@@ -17,13 +17,14 @@ export async function deleteInParts(
   for (let found = ROWS_OF_A_PART; found === ROWS_OF_A_PART;) {
     // A row that changes after the statement began is found and locked, but not deleted, because the statement does not
     // see its new version. So the number of deleted rows does not tell whether there are more.
-    const [part] = await database.query<{ found: number }[]>(
+    const [part] = await database.query<{ found: number; deleted: number }[]>(
       `WITH part AS MATERIALIZED (
          SELECT s.ctid AS place FROM ${table} s WHERE ${condition} LIMIT ${ROWS_OF_A_PART} FOR UPDATE OF s SKIP LOCKED),
-       deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT place FROM part)))
-       SELECT count(*)::int AS found FROM part`,
+       deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT place FROM part)) RETURNING 1)
+       SELECT (SELECT count(*)::int FROM part) AS found, (SELECT count(*)::int FROM deleted) AS deleted`,
       params,
     );
-    found = part?.found ?? 0;
+    // If no row of a part can be deleted, a further part would find the same rows.
+    found = part && part.deleted > 0 ? part.found : 0;
   }
 }
