@@ -8,8 +8,8 @@ export async function accountNumbersOf(
   tx: Tx,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  // Sorted, so that two calls that add the same accounts cannot deadlock. Transactions with several calls still can; then
-  // the batch is repeated.
+  // Sorted, so that two calls that add the same accounts cannot deadlock. Transactions with several calls still can, also
+  // because the searches of the watches are already locked; then the batch is repeated.
   const ids = [...new Set(accountIds)].sort();
   const known = await readNumbers(tx, ids);
   const missing = ids.filter((id) => !known.has(id));

@@ -237,7 +237,8 @@ async function searchNumbersOf(
     `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
      SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
      FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::int[]) AS n (search_key, source, criteria, lanes)
-     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())
+     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now()),
+       criteria = excluded.criteria
      RETURNING search_key, search_number`,
     [
       searches.map(({ search_key }) => search_key),
