@@ -25,7 +25,9 @@ const search = tool({
         .string()
         .max(200)
         .optional()
-        .describe('The text must contain all of these words and "phrases"'),
+        .describe(
+          'The text must contain all of these words and "phrases". Cannot be combined with `meaning`',
+        ),
       meaning: z
         .string()
         .max(1000)
@@ -46,7 +48,7 @@ const search = tool({
       limit: z.int().min(1).max(50).optional().describe('Default: 10'),
       cursor,
     })
-    .refine(({ words, meaning }) => !words || meaning === undefined, {
+    .refine(({ words, meaning }) => !words || !meaning, {
       path: ['words'],
       error: 'cannot be combined with meaning; send only one of them',
     }),
@@ -61,8 +63,8 @@ const search = tool({
   role: 'viewer',
   async run({ caller, routes, spending }, input) {
     const raw = {
-      q: input.meaning ?? input.words,
-      mode: input.meaning === undefined ? undefined : 'semantic',
+      q: input.meaning || input.words,
+      mode: input.meaning ? 'semantic' : undefined,
       keyword: input.keyword_id,
       source: input.sources,
       sentiment: input.sentiments,
@@ -76,7 +78,7 @@ const search = tool({
       limit: String(input.limit ?? 10),
       cursor: input.cursor,
     };
-    const max = input.meaning === undefined ? 0 : QUESTION_CREDITS;
+    const max = input.meaning ? QUESTION_CREDITS : 0;
     const page = await spending.spend(
       caller.by,
       max,
