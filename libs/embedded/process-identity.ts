@@ -12,8 +12,8 @@ export interface ProcessIdentity {
 }
 
 /**
- * The process that currently has this pid; undefined if there is none, or if the pid is not above 1. A zombie does not
- * count, because it uses nothing any more.
+ * The process that currently has this pid; undefined if there is none. A zombie does not count, because it uses nothing
+ * any more.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid < 1) return undefined;

@@ -57,7 +57,8 @@ export class LookupWorker {
    */
   private async paid(lane: Lane, client: LookupHttp, question: Question): Promise<LookedUp> {
     const { source, operation, accountId, commandId } = question;
-    const lookup = lane.connector.lookups?.[operation];
+    const { lookups = {} } = lane.connector;
+    const lookup = Object.hasOwn(lookups, operation) ? lookups[operation] : undefined;
     if (!lookup) {
       metrics.lookups.add(1, { source, operation, outcome: 'unknown_operation' });
       // During an update, the gateway can know more lookups than this service.
