@@ -1,6 +1,6 @@
 /**
- * Measures a read of one day of market statistics with a million listings: of the counted day (by `MarketReads`), and
- * by counting the observations at reading time. `npm run -s build && node dist/bench/market.js`
+ * Measures how long it takes to read the market statistics of one day with a million listings. `MarketReads` reads the
+ * day that was counted before; the baseline counts the observations when it runs. `npm run -s build && node dist/bench/market.js`
  */
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
@@ -22,7 +22,7 @@ helpWanted(`
 Usage: node dist/bench/market.js [--observations 1000000] [--rounds 5] [--reads 20]
 
 Measures GET /v1/vinted/market-stats of a day with this number of observations, without the gateway. The observations are
-written into ClickHouse's table directly. Takes about one minute.
+written into ClickHouse's table directly. Takes about a quarter of a minute.
 `);
 
 const OBSERVATIONS = numberOption('observations', 1_000_000);
@@ -100,7 +100,7 @@ async function write(clickhouse: ClickHouseClient, accountId: string): Promise<v
   });
 }
 
-/** Computes the same figures without a counted day. */
+/** Computes the number, prices and quantiles of the listings without a counted day. */
 function fromObservations(clickhouse: ClickHouseClient, accountId: string): Promise<unknown[]> {
   return selectRows(
     clickhouse,

@@ -92,7 +92,7 @@ export const GIVEN_BY_EARSHOT = ['sources[].searches[].id', 'rules[].id'];
 export const fieldOf = (page: Page, [section, label, place = 0]: Field): Locator =>
   page.getByRole('region', { name: section, exact: true }).getByLabel(label).nth(place);
 
-/** The parts of a keyword that show every field of the editor. */
+/** With these values and one channel, the editor shows all its fields. */
 export const FULL_KEYWORD = {
   globalCriteria: { market: 'fr', query: 'lamp', sort: 'newest' },
   sources: ['vinted', 'x', 'ai_answers'].map((source) => ({

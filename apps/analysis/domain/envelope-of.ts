@@ -1,7 +1,7 @@
 import { BODY_KEY_OF, NO_BODY, type Analysis, type Envelope, type Event, type SourceId } from '#contracts';
 
 /**
- * The public envelope of an event. Only this function builds its bytes.
+ * The public envelope of an event that has an item. `keyword-event-of.ts` builds the envelopes of the other events.
  * @throws Error if the event has no item
  */
 export function envelopeBytes(event: Event): Uint8Array {

@@ -80,7 +80,7 @@ export class ModelQuestions {
     });
   }
 
-  /** Gives each bucket its key, and the label that the key had first. */
+  /** Gives each bucket its key, and the first label that was stored for this key. */
   private async labelled(
     questions: readonly OpenQuestion[],
     found: ReadonlyMap<OpenQuestion, ModelResult<BucketAnswer> | RetryLater>,
@@ -199,5 +199,5 @@ function failureOf(error: LlmError, { deadlineAt, tries }: ClaimedQuestion): Mod
   // The loop begins no turn before the lane has room again; another replica may have room now.
   if (kind === 'no_turn') return { waitMs: 0 };
   if (isTemporary) return { waitMs: retryWaitMs(error, tries) };
-  return { kind: 'none', why: 'the language model refused the request' };
+  return { kind: 'none', why: 'the language model refused the request, or its answer was too large' };
 }

@@ -16,7 +16,7 @@ export class Members1763980000000 implements MigrationInterface {
         role text NOT NULL,
         -- argon2id in the PHC format
         password_hash text NOT NULL,
-        -- Number of the password: a session belongs to one, and ends with it.
+        -- Counts the changes of the password. A session is valid while it contains the same number.
         password_version int NOT NULL DEFAULT 1,
         joined_at timestamptz(3) NOT NULL,
         removed_at timestamptz(3)
@@ -30,7 +30,7 @@ export class Members1763980000000 implements MigrationInterface {
         role text NOT NULL,
         -- SHA-256
         code_hash bytea NOT NULL,
-        -- NULL: the command line invited.
+        -- NULL: the invitation was created by the command line.
         invited_by uuid,
         created_at timestamptz(3) NOT NULL,
         expires_at timestamptz(3) NOT NULL,

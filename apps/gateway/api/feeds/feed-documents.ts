@@ -78,7 +78,7 @@ function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
-/** Returns the text without the characters that XML cannot contain, even escaped. */
+/** Removes the characters that XML does not allow. XML does not allow them in escaped form either. */
 function clean(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these characters are removed
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
