@@ -54,7 +54,10 @@ describe('a keyword that an agent creates', () => {
     expect(made).toMatchObject({ keyword: { name: 'By an agent', state: 'active' }, monthly_credits: 720 });
     // A client that repeats the call must not create a second keyword.
     expect((await call('create_keyword', { keyword, estimate_token })).keyword.id).toBe(made.keyword.id);
-    expect((await call('list_keywords', { name: 'By an agent' })).keywords).toHaveLength(1);
+    const { keywords } = await call('list_keywords', { name: 'By an agent' });
+    // The purge of the first keyword may still be under way.
+    const active = keywords.filter(({ state }: { state: string }) => state !== 'retired');
+    expect(active.map(({ id: its }: { id: string }) => its)).toEqual([made.keyword.id]);
   });
 
   it('gets an estimate with the refusal of the create if it is not valid', async () => {
