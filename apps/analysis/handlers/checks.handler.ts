@@ -21,7 +21,7 @@ import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { dropOf, eventOf, type Treatment } from '../domain/event-of.js';
 import { askedOrFinal, withoutModel, type WantedReadings } from '../domain/reading-asked.js';
-import { ItemReadings, type ReadableCheck } from '../readings/item-readings.js';
+import { ItemReadings, type LocalReadings, type ReadableCheck } from '../readings/item-readings.js';
 import { LLM } from '../readings/llm.js';
 import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
 import { EventRules } from '../rules/event-rules.js';
@@ -61,7 +61,7 @@ export class ChecksHandler {
       }),
     ).then((found) => found.flat());
     let read: ReadPart | undefined;
-    // The threads of the reader read the next part while the events of the current part are published.
+    // The threads of the reader read the next part while the current part is stored and published.
     for (const part of [...partsOf(treated), undefined]) {
       const [next] = await Promise.all([part && this.read(part), read && this.publish(read)]);
       read = next;
@@ -70,18 +70,19 @@ export class ChecksHandler {
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
-  private async read(part: readonly TreatedCheck[]): Promise<ReadPart> {
-    // Reading the earlier parts may have taken long. If a keyword was purged meanwhile, nothing of it is written.
-    const known = await knownWatches(
-      this.database,
-      part.map(({ check }) => check.watchId),
-    );
-    const checks = part.filter(({ check }) => known.has(check.watchId));
-    return { checks, readings: await this.readings.of(checks) };
+  private async read(checks: readonly TreatedCheck[]): Promise<ReadPart> {
+    return { checks, local: await this.readings.readLocally(checks) };
   }
 
-  private async publish({ checks, readings }: ReadPart): Promise<void> {
-    const results = await Promise.all(checks.map((one) => this.resultsOf(one, readings)));
+  private async publish({ checks, local }: ReadPart): Promise<void> {
+    // Reading may have taken long. If a keyword was purged meanwhile, nothing of it is written.
+    const known = await knownWatches(
+      this.database,
+      checks.map(({ check }) => check.watchId),
+    );
+    const own = checks.filter(({ check }) => known.has(check.watchId));
+    const readings = await this.readings.complete(own, local);
+    const results = await Promise.all(own.map((one) => this.resultsOf(one, readings)));
     await this.store.publishAll(results.flatMap(({ messages }) => messages));
     await this.release(results.flatMap(({ final }) => final));
   }
@@ -164,10 +165,10 @@ interface TreatedCheck extends ReadableCheck {
   treatments: ReadonlyMap<string, Treatment>;
 }
 
-/** Some checks of a batch, and the readings of their items. */
+/** Some checks of a batch, or parts of them, and the readings of their items. */
 interface ReadPart {
   checks: readonly TreatedCheck[];
-  readings: ReadonlyMap<string, ItemReading>;
+  local: LocalReadings;
 }
 
 /** Number of items that are read and published together. Reading them takes about a tenth of a second. */

@@ -37,6 +37,14 @@ export interface ReadableCheck {
   cause?: string | undefined;
 }
 
+/** Readings by event id, before they are completed and stored. */
+export interface LocalReadings {
+  /** Readings that an earlier delivery of the message stored. They are complete. */
+  stored: ReadonlyMap<string, ItemReading>;
+  /** Readings of the local reader. */
+  unstored: ReadonlyMap<string, ItemReading>;
+}
+
 /** Reads items with the local reader, and stores the readings before events are built from them. */
 @Injectable()
 export class ItemReadings {
@@ -51,43 +59,58 @@ export class ItemReadings {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  /** @returns the readings by event id; every item has a reading */
-  async of(checks: readonly ReadableCheck[]): Promise<Map<string, ItemReading>> {
-    const stored = await Promise.all(
+  /** Reads all items that an earlier delivery of the message did not store. Stores nothing. */
+  async readLocally(checks: readonly ReadableCheck[]): Promise<LocalReadings> {
+    const found = await Promise.all(
       checks.map(({ check, redelivered }) =>
         redelivered ? storedReadings(this.store, check) : new Map<string, ItemReading>(),
       ),
     );
-    const readings = new Map(stored.flatMap((found) => [...found]));
-    const unread = checks.flatMap((one) => {
-      const items = one.items.filter(({ eventId }) => !readings.has(eventId));
-      return items.length > 0 ? [{ ...one, items }] : [];
-    });
-    if (unread.length === 0) return readings;
-    const newReadings = await this.read(unread.flatMap(({ items }) => items));
-    await this.store.publishAll(unread.flatMap((one) => messagesOf(one, newReadings)));
-    return new Map([...readings, ...newReadings]);
-  }
-
-  private async read(items: readonly Readable[]): Promise<Map<string, ItemReading>> {
+    const stored = new Map(found.flatMap((readings) => [...readings]));
+    const items = checks.flatMap((one) => one.items.filter(({ eventId }) => !stored.has(eventId)));
+    if (items.length === 0) return { stored, unstored: new Map() };
     const began = performance.now();
     const local = await this.reader.read(items.map(requestOf));
     const durationMs = Math.round((performance.now() - began) / items.length);
-    const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
+    const readings = items.map((item, index) => readingOf(item, local[index]!, durationMs));
+    return { stored, unstored: new Map(readings.map((reading) => [reading.eventId, reading])) };
+  }
+
+  /**
+   * Completes the readings of these checks with what needs the stores (credits, stories, buckets), and stores them.
+   * @returns the readings by event id; every item has a reading
+   */
+  async complete(
+    checks: readonly ReadableCheck[],
+    { stored, unstored }: LocalReadings,
+  ): Promise<Map<string, ItemReading>> {
+    const unread = checks.flatMap((one) => {
+      const items = one.items.filter(({ eventId }) => unstored.has(eventId));
+      return items.length > 0 ? [{ ...one, items }] : [];
+    });
+    if (unread.length === 0) return new Map(stored);
+    const found = unread.flatMap(({ items }) =>
+      items.map((item) => ({ item, reading: unstored.get(item.eventId)! })),
+    );
+    await this.addCreditsAndStories(found);
+    await this.store.publishAll(unread.flatMap((one) => messagesOf(one, unstored)));
+    return new Map([...stored, ...unstored]);
+  }
+
+  private async addCreditsAndStories(found: readonly { item: Readable; reading: ItemReading }[]): Promise<void> {
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
     const priced = kept.filter(({ item }) => maxCredits(item) > 0);
     const paid = await this.paid(priced.map(({ item }) => item));
     for (const { item, reading } of priced)
       if (!paid.has(item.eventId)) reading.unreadReason = 'insufficient_credits';
     for (const { reading } of found) if (!paid.has(reading.eventId)) withoutAnalysis(reading);
-    const stories = await this.stories.of(items);
+    const stories = await this.stories.of(found.map(({ item }) => item));
     for (const { item, reading } of found) reading.storyId = stories.get(item.eventId)?.storyId ?? '';
     for (const { item, reading } of kept) readCoBrands(item, reading, paid.has(item.eventId));
     await this.buckets.fill(
       priced.filter(({ item }) => paid.has(item.eventId)),
       stories,
     );
-    return new Map(found.map(({ item, reading }) => [item.eventId, reading]));
   }
 
   /** The items whose accounts can pay for the readings. */
