@@ -23,7 +23,8 @@ export type Counts = readonly (number | undefined)[];
 
 /**
  * Computes the level of a condition from the counts of earlier windows. If a search did not cover a window, its mean is
- * used for that window, not 0. A search without any history is not counted at all.
+ * used for that window, not 0. A search without a history (see `needed`) is not counted, except for a rule that has no
+ * earlier windows.
  * @param windows the counts of each earlier window; empty if the keyword began later
  * @param needed a search has a history if it covered at least this number of windows
  * @param searches number of searches

@@ -88,7 +88,7 @@ export async function findLevel(
 /**
  * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are examined,
  * because every other window has at most as many mentions as one of them.
- * @param since ms; a window is examined only if its last part begins at this time or later
+ * @param since ms; a window is examined only if its last bin begins at this time or later
  */
 export async function reachedWindows(
   rule: AlertRule,

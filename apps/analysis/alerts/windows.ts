@@ -13,7 +13,7 @@ const TRAILING_MS = 7 * DAY_MS;
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
 /** Events are kept for about this number of weeks. */
 const MAX_WEEKS = 12;
-/** The history that a spike alert needs: hours, or weeks with the same hour. */
+/** The minimum history of a spike alert: this number of hours, or the same hour of this number of weeks. */
 const MIN_HOURS = 24;
 const MIN_WEEKS = 2;
 
@@ -55,8 +55,8 @@ export interface SearchStarts {
 /**
  * The baselines of a window, the best first. If too little of a baseline is known, the next baseline is used. A rule
  * has one baseline: all earlier windows of its length, at most 7 days back. A spike alert has two baselines: the same
- * hour of earlier weeks in the account's zone, and the hours of the last 7 days. With less than 14 days of history, a
- * spike alert has only the second baseline.
+ * hour of earlier weeks in the account's zone, and the hours of the last 7 days. If a search of the keyword began less
+ * than 14 days ago, the spike alert has only the second baseline.
  * @param timeZone IANA
  */
 export function baselinesOf(

@@ -42,7 +42,7 @@ const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
 export class AnalysisWork {
   /**
    * The analyses of one process use at most half of the model's lane. The analyses of several replicas can use the
-   * whole lane; then a waiting event gets the next turn.
+   * whole lane; then an event that has waited for a moment gets the next turn.
    */
   private readonly requests: PQueue;
 
@@ -53,7 +53,10 @@ export class AnalysisWork {
     this.requests = new PQueue({ concurrency: Math.max(1, Math.floor((llm?.lane.concurrency ?? 1) / 2)) });
   }
 
-  /** Runs the command on the mentions. @throws EmbeddingsUnavailable, Refusal `unavailable` if nothing could be done */
+  /**
+   * Runs the command on the mentions.
+   * @throws EmbeddingsUnavailable; Refusal `unavailable` if an instruction needs a language model and there is none
+   */
   async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     switch (command.operation) {
       case 'group':

@@ -143,13 +143,13 @@ describe('the reason why an item is dropped after its reading', () => {
     [['en', 'fr'], '', undefined],
     [[], 'xx', undefined],
   ])(
-    'is, for the languages %j of the keyword and the language %j of the item, %s',
+    'for the languages %j of the keyword and the language %j of the item is %s',
     (languages, lang, reason) => {
       expect(dropped(languages, undefined, lang, 100)).toBe(reason);
     },
   );
 
-  it('is its relevance if it is lower than the keyword requires', () => {
+  it('is its relevance if the relevance is lower than the keyword requires', () => {
     expect(dropped([], 50, 'en', 49)).toBe('irrelevant');
     expect(dropped([], 50, 'en', 50)).toBeUndefined();
     expect(dropped([], 0, 'en', 0)).toBeUndefined();

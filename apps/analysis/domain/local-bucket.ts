@@ -10,7 +10,7 @@ export interface BucketInput {
   story: { storyId: string; isRepeated: boolean } | undefined;
 }
 
-/** A bucket that the rules found. If the keyword already has a bucket with this key, it keeps its own label. */
+/** A bucket that the rules found. If the keyword already has a bucket with this key, that bucket keeps its label. */
 export interface FoundBucket {
   key: string;
   label: string;

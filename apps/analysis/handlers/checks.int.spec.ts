@@ -41,7 +41,7 @@ describe('a check', () => {
     await fixture.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
     publish.mockRestore();
-    // The same settings apply to a new check.
+    // The new settings apply to a new check.
     await fixture.handler().handle(scene.check({ text: 'acme is great' }));
     expect((await scene.events()).map(({ dropped }) => dropped?.reason)).toEqual([
       undefined,

@@ -24,7 +24,8 @@ export class SharedLlmTurns implements SharedTurns {
 
   async begin(turn: string, waitedMs: number, limits: TurnLimits): ReturnType<SharedTurns['begin']> {
     const begun = await this.database.transaction((tx) => beginIn(tx, turn, waitedMs, limits));
-    // The turn is renewed only after the commit, because a turn that this process does not renew ends by itself.
+    // The renewal begins only after the commit. If the commit fails, or its result is not known, this process renews
+    // nothing, and the turn ends by itself.
     if ('hasBegun' in begun) this.keep(turn);
     return begun;
   }
@@ -98,8 +99,7 @@ async function beginIn(
   );
   const { failures, blocked_ms: blockedMs, tokens, is_behind: isBehind } = rows[0]!;
   if (blockedMs > 0) return { failures, waitMs: Math.ceil(blockedMs), isBlocked: true };
-  // The turns are read in a separate statement after the lock, which sees the turns that other replicas have taken
-  // meanwhile.
+  // A separate statement reads the turns after the lock, so it sees the turns that other replicas have taken meanwhile.
   await tx.query('DELETE FROM llm_turns WHERE ends_at <= clock_timestamp()');
   const [busy]: { n: number }[] = await tx.query('SELECT count(*)::int AS n FROM llm_turns');
   const kept = isBehind ? 1 : 0;

@@ -10,7 +10,7 @@ const MAX_WORDS = 400;
 const SHINGLE_WORDS = 3;
 /**
  * MinHash with 5 bands of 6 rows (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets, 3.4): two texts share a band
- * with a probability of 0.97 if 90 % of their shingles are equal, 0.78 at 80 %, and 0.08 at 50 %.
+ * with a probability of 0.98 if 90 % of their shingles are equal, 0.78 at 80 %, and 0.08 at 50 %.
  */
 const BANDS = 5;
 const ROWS = 6;
@@ -20,7 +20,7 @@ const REPLIES: ReadonlySet<string> = new Set(['comment', 'answer', 'reply']);
 
 /**
  * Keys of the stories of an item, from its canonical links and its text. Items that share a key belong to the same
- * story. Empty for replies, and for items with neither a link nor enough text.
+ * story. Empty for replies, for answers of AI engines, and for items with neither a link nor enough text.
  */
 export function storyKeys(
   item: Pick<Item, 'kind' | 'source' | 'url' | 'title' | 'text' | 'media' | 'titleOfParent'>,
@@ -34,7 +34,7 @@ export function storyKeys(
 }
 
 /**
- * The URL without the parts that do not change the page: scheme, `www`, tracking parameters, order of parameters,
+ * The URL without the parts that do not change the page: scheme, `www`, `m`, tracking parameters, order of parameters,
  * fragment. Undefined for the home page of a site, and for an invalid URL.
  */
 export function canonicalUrl(url: string): string | undefined {

@@ -85,7 +85,7 @@ export class QuestionsLoop implements Loop {
   /** @returns true if there may be more to do now */
   private async ask(): Promise<boolean> {
     const { llm } = this.questions;
-    // Asks the model first, because questions without a step also test whether a server that was down works again.
+    // Asks the model first, because questions without an agent step also test whether a server that was down works again.
     const begun = llm ? await this.begin(llm) : 0;
     const local = !llm || (await llm.lane.isStillDown()) ? await claimWithoutModel(this.database, !llm) : [];
     await this.finish(local, () => (llm ? DOWN : NO_MODEL));
