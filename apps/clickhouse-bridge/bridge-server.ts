@@ -170,7 +170,8 @@ export class BridgeServer {
 
   /**
    * Returns the result; undefined if the result is larger than `MAX_WHOLE_RESULT_BYTES` and can be read in pieces.
-   * Small results are not read in pieces, because that blocks the whole process while the engine analyses the query.
+   * Small results are not read in pieces, because such a read blocks the whole process while the engine analyses the
+   * query.
    */
   private async wholeResult(
     statement: SelectStatement | CommandStatement,

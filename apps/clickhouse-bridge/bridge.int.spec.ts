@@ -135,7 +135,7 @@ describe('errors', () => {
     expect(answer.body).toMatch(/^Code: 60\. DB::Exception: .* \(UNKNOWN_TABLE\) \(version .*\)\n$/);
   });
 
-  it('are returned for a second statement in one body, which does not run', async () => {
+  it('are returned for a body with two statements, and neither statement runs', async () => {
     await expect(client.command({ query: 'SELECT 1; DROP TABLE texts' })).rejects.toMatchObject({
       code: '62',
     });

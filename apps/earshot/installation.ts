@@ -23,8 +23,8 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
 /**
- * Several services encrypt their secrets again after a rotation of the master key. This service starts last
- * of them.
+ * Billing and delivery encrypt their secrets again after a rotation of the master key. Of the two, this service starts
+ * last.
  */
 const LAST_TO_ENCRYPT = 'delivery';
 

@@ -8,7 +8,7 @@ import { masterKeys } from '#secrets';
  * The MASTER_KEY of an installation without that setting. The first start creates the key and stores it in
  * the data directory. The file has one key per line, the present key first.
  *
- * @param hasSecrets whether the stores already contain secrets: in this case a missing key is never created
+ * @param hasSecrets whether the stores already contain secrets: in this case no key is created if the file is missing
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {
@@ -52,7 +52,7 @@ export function rotateMasterKey(dataDir: string): void {
   const [present, ...earlier] = masterKeys(known);
   if (earlier.length > 0)
     throw new SettingsError(
-      'A rotation is not finished: start Earshot again, which finishes it, and then rotate again.',
+      'A rotation is not finished. Start Earshot again to finish it, and then rotate again.',
     );
   writeKeys(dataDir, [newKey(), present]);
 }

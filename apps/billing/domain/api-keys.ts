@@ -123,7 +123,7 @@ function withKey(keys: KeysState, keyId: string, change: Partial<KeyState>): Key
   return new Map(keys).set(keyId, { ...key, ...change });
 }
 
-/** Revokes the active keys of a member. */
+/** Returns the events that revoke the active keys of a member. */
 export function revokeKeysOf(memberId: string, keys: KeysState): AccountEvent[] {
   return [...keys]
     .filter(([, key]) => key.memberId === memberId && key.status === 'active')

@@ -85,7 +85,8 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 /**
  * Applies the renewals and expiries that are due, then executes the command. The balance never goes below zero: a
  * charge that is larger than the balance takes only the available credits.
- * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that is not possible
+ * @throws Refusal `not-found` while the ledger is not open, except for `open` and `renew`; `invalid` for a grant that is
+ * not possible
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
   const due = dueMovements(state, moment);

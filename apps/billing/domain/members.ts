@@ -60,7 +60,10 @@ export type MemberCommand =
     }
   | { kind: 'change-member-role'; memberId: string; role: string }
   | { kind: 'remove-member'; memberId: string }
-  /** `isCurrentHash` returns whether this hash is the hash of the current password that the sender knows. */
+  /**
+   * `isCurrentHash` gets the stored hash of the password. It returns true if the old password, or the link of a reset,
+   * belongs to this hash.
+   */
   | {
       kind: 'change-password';
       memberId: string;

@@ -59,7 +59,7 @@ const OPENING_LOCK = 2;
 /**
  * Locks the ledgers of the accounts until the transaction ends: no other transaction reserves, charges or opens
  * meanwhile.
- * @param opening the accounts whose ledger may have no row yet that could be locked
+ * @param opening accounts whose ledger may have no row yet; each of them gets an advisory lock instead
  */
 export async function lockLedgers(
   tx: Tx,

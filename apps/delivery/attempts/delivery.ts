@@ -91,7 +91,7 @@ export interface AttemptResult {
 
 /**
  * Called once for each delivery: with the attempt, with undefined if no attempt was made, or with an error if the
- * attempt threw. The function that received the callback can call it before it returns.
+ * attempt threw. The call can be synchronous: a caller must be ready for it before `submit` has returned.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 

@@ -21,8 +21,8 @@ interface EndpointQueue {
 /**
  * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only its own deliveries. Also
  * limits the concurrent requests to all endpoints together; endpoints take turns. A slow request does not count towards
- * this common limit. A delivery whose endpoint is slow, or that is cancelled before it starts, is not attempted here:
- * it goes to the retry lane.
+ * this common limit. Two kinds of deliveries are not attempted here and go to the retry lane: those whose endpoint is
+ * slow and has no free place, and those that are cancelled before they start.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();

@@ -21,7 +21,7 @@ export interface CausedEvent {
 /** The deliveries of a batch of events. */
 export interface NewDeliveries {
   deliveries: Delivery[];
-  /** Their channel accepts no more messages now. */
+  /** Deliveries that wait: their channel accepts no more messages now, or earlier messages of the channel wait. */
   paced: Delivery[];
   /** Deliveries that are not sent to their target. */
   unsent: GivenUp[];
@@ -103,7 +103,8 @@ export class FirstDeliveries {
       };
       const reason = skipReasonOf(delivery, channel, keyword);
       if (reason !== undefined) result.unsent.push({ ...delivery, reason });
-      // The message waits if the channel accepts none now, or if earlier messages wait, which must be sent first.
+      // The message waits if the channel accepts none now. It also waits while earlier messages wait, because these must
+      // be sent first.
       else if (known.pausedUntil > now || crowded.has(key) || !this.pace.take(endpoint, channelKind, now))
         result.paced.push(delivery);
       else result.deliveries.push(delivery);

@@ -68,8 +68,8 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 
 /**
  * Deletes the pending deliveries of an endpoint and returns them. Leaves out rows that another transaction has locked:
- * the next claim finds that their endpoint is disabled. The condition on `by_mail` names both values, because it is the
- * first column of the index.
+ * the next claim finds that their endpoint is disabled. The condition on `by_mail` names both values, because `by_mail`
+ * is the first column of the index.
  */
 export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
@@ -105,7 +105,7 @@ export async function crowdedAddresses(
   return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
 }
 
-/** Makes claimed rows due again whose attempt was not made. `in order`: they are due now, the oldest first. */
+/** Makes claimed rows due again if their attempt was not made. `in order`: they are due now, the oldest first. */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],

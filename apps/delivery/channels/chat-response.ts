@@ -24,7 +24,7 @@ const UNAVAILABLE = 503;
 /** Wait after a response 429 that states no time. */
 const DEFAULT_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 24 * 3_600_000;
-/** A shorter wait counts as this, because an attempt that waits is not counted as failed. */
+/** Minimum wait. An attempt that waits is not counted as failed, so a wait of 0 would repeat it without a pause. */
 const MIN_WAIT_MS = 1000;
 
 /**
@@ -71,7 +71,7 @@ export function jsonOf(body: string): Record<string, unknown> {
 /**
  * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
  * default applies. A successful response can also state a time in its headers, if its request has used up the limit of
- * the destination.
+ * the destination. Of the 5xx, only a 503 can state a time in its headers.
  * @param inBody the seconds that the body states, if it states them; used only for a 429 and for 5xx, because a
  *   successful response contains the stored message, and the other errors are permanent
  */

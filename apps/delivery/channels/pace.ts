@@ -21,8 +21,8 @@ interface EndpointState {
 }
 
 /**
- * Longest pause in memory. After this time, the pause in `webhook_endpoints` applies. A new address of the channel
- * deletes that row.
+ * Longest pause in memory. After this time, the pause in `webhook_endpoints` applies. If the channel gets a new address,
+ * that row is deleted, so the new address waits for at most this time.
  */
 const MAX_PAUSE_MS = 10_000;
 

@@ -121,7 +121,7 @@ export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelSta
     case 'disabled':
       return { ...state, isDisabled: true };
     case 'enabled': {
-      // A refused mailbox can now belong to another person, who must be asked again.
+      // A refused mailbox can now belong to another person, so its owner must be asked for consent again.
       const addresses = [...state.addresses].map(
         ([address, one]) => [address, one === 'refused' ? 'unverified' : one] as const,
       );

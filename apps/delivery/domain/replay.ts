@@ -31,7 +31,7 @@ export interface ReplayRequest {
   /** Exclusive. */
   until: string;
   url: string;
-  /** Empty: all types of events about items, and the types of events about the keyword to which it subscribes. */
+  /** Empty: all types of events about items, and the types in the keyword's `webhookEvents`. */
   types: readonly string[];
   ratePerSecond: number;
   /** The last sequence of EVENTS at the time of the request. */
@@ -109,7 +109,7 @@ function requested(request: ReplayRequest, open: number): ReplayEvent {
   if (faults.length > 0) throw Refusal.validation(faults);
   if (open >= OPEN_REPLAYS)
     throw Refusal.conflict(
-      `${OPEN_REPLAYS} replays of this account are running; cancel one, or wait until one has ended`,
+      `${OPEN_REPLAYS} replays of this account have not ended; cancel one, or wait until one has ended`,
     );
   return event({
     case: 'requested',

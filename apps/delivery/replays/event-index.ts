@@ -146,7 +146,7 @@ export class EventIndex {
 
   /**
    * The ids under which the events are indexed: the watch, or every watch that the keyword has had and the keyword
-   * itself. `own`: the types of events about itself that the keyword sends.
+   * itself. `own`: the types in the keyword's `webhookEvents`.
    */
   private async subjectsOf({
     keywordId,

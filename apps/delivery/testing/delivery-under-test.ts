@@ -81,7 +81,7 @@ export interface DeliveryUnderTest {
   /** Appends an event of the watch for each `traceparent`, all at the same time. @returns their ids */
   events(watchId: string, causes: readonly string[]): Promise<string[]>;
   pending(eventId: string): Promise<Pending | undefined>;
-  /** Waits until the event waits for another attempt after this number of attempts. */
+  /** Waits until the delivery has had this number of attempts and is pending. */
   waiting(eventId: string, attempts: number): Promise<Pending>;
   /** Makes all pending deliveries due now. */
   makeDue(): Promise<void>;

@@ -26,7 +26,7 @@ export interface EmbeddingsStatus {
 /** The progress of a backfill. */
 export interface BackfillProgress {
   phase: 'embed' | 'done';
-  /** Mentions that this run has embedded. */
+  /** Mentions that this run has processed, including texts that cannot be embedded. */
   embedded: number;
   /** Mentions that had no vector when the run began. */
   total: number;
@@ -82,8 +82,8 @@ export async function embeddingsStatus(
 
 /**
  * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors
- * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. A
- * run can happen while the services run.
+ * of other models. A run continues after an interrupted run, because it skips mentions that have a vector. The services
+ * can run at the same time.
  * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
  */
 export async function backfillEmbeddings(

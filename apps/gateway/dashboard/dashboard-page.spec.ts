@@ -127,7 +127,7 @@ describe('the page of the dashboard', () => {
     ['brotli', undefined],
     ['*', 'br'],
     ['', undefined],
-  ])('has, for a client with accept-encoding %j, files with the encoding %s', (accepted, encoding) => {
+  ])('has files for a client with accept-encoding %j in the encoding %s', (accepted, encoding) => {
     const files = new DashboardFiles(folder);
     expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });

@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
 
-/** Streams mentions as a file. Only one page of mentions is in memory. Free. */
+/** Streams mentions as a file. Only one page of mentions is in memory. An export costs no credits. */
 @Controller()
 export class MentionExportController {
   private readonly running = new Map<string, number>();
