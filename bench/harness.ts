@@ -81,8 +81,7 @@ export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promi
 /** A temporary directory for the bench, deleted at its end. */
 export function temporaryDirectory(cleanup: Cleanup): string {
   const directory = mkdtempSync(join(tmpdir(), 'earshot-bench-'));
-  // If this process is root, Postgres runs as another user, which needs access to what is below the
-  // directory.
+  // If this process is root, Postgres runs as another user. This user needs access to the files below the directory.
   chmodSync(directory, 0o711);
   cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
   return directory;

@@ -29,10 +29,10 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/keywords.js [--requests 1500] [--rounds 5] [--accounts 50] [--at-once 16]
 
-Measures POST /v1/keywords and POST /v1/keywords/estimate with one search on each of three sources. The baseline of the first
-is an account lock, one conditional append and the same rows in one transaction, without gateway, command and checks: with
-statements that are planned every time, and with prepared ones. The baseline of the second is GET /v1/keywords with a page of
-one keyword. Takes about a minute.
+Measures POST /v1/keywords and POST /v1/keywords/estimate with one search on each of three sources. Creates are compared with
+an account lock, one conditional append and similar rows in one transaction, without gateway, command and checks: once with
+statements that are planned every time, and once with prepared statements. Estimates are compared with GET /v1/keywords for a
+page of one keyword. Takes about a minute.
 `);
 
 const REQUESTS = numberOption('requests', 1500);

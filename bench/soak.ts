@@ -225,8 +225,8 @@ function readSamples(file: string, series: Series): void {
 }
 
 /**
- * Returns proportional memory, because that is what the process takes from the machine, or resident memory if
- * the system does not report proportional memory.
+ * Returns proportional memory, because the process takes this amount from the machine. Returns resident memory if the
+ * system does not report proportional memory.
  */
 function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;

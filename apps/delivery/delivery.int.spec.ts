@@ -64,7 +64,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is made only for events that a rule sends if the webhookMode is rules, and also for those of them that are not pushed [rules.webhook]', async () => {
+  it('is made only for events that a rule sends if the webhookMode is rules, even if these events are not pushed [rules.webhook]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
     await delivery.event(watchId);
     const { eventId: sent } = await delivery.event(watchId, true, true);

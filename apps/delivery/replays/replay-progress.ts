@@ -172,7 +172,7 @@ export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly st
   return rows.map(({ replay_id }) => replay_id);
 }
 
-/** Ends replays whose keyword was purged. Removes the address, the only text of the user. */
+/** Ends replays whose keyword was purged, and removes their address. Ids, times, numbers and types of events remain. */
 export async function purgeReplays(tx: Tx, replayIds: readonly string[]): Promise<void> {
   await tx.query(
     `UPDATE replays SET url = NULL, claim = NULL, finished_at = coalesce(finished_at, now()),

@@ -84,7 +84,7 @@ const create = tool({
     const commandId = derivedId('mcp create', accountId, token ?? '');
     const isRepeated = await exists(() => routes.keywords.read(caller, commandId));
     const found = await estimateOf({ caller, routes }, keyword, isRepeated ? commandId : undefined);
-    // The keyword of a repeated call can have been retired in the meantime. Then the change is refused, and its price
+    // The keyword of a repeated call can have been retired in the meantime. Then the estimate is refused, and the price
     // is 0.
     const priced = isRepeated && !found.valid ? FREE : estimateIn(found);
     const { monthlyCredits, firstScanCredits, startCredits } = priced;

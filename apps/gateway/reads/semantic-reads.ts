@@ -95,7 +95,7 @@ export class SemanticReads {
   ): Promise<{ candidates: Candidate[]; weights: WordWeights }> {
     const byMeaning = question.meanings.map(({ vector }) => `dotProduct(embedding, ${vectorSql(vector)})`);
     const near = this.best(conditions, greatest(byMeaning), count);
-    // If the weights cannot be read, this promise is not awaited.
+    // If the weights cannot be read, nothing awaits this promise. Its rejection must not end the process.
     near.catch(() => undefined);
     const weights = await this.weights(conditions.params, question);
     const rare = [...weights].filter(([, weight]) => weight >= MIN_RARE_WEIGHT);

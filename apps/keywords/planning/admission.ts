@@ -38,7 +38,8 @@ export class Admission {
   /**
    * Admits a new keyword.
    * @param counted which of the account's keywords and searches are counted: see `planUseOf`
-   * @throws Refusal `invalid` `INTERVAL_TOO_LOW`, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`
+   * @throws Refusal `invalid` for an interval below the floor (`INTERVAL_TOO_LOW`) or another account's channel,
+   * `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`, `unavailable` until the account's ledger is open
    */
   async ofNew(
     tx: Tx,

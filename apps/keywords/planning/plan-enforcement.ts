@@ -21,8 +21,9 @@ interface Subject {
 }
 
 /**
- * Pauses the keywords and watches that are over the limits of an account's plan, and resumes those that fit again. The
- * newest ones are paused. Keywords and watches whose intervals or terms the plan does not allow are paused at any age.
+ * Pauses the keywords and watches that are over the limits of an account's plan, and resumes those that are within the
+ * limits again. The newest ones are paused. Keywords and watches whose intervals or terms the plan does not allow are
+ * paused at any age.
  */
 @Injectable()
 export class PlanEnforcement {

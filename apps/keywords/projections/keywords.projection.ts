@@ -17,8 +17,8 @@ import { beginQuotedPeriods, recordQuotedPeriods } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /**
- * A decision reads the clock and is dated a little later. The start or end of a schedule can lie between the two times,
- * so those shortly before the decision are processed again.
+ * A decision reads the clock and is dated a little later. A schedule can start or end between the two times, so a start
+ * or end shortly before the decision is processed again.
  */
 const LOOK_BACK_MS = 60_000;
 

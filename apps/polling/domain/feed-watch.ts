@@ -27,7 +27,7 @@ export class FeedWatch {
     return this.kept;
   }
 
-  /** How long the feed has been frozen, in ms; undefined if it is not. */
+  /** How long a frozen feed has been read without a newer item, in ms; undefined if the feed is not frozen. */
   get frozenForMs(): number | undefined {
     return this.kept && this.kept.quietMs > this.quietMs ? this.kept.quietMs : undefined;
   }

@@ -186,7 +186,7 @@ export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promi
   );
 }
 
-/** Sets searches without due watches (paused or deleted) to the next time at which one is due. */
+/** Sets searches without due watches (paused or deleted) to the next time at which one of their watches is due. */
 export async function settleIdle(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   if (searches.length === 0) return;
   await database.transaction(async (tx) => {

@@ -25,8 +25,8 @@ const FEED_CLAIM = 2000;
  */
 const FIRST_CLAIM = 100;
 /**
- * As many separate reads may wait for the lane as the budget allows in this number of minutes, which is less than
- * `MAX_WAIT_MS`.
+ * The separate reads that wait for the lane are at most the requests that its budget allows in this number of minutes.
+ * The time must be shorter than `MAX_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
 /** A read that has waited longer since its claim is released, because its watches may have changed. */

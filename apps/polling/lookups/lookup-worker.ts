@@ -133,8 +133,8 @@ export class LookupWorker {
       billed: true,
     });
     // Keeps the reservation before the fact is published, because a crash between the two must not lose the reserved
-    // credits. If it is unknown whether the fact was stored, billing releases the credits once its consumer has passed
-    // the position.
+    // credits. If the fact was not stored after all, billing releases the credits once its consumer has read the stream
+    // beyond this point.
     await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the charge of the other lookup can be earlier than this

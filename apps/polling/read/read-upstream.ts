@@ -45,7 +45,7 @@ const FEED = 'feed';
 /** Maximum number of pages of one read. If it is reached, the check reports a gap. */
 const PAGE_CAP = 10;
 
-/** Splits the due searches of a lane into the smallest number of upstream reads. */
+/** Splits the due searches of a lane into reads that need the fewest upstream requests: see `planFetch`. */
 export function planReads(
   lane: Lane,
   due: readonly DueSearch[],

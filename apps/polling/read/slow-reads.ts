@@ -5,8 +5,8 @@ import type { ReservedRead } from './reservation.js';
 /** A read that takes longer is a slow read: other reads do not wait for it. */
 const SLOW_MS = 250;
 /**
- * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of such servers
- * begins for this account.
+ * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of servers that
+ * users name begins for this account, unless the read also serves an account with fewer slow reads.
  */
 const MAX_PER_ACCOUNT = 16;
 /**

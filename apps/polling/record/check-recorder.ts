@@ -52,7 +52,7 @@ export class CheckRecorder {
   ) {}
 
   /**
-   * @returns the checks that could not be stored. A failed check is stored for each, which is free, and its search
+   * @returns the checks that could not be stored. A failed check is stored in place of each. It is free, and its search
    *   waits as after any failure
    */
   async record(
@@ -163,8 +163,8 @@ function nextWholeSecond(ms: number): number {
 }
 
 /**
- * Replaces the memory of each search whose check could not be stored by its memory after a failed read: its next read
- * must find the same items again.
+ * If a check could not be stored, its search gets the memory of a failed read, because the next read must find the same
+ * items again.
  */
 function withoutUnstorable(
   memories: readonly SearchMemory[],

@@ -46,12 +46,13 @@ export function itemsIn(content: string): AskedItem[] {
 }
 
 /**
- * An answer to the schema of a request, by rules that a test can predict. Each field of an item's answer is the first
- * of these values that fits the schema:
+ * An answer to the schema of a request, by rules that a test can predict. A list is always empty. Each other field of an
+ * item's answer is the first of these values that fits the schema:
  *
  * - `field=value` in the text, up to a semicolon or the end of the line
  * - the first value of its enum whose words are in the text, in lower or upper case
- * - neutral, other, null, or otherwise 0, false, or the beginning of the text
+ * - of an enum: neutral or other, then null, then its first value
+ * - null, 0, false, or the beginning of the text
  */
 export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
   const answer = schema.properties?.items?.items?.properties?.answer;

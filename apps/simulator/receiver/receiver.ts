@@ -35,7 +35,7 @@ export interface ReceiverOptions {
   secret?: string | undefined;
   /** Called with each delivery, verified or not. */
   onDelivery?: ((delivery: Delivery) => void) | undefined;
-  /** Number of the newest deliveries of each hook that are kept; default 5,000. */
+  /** Maximum number of deliveries of each hook; above it, only the newer half is kept. Default: 5,000. */
   keptDeliveries?: number | undefined;
 }
 

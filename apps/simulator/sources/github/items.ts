@@ -58,8 +58,8 @@ export function nodeIdOf(post: SimPost): string {
 }
 
 /**
- * `owner/name`: the repository of an item, which is the community of the post. A repository belongs to its
- * author.
+ * `owner/name`. For a repository: its author and its title. For other items: the community of the post, with `/rocket`
+ * if the community is not an `owner/name`.
  */
 export function repositoryNameOf(post: SimPost): string {
   if (post.kind === 'repository')
