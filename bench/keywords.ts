@@ -258,7 +258,7 @@ async function storeBare(
     decidedAt: new Date().toISOString(),
     events: [{ event: { case: 'keywordCreated', value: { definition, watches } } }],
   });
-  // The consumer of the keywords service may write the rows first, hence ON CONFLICT DO NOTHING.
+  // The consumer of the keywords service may write the rows first, so the statements ignore conflicts.
   await transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
     const subject = subjectOf('KEYWORDS', accountId, keywordId);

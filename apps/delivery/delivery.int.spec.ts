@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await delivery.start();
 });
 afterAll(async () => {
-  // The receiver closes first, which ends its hanging requests.
+  // The receiver closes first, because this ends its hanging requests.
   await receiver?.close();
   await service?.stop();
   await delivery?.drop();

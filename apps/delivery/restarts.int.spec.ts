@@ -220,7 +220,7 @@ describe('waiting deliveries', () => {
     ['changed', [{ attempts: 2, due: true }]],
     ['not-disabled', []],
   ] as const)(
-    'of a channel whose destination is gone wait for its new destination, if it has one: %s',
+    'of a channel whose destination is gone stay only if the channel has a new destination: %s',
     async (outcome, left) => {
       await delivery.database.query('DELETE FROM pending_deliveries');
       await wait('channel:gone', 1, 'slack');

@@ -27,16 +27,15 @@ export type Counts = readonly (number | undefined)[];
  * earlier windows.
  * @param windows the counts of each earlier window; empty if the keyword began later
  * @param needed a search has a history if it covered at least this number of windows
- * @param searches number of searches
  * @returns undefined if there is not enough history, so that nothing can fire
  */
 export function levelOf(
   condition: AlertCondition,
   windows: readonly Counts[],
   needed: number,
-  searches: number,
+  searchCount: number,
 ): Level | undefined {
-  const all = Array.from({ length: searches }, (_, n) => n);
+  const all = Array.from({ length: searchCount }, (_, n) => n);
   const isRule = condition.kind !== 'spike';
   if (isRule && windows.length === 0) return { baseline: 0, threshold: condition.min, searches: all };
   const known = all.filter((n) => knownOf(windows, n).length >= needed);

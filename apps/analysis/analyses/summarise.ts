@@ -63,15 +63,14 @@ export interface Point extends CitedSentence {
 /**
  * Chooses the sentences that are nearest to the subject without repeating each other, each with the mentions that say
  * it.
- * @param mentions number of mentions
  * @param centre vector of the subject: a topic, or the average meaning of the mentions
  */
 export function pointsOf(
-  mentions: number,
+  mentionCount: number,
   sentences: readonly SentenceWithVector[],
   centre: Float32Array,
 ): Point[] {
-  const count = Math.min(MAX_SENTENCES, 1 + Math.ceil(mentions / 3));
+  const count = Math.min(MAX_SENTENCES, 1 + Math.ceil(mentionCount / 3));
   const chosen: SentenceWithVector[] = [];
   const remaining = new Set(sentences);
   const scoreOf = (one: SentenceWithVector) => {

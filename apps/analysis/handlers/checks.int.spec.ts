@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 describe('a check', () => {
-  it('becomes events with readings, which are stored before the events', async () => {
+  it('becomes events with readings, and the readings are stored before the events', async () => {
     const scene = await fixture.scene();
     await fixture.handler().handle(scene.check({ text: 'acme is great' }));
     const [event] = await scene.events();
@@ -282,7 +282,7 @@ describe('a check', () => {
     expect((await balanceOf(fixture.database, scene.accountId))?.held).toBe(0);
   });
 
-  it('whose questions are stored is neither asked about nor published again, even if the language model was removed', async () => {
+  it('with stored questions asks nothing and publishes nothing again, even if the language model was removed', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
     await fixture.handler(undefined, {}).handle(check);

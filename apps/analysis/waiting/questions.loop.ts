@@ -36,8 +36,8 @@ const OVERDUE: ModelResult<never> = { kind: 'missed', why: 'the language model c
 const LATE: ModelResult<never> = { kind: 'late', why: 'the language model did not answer in time' };
 
 /**
- * Asks the language model about events that wait for it, as its lane allows, and finishes the events whose deadline has
- * passed. Every replica does this. A question belongs to one replica at a time. If that replica stops renewing its
+ * Asks the language model about the events that wait for it, as fast as its lane allows. Finishes the events whose
+ * deadline has passed. Every replica does this. A question belongs to one replica at a time. If that replica stops renewing its
  * claim, another replica takes the question.
  */
 @Injectable()

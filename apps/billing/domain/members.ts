@@ -196,7 +196,7 @@ function invited(
   const earlier = open.filter(([, invitation]) => isSameAddress(invitation.email, email));
   if (members.size + open.length - earlier.length >= MAX_MEMBERS)
     throw Refusal.conflict(
-      `the account already has ${MAX_MEMBERS} members and open invitations, which is the maximum`,
+      `the account already has ${MAX_MEMBERS} members and open invitations; this is the maximum`,
     );
   return [
     ...earlier.map(([id]) => invitationRevoked(id)),

@@ -124,7 +124,7 @@ export class AttemptRecorder {
 
   /**
    * Disables endpoints. The records are published before the commit: a duplicate does less harm than a missing record.
-   * @returns the pending deliveries of the endpoints, which are given up
+   * @returns the deliveries that were pending for these endpoints; all of them are given up
    */
   private async disable(tx: Tx, failed: readonly Recorded[]): Promise<GivenUp[]> {
     const unsent: GivenUp[] = [];

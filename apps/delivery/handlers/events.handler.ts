@@ -59,7 +59,7 @@ export class EventsHandler {
   private async deliver({ deliveries, paced, unsent }: NewDeliveries): Promise<void> {
     await this.recorder.giveUp(unsent);
     const batch = new BatchAttempts(deliveries, this.queues);
-    await this.haveTried(batch);
+    await this.waitForAttempts(batch);
     const { results, refused, underWay } = batch.close();
     const now = Date.now();
     await savePending(this.database.manager, [
@@ -71,7 +71,7 @@ export class EventsHandler {
   }
 
   /** Resolves when all attempts have a result, or when only slow attempts are left. */
-  private async haveTried({ settled, open }: BatchAttempts): Promise<void> {
+  private async waitForAttempts({ settled, open }: BatchAttempts): Promise<void> {
     const waitUntil = Date.now() + BATCH_TIMEOUT_MS;
     while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open)) return;

@@ -90,7 +90,7 @@ describe('the page of the dashboard', () => {
     ['an unknown address of mails', { url: '/channels/verify/x', headers: HTML }],
     ['a file that does not exist', { url: '/robots.txt', headers: HTML }],
     ['a form', { url: '/feed', method: 'POST' as const, headers: HTML }],
-  ])('is not returned for %s, which the API answers', async (_, request) => {
+  ])('is not returned for %s: the API answers such a request', async (_, request) => {
     expect((await server.inject(request)).statusCode).toBe(404);
   });
 

@@ -156,7 +156,7 @@ const resume = tool({
   name: 'resume_keyword',
   title: 'Resume a keyword',
   description:
-    'Starts the checks of a paused keyword again, which costs its monthly_credits. The keyword’s credits of one day, but at least the credits of one check of each search, count towards the daily limit of the key.',
+    'Starts the checks of a paused keyword again; they cost its monthly_credits. The keyword’s credits of one day, but at least the credits of one check of each search, count towards the daily limit of the key.',
   input: z.strictObject({ id: keywordId }),
   output: state,
   effects: CHANGES,

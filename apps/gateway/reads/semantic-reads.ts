@@ -82,7 +82,7 @@ export class SemanticReads {
     const found = await this.rows(scope, first);
     const isComplete = candidates.length < count && first.length < max + SPARE_ROWS;
     if (found.length >= max || isComplete) return found.slice(0, max);
-    // Few of the nearest mentions pass the filters, so only mentions that pass are ranked, which is slower.
+    // Few of the nearest mentions pass the filters, so only mentions that pass are ranked. This is slower.
     const passing = await this.candidates(passingOnly(scope, conditions), question, count);
     return (await this.rows(scope, unseen(passing.candidates).slice(0, max))).slice(0, max);
   }

@@ -166,9 +166,9 @@ describe('a claim', () => {
   });
 
   it.each([
-    ['it queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
-    ['it makes the claim, which succeeds', 'COMMIT', 'SET leased_until = now()'],
-    ['it reserves credits', 'AS amount FROM credit_holds', undefined],
+    ['the worker queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
+    ['the worker commits the claim, although the commit succeeds', 'COMMIT', 'SET leased_until = now()'],
+    ['the worker reserves credits', 'AS amount FROM credit_holds', undefined],
   ])('is released when Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);

@@ -98,7 +98,7 @@ const OWN = `SELECT s.search_key FROM upstream_searches s
  * so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run it for every row, and then the limit does not
  * apply.
  * @param claim id of the new claim
- * @param withState whether to read the state of their connectors, which can be large
+ * @param withState whether to read the state of the searches' connectors; it can be large
  */
 export async function claimDue(
   database: Database | Tx,
@@ -121,7 +121,7 @@ export async function claimDue(
     );
     if (rows.length === 0) return [];
     const searches = new Map(rows.map((row) => [row.search_number, searchOf(row, claim)]));
-    // Reads the watches in a separate statement, which sees what was recorded before the searches were locked.
+    // A separate statement reads the watches, so it sees what was recorded before the searches were locked.
     const watches: WatchRow[] = await tx.query(
       `SELECT w.watch_id, w.search_number, a.account_id, w.keyword_id, w.search_id, w.interval_seconds, w.backfill,
          w.baseline_at, w.covered_until, time_of(w.due_second) AS next_due_at, w.check_seq, w.traceparent

@@ -138,8 +138,8 @@ export class RequestBudget {
   }
 
   /**
-   * A wait that the upstream asks for applies whatever the connector does with the response. A wait that another server
-   * asks for does not concern the lane.
+   * A wait that the upstream asks for applies even if the connector ignores it. A wait that another server asks for does
+   * not concern the lane.
    */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;

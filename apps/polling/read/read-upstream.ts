@@ -198,7 +198,7 @@ async function read(
       clockAheadMs: lane.budget.clockAheadMs,
     };
   } catch (error) {
-    // When a lane stops, its requests are cancelled, which is not a fault of the upstream.
+    // When a lane stops, its requests are cancelled. This is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
     // An error that a connector does not expect is one failed check, not the end of the lane.
     const fault =
@@ -266,12 +266,12 @@ function windowOf(search: DueSearch, clock: Clock): { windowSeconds?: number } {
 }
 
 function sharedReads(): FetchContext['shared'] {
-  const under = new Map<string, Promise<unknown>>();
+  const begun = new Map<string, Promise<unknown>>();
   return <T>(key: string, run: () => Promise<T>): Promise<T> => {
-    const known = under.get(key) as Promise<T> | undefined;
+    const known = begun.get(key) as Promise<T> | undefined;
     if (known) return known;
     const started = run();
-    under.set(key, started);
+    begun.set(key, started);
     return started;
   };
 }

@@ -108,7 +108,7 @@ describe('the maximum cost of a check', () => {
     ]);
   });
 
-  it('stays reserved after the check until the check is charged, however late', async () => {
+  it('stays reserved after the check until the check is charged, even if the charge is late', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     const [check] = await tick(id);

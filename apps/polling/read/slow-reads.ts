@@ -16,7 +16,7 @@ const MAX_PER_ACCOUNT = 16;
 const MAX_OF_ALL_ACCOUNTS = 128;
 
 /**
- * Reads of servers that users name, which can be very slow. A slow read releases its place in the lane and continues,
+ * Reads of servers that users name. Such servers can be very slow. A slow read releases its place in the lane and continues,
  * so that slow servers delay only the account that names them.
  */
 export class SlowReads {

@@ -12,7 +12,7 @@ export interface Progress {
   checks: Check[];
   seq: number;
   nextDueAt: number;
-  /** True if the search itself must wait until `nextDueAt`, whatever the interval. */
+  /** True if the search itself must wait until `nextDueAt`, even if the interval is shorter. */
   waits: boolean;
   /** True if another process stored the checks. */
   adopted?: boolean;
@@ -30,8 +30,8 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 }
 
 /**
- * Keeps the reservations of stored checks until billing charges them, however late. A check that another process stored
- * may already be charged: its reservation is made again only if the charge is still missing. A reservation is released
+ * Keeps the reservations of stored checks until billing charges them, even if this is late. A check that another process
+ * stored may already be charged: its reservation is made again only if the charge is still missing. A reservation is released
  * if the stored check failed or has another id.
  */
 async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {

@@ -294,7 +294,7 @@ describe('recording checks', () => {
     expect(rows).toEqual([{ failures: 10, state: null }]);
   });
 
-  it('records a failed check, which does not move the window and waits for the given time', async () => {
+  it('records a failed check: the window does not move, and the next check waits until the given time', async () => {
     const id = await begun();
     const before = await scheduleOf(id);
     const { search, watch } = await claim(id);
