@@ -38,7 +38,7 @@ export interface SimulatorOptions {
   /** Signing secret that is valid for every hook. */
   secret?: string;
   limits?: Partial<RequestLimits>;
-  /** Numbers of the newest posts, deliveries and requests to keep. The default is enough for hours of tests. */
+  /** Maximum numbers of posts, deliveries and requests in memory. The default is enough for hours of tests. */
   kept?: { posts: number; deliveries: number; requests: number };
   /** Called with a line for people, for each delivery to a hook and each message of a channel. */
   log?: (line: string) => void;
