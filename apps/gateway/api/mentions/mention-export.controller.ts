@@ -17,7 +17,7 @@ const WINDOW_MS = 24 * 3_600_000;
 const PAGE_ROWS = 200;
 /** Number of exports that one gateway streams for one account at the same time. */
 const MAX_CONCURRENT = 4;
-/** If a client does not read its export, `libs/platform/http-edge.ts` ends the export within a minute. */
+/** If a client does not read its export, `libs/platform/http-edge.ts` ends it: by default, within a minute. */
 const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
