@@ -3,7 +3,10 @@ import type { components } from './api.js';
 /** An event as it is delivered. */
 export type Envelope = components['schemas']['Envelope'];
 
-/** The delivery is not from Earshot, was changed, or is too old. Answer 400 and ignore it. */
+/**
+ * The delivery is not from Earshot, was changed, or was signed too long before or after the present time. Answer 400 and
+ * ignore it.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -21,11 +24,11 @@ const MAX_HEADER_LENGTH = 1000;
 const MAX_SIGNATURES = 5;
 
 /**
- * Checks the signature and age of a webhook delivery, in constant time.
+ * Checks the signature and the age of a webhook delivery.
  * @param rawBody the bytes of the body as they arrived; a body that was parsed and written again does not match
  * @param secret the signing secret of the account, `whsec_…`
  * @returns the event
- * @throws WebhookVerificationError
+ * @throws WebhookVerificationError, or TypeError if the secret is empty
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -50,7 +53,7 @@ export async function verifyWebhook(
     ['verify'],
   );
   let isValid = false;
-  // `verify` compares in constant time.
+  // `verify` compares in constant time, so its duration does not reveal the correct signature.
   for (const signature of signatures)
     if (await crypto.subtle.verify('HMAC', key, signature, signed)) isValid = true;
   if (!isValid) throw new WebhookVerificationError('no signature matches the body and the secret');
