@@ -1,9 +1,10 @@
 import { NO_ID } from './rows.js';
 
 /**
- * The tables, created when a service starts. Each follows a stream and can be rebuilt from it. A row's key is the
- * derived id of its fact, so a row that is written twice is stored once in the end: merges delete the copy, and until
- * then reads drop the copy. Additions to a released table are separate statements.
+ * The tables, created when a service starts. All except `table_versions` follow a stream, and can be rebuilt from the
+ * messages that the stream still has. The key of a row is derived from its fact, so a row that is written twice is stored
+ * once in the end: merges delete the copy, and until then reads drop the copy. Additions to a released table are separate
+ * statements.
  */
 export const TABLES: readonly string[] = [
   // GET /v1/mentions and a keyword's results read one account, newest first. With the small granule, a read of 50 rows
@@ -242,8 +243,8 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64),
     ADD COLUMN IF NOT EXISTS title_of_parent Bool`,
 
-  // A backtest needs to know which mentions alerts did not count because their time is unknown. False in rows of earlier
-  // releases.
+  // A backtest needs to know which mentions were never counted for alerts, because their time is unknown or too long ago.
+  // False in rows of earlier releases.
   'ALTER TABLE mentions ADD COLUMN IF NOT EXISTS never_counted Bool',
 
   // The channel of an attempt to a channel.

@@ -37,7 +37,7 @@ const temperature = makeValidator((text: string): number | 'none' => {
 });
 
 const url = makeValidator((text: string) => {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('must be http://host:port');
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('must be an address, http://… or https://…');
   return text;
 });
 
@@ -114,7 +114,7 @@ export const SETTINGS = {
   }),
   MASTER_KEY: masterKey({
     default: '',
-    desc: 'Key that encrypts signing secrets at rest: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
+    desc: 'Key that encrypts secrets at rest (signing secrets, channel addresses and tokens): 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
   PUBLIC_URL: url({
     default: '',

@@ -199,7 +199,7 @@ describe('reserving credits', () => {
     const step = fc.record({
       account: fc.nat(1),
       credits: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
-      // What happens to each reservation: it is charged (at most its amount), released, or left until it expires.
+      // What happens to each reservation: it is charged in full, released, or left until it expires.
       then: fc.constantFrom('charge', 'release', 'die'),
     });
     await fc.assert(

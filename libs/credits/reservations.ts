@@ -4,8 +4,8 @@ import type { Database, Tx } from '#postgres';
 /** The credits that work may cost, reserved before it begins. */
 export interface Hold {
   /**
-   * The id of the fact that the work will produce: of a check or a lookup. A second reservation for the same id
-   * replaces the first one.
+   * The id of the fact that the work will produce, for example of a check, a lookup or an event. A second reservation
+   * for the same id replaces the first one.
    */
   holdId: string;
   accountId: string;
@@ -51,7 +51,7 @@ export async function reserve(database: Database, holds: readonly Hold[]): Promi
   return database.transaction((tx) => reserveIn(tx, asked));
 }
 
-/** Locks in the order of the accounts, which prevents deadlocks. Charges lock the same rows. */
+/** Locks in the order of the accounts, to prevent deadlocks. Charges lock the same rows. */
 async function lockBalances(
   tx: Tx,
   accountIds: readonly string[],
@@ -65,7 +65,7 @@ async function lockBalances(
 async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
   const accountIds = [...new Set(holds.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
-  // A separate statement after the lock, so that it sees reservations made while it waited.
+  // A separate statement: it also sees the reservations that were made while the previous statement waited for the lock.
   const held: { hold_id: string | null; account_id: string; amount: number }[] = await tx.query(
     `SELECT NULL::uuid AS hold_id, account_id, sum(amount)::bigint AS amount FROM credit_holds
      WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
@@ -125,7 +125,7 @@ async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
   );
 }
 
-/** Locks in the order of the hold ids. A concurrent charge locks them in the same order, which prevents deadlocks. */
+/** Locks in the order of the hold ids. A concurrent charge uses the same order, to prevent deadlocks. */
 const LOCKED = 'SELECT hold_id FROM credit_holds WHERE hold_id = ANY($1) ORDER BY hold_id FOR UPDATE';
 
 /**

@@ -110,7 +110,7 @@ describe('executing a command', () => {
     ['refuses', () => Promise.reject(Refusal.notFound('tally'))],
     ['changes nothing for', () => Promise.resolve([])],
   ])(
-    'uses the stream although the table has no row yet, also if the command %s a new subject',
+    'uses the stream when the table has no row yet, even if the command %s a new subject',
     async (_, ofNew) => {
       await appendAndDie(5);
       const commandId = newId();

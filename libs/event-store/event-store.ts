@@ -211,8 +211,8 @@ export class EventStore {
 }
 
 /**
- * The last sequence of the subject that the append of a stored message expected: the message's predecessor.
- * @returns undefined for a message that was appended without a condition
+ * The sequence of the previous message of the same subject, from the headers of a stored message.
+ * @returns 0 for the first message of a subject; undefined for a message that was appended without a condition
  */
 export function predecessorOf(headers: { get(name: string): string } | undefined): number | undefined {
   const text = headers?.get('Nats-Expected-Last-Subject-Sequence');

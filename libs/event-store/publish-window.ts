@@ -24,7 +24,7 @@ const ANSWERS_WITHIN_MS = 15_000;
 export interface WindowResult<T> {
   /** Messages that were not stored, or whose result is unknown. */
   unanswered: T[];
-  /** Messages whose `expectedSeq` is wrong, or whose id was stored before. */
+  /** Messages with an `expectedSeq`: it is wrong, or the message's id was stored before. */
   conflicting: T[];
   /** The last reason for an unanswered message: the server's own text, or that no answer came in time. */
   fault: string;
@@ -94,7 +94,7 @@ interface ServerRefusal {
 
 /** The server answers `{"stream": …, "seq": …}` or an error, and 503 when no stream has the subject. */
 function refusalIn(answer: Msg): ServerRefusal | 'conflict' | undefined {
-  if (answer.headers?.code === 503) return { reason: 'no stream takes the message', isOutage: true };
+  if (answer.headers?.code === 503) return { reason: 'no stream has this subject', isOutage: true };
   const { error, stream, duplicate } = JSON.parse(answer.string()) as {
     stream?: string;
     duplicate?: boolean;

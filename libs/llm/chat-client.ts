@@ -139,7 +139,7 @@ export class ChatClient {
     return new LlmError(kind, message, kind === 'refused' ? undefined : retryAfterMs);
   }
 
-  /** Servers repeat the token in their messages. */
+  /** Makes a server's message fit for a log. Some servers repeat the token in it. */
   private quoted(text: string): string {
     const { token } = this.options;
     const safe = token === '' ? text : text.replaceAll(token, '…');

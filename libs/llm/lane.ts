@@ -75,8 +75,8 @@ const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The requests to the language model: how many at the same time, how many per minute, and none while the server has
- * asked to wait. A server that is down is tested after each wait, with one request at a time, until one succeeds. With
+ * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends none
+ * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time, until one succeeds. With
  * shared turns, the budget is that of all processes together.
  */
 export class LlmLane {
@@ -141,7 +141,7 @@ export class LlmLane {
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {
       const turn = await this.turn(endsAt);
-      // Errors while it waits for its turn say nothing about the server, so they are not counted.
+      // Errors while the request waits for its turn say nothing about the server, so they are not counted.
       try {
         const answer = await send();
         await this.end(turn, WORKS);

@@ -62,7 +62,7 @@ export class Llm {
    * Asks a question about items, all in one request. If the answer has faults, shows them to the model once.
    * @param endsAt epoch ms: no request lasts longer
    * @returns a value for each item, undefined if the answer about it stayed invalid
-   * @throws LlmError if there is no answer at all: see its kinds
+   * @throws LlmError if one of the requests gets no answer, also if it is the second one
    */
   async askOnce<T>(
     reading: LlmReading<T>,
@@ -153,7 +153,7 @@ export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
 
 /**
  * Creates the client of the language model. Call `close` at the stop.
- * @param turns the turns that it shares with other processes; without them, this process has the whole budget
+ * @param turns the turns that the client shares with other processes; without them, this process has the whole budget
  */
 export function createLlm(options: LlmOptions, log: Logger, turns?: SharedTurns): Llm {
   const { userAgent, concurrency } = options;

@@ -53,7 +53,7 @@ export function touchesAddress(spans: readonly AddressSpan[], start: number, end
   return low < spans.length && spans[low]!.start < end;
 }
 
-/** Adds the addresses of a chunk to `spans`. A chunk is a run of characters at which no address must end. */
+/** Adds the addresses of a chunk to `spans`. A chunk is a run of characters that do not end an address. */
 function readChunk(text: string, from: number, to: number, spans: AddressSpan[]): void {
   let at = from;
   while (at < to) {

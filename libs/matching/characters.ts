@@ -30,7 +30,7 @@ const ZERO_WIDTH_JOINER = 0x200d;
 const TATWEEL = 0x0640;
 // Hebrew geresh: punctuation by category, but a letter in UAX #29.
 const GERESH = 0x05f3;
-// Catalan middle dot, hyphenation point, Hebrew gershayim: MidLetter of UAX #29, as far as names need it.
+// Catalan middle dot, hyphenation point, Hebrew gershayim: the characters of MidLetter (UAX #29) that occur in names.
 const MID_LETTERS = new Set([0x00b7, 0x2027, 0x05f4]);
 // The separator between words of a foreign name in Japanese, and the minus sign, which people type as a hyphen.
 const DASH_LIKE = new Set([0x30fb, 0xff65, 0x2212]);

@@ -26,7 +26,7 @@ export interface FoldedText {
 const MAX_CLUSTER_POINTS = 32;
 
 // Folds of single code points. The map contains every fold that has been computed. Folds from one code unit to one code
-// unit are also in the tables (kind 0: the unit is not there).
+// unit are also in the tables (kind 0: the tables do not have the unit).
 const simpleFolds = new Uint16Array(0x10000);
 const simpleKinds = new Uint8Array(0x10000);
 for (let unit = 0; unit < 0x80; unit++) {
@@ -158,8 +158,8 @@ export class Folder implements FoldedText {
   }
 
   /**
-   * True if a mark or a trailing jamo that belongs to the preceding character follows at `at`, possibly after invisible
-   * characters.
+   * True if the text at `at` is a mark or a trailing jamo that belongs to the preceding character. Invisible characters
+   * may come before it.
    */
   private continues(text: string, at: number, last: number): boolean {
     let look = at;
@@ -260,8 +260,8 @@ function joinLeft(before: number): number {
 }
 
 /**
- * True for marks, trailing jamo, invisible characters that may precede them, and halves of pairs, which may be such
- * characters.
+ * True for units that may belong to the preceding character: marks, trailing jamo, and invisible characters that may come
+ * before them. Also true for half of a surrogate pair, because the pair may be such a character.
  */
 function composes(unit: number): boolean {
   const kind = kindOf(unit);

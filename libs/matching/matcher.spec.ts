@@ -86,7 +86,7 @@ describe('matching all searches at once', () => {
     );
   });
 
-  it('matches no post with a query, or with terms, of only invisible characters', () => {
+  it('matches no post if the query or all terms have only invisible characters', () => {
     const point = fc.constantFrom(
       '\u200b',
       '\u00ad',

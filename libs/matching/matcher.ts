@@ -10,7 +10,7 @@ import { WordIndex } from './word-index.js';
 /**
  * The terms of one search. The search requires the query and any one of the terms. A query or a term that is empty or
  * has only spaces is ignored. A search with neither a query nor terms matches every post, and so does every search in
- * mode `platform`. A search whose query, or whose every term, has only invisible characters matches no post.
+ * mode `platform`. A search matches no post if its query, or each of its terms, has only invisible characters.
  */
 export interface SearchTerms {
   /** The caller's name for the search. */
@@ -199,8 +199,8 @@ class IndexedMatcher implements Matcher {
 }
 
 /**
- * True if the query or all terms have only invisible characters. Earlier releases stored such searches; they match no
- * post.
+ * True if the query or all terms have only invisible characters. Earlier releases stored such searches. A search like
+ * this matches no post.
  */
 function hasOnlyInvisibleTerms({ query = '', terms }: SearchTerms): boolean {
   return isInvisible(query) || (terms.some(isInvisible) && terms.every((term) => foldTerm(term) === ''));

@@ -105,7 +105,7 @@ export class SubstringIndex {
     this.termAt = termAt.slice(0, nodes);
   }
 
-  /** Sets failure links, parents before children, which is the order of the numbers. */
+  /** Sets the failure links in the order of the numbers, so that a parent comes before its children. */
   private link(): void {
     const nodes = this.labels.length;
     const { firstChild, labels, termAt } = this;

@@ -28,8 +28,7 @@ export function canonicalTerms(terms: readonly string[]): string[] {
 }
 
 /**
- * A run of a term's code units under which it is indexed: a whole word, two adjacent characters, or one
- * character.
+ * The part of a term under which the index finds the term: a whole word, two adjacent characters, or one character.
  */
 export interface Anchor {
   /** The segment of the term, and the position in it. */
@@ -44,7 +43,7 @@ export interface Anchor {
 /** A folded term, split at gaps. Its segments are compared unit by unit. */
 export interface TermShape {
   segments: Uint16Array[];
-  /** All anchors of the best available kind; never empty for a term that is not blank. */
+  /** All words and pairs of the term; its single characters if it has none. Not empty if the term is not blank. */
   anchors: Anchor[];
 }
 

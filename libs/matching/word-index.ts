@@ -7,7 +7,7 @@ import type { Anchor } from './term.js';
 /** Receives each position of a term, in folded code units. The positions of one term are ordered by `start`. */
 export type OnFound = (term: number, start: number, end: number) => void;
 
-// A term that begins with one of these is not found at the end of a word: `.net` not in `acme.net`, `@acme` not in
+// A term that begins with one of these is not found directly after a word: `.net` not in `acme.net`, `@acme` not in
 // `bob@acme`.
 const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
 

@@ -20,12 +20,12 @@ export interface ConsumerOptions {
   lingerMs?: number;
   /**
    * The minimum time between two batches that are not full, in ms, default 0. A single message waits only for
-   * `lingerMs`, and a stream of messages is written in few batches.
+   * `lingerMs`, and many messages in a row are written in few batches.
    */
   everyMs?: number;
   /**
-   * How long a message may take before the server gives it to another replica, in ms, default 10 s; extended while the
-   * handler works on it.
+   * How long a message may take before the server gives it to another replica, in ms, default 10 s. A replica extends
+   * this time while the message waits or is processed.
    */
   ackWaitMs?: number;
   /**
@@ -40,8 +40,9 @@ export interface ConsumerOptions {
 }
 
 /**
- * For consumers that write events to tables: the events of one poll usually arrive within 200 ms and are written
- * together, and at most two writes begin in a second. Each write of ClickHouse creates a part, which it has to merge.
+ * For consumers that write events to tables. The events of one check usually arrive within 200 ms and are written
+ * together. At most two batches that are not full are written in a second, because each write creates a part that
+ * ClickHouse has to merge.
  */
 export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 

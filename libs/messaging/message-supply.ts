@@ -14,7 +14,7 @@ import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
 
 /**
- * The server redelivers the messages of a crashed replica after this time. It is extended while a message is processed.
+ * The server redelivers the messages of a crashed replica after this time. A replica extends it for its messages.
  */
 const DEFAULT_ACK_WAIT_MS = 10_000;
 const DEFAULT_HANDLE_WITHIN_MS = 300_000;
@@ -39,9 +39,9 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 }
 
 /**
- * The messages of a durable that one replica has pulled: the batches being processed and one more, so that processing
- * never waits for a pull, and a slow replica withholds few messages from the others. The replica extends the ack wait
- * of all of them, except of a batch that hangs. If all its batches hang, it returns the waiting messages to the server.
+ * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. So
+ * processing never waits for a pull, and a slow replica keeps few messages from the other replicas. The replica extends
+ * the ack wait of all these messages, except of a batch that hangs. If all its batches hang, it returns the waiting messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
@@ -143,7 +143,7 @@ export class MessageSupply {
 
   private receive(message: JsMsg): void {
     this.waiting.push(message);
-    // Workers wait only while nothing is waiting; `linger` looks at the number of messages by itself.
+    // Workers need this signal only when there were no messages; `linger` checks the number of messages itself.
     if (this.waiting.length === 1) this.changes.emit('change');
   }
 

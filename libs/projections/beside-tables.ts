@@ -104,15 +104,15 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
  */
 export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: number): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = ${waitMs}`);
-  // Positions first, in the order of all other writers: a command that has read a position finishes before the tables
+  // Locks the positions first, as all other writers do: a command that has read a position finishes before the tables
   // are locked.
   await tx.query('LOCK TABLE projection_positions IN ACCESS EXCLUSIVE MODE');
   await tx.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
 }
 
 /**
- * Copies values that the stream does not determine from the old rows to the new ones, and keeps rows that the stream
- * has lost.
+ * Copies values from the old rows to the new rows if the stream does not determine these values. Keeps the rows that the
+ * stream no longer contains, for the tables with `rows`.
  */
 export async function keepFromLive(
   tx: Tx,

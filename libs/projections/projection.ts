@@ -33,8 +33,8 @@ export interface Projection extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'
    */
   version?: number;
   /**
-   * True: `apply` also gets several messages of one subject together, oldest first. For tables of counts, where a burst of
-   * one subject would otherwise be applied message by message.
+   * True: `apply` also gets several messages of one subject together, oldest first. Tables of counts use this, so that a
+   * burst of one subject is not applied message by message.
    */
   severalOfSubject?: boolean;
   /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
@@ -83,7 +83,7 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
 /**
  * Locks the projection's position on each subject until the transaction ends. A rebuild switches the tables only while
  * nobody locks a position, so the version of the tables does not change meanwhile. Several subjects are locked in
- * alphabetical order, which prevents deadlocks.
+ * alphabetical order, to prevent deadlocks.
  * @param seqs the sequence that is stored for each subject that has no position yet
  * @returns the stored position of each subject; undefined if the tables belong to another release
  */
@@ -132,7 +132,8 @@ export async function applyInOrder(
 
 /**
  * Moves the position of each subject forward over its messages that follow directly.
- * @param next gets these messages, with the predecessor that was applied: a rebuild, for example, does not know it
+ * @param next gets these messages. The position before a message becomes its `predecessor`, because not every caller
+ *   knows the predecessor: a rebuild, for example, does not.
  */
 function verdictsOf(
   messages: readonly ProjectedMessage[],

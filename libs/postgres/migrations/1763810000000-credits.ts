@@ -9,7 +9,7 @@ export class Credits1763810000000 implements MigrationInterface {
       CREATE TABLE credit_balances (
         account_id uuid PRIMARY KEY,
         plan text NOT NULL,
-        -- Every period begins on its day of the month.
+        -- Every period begins on the day of the month of this time.
         opened_at timestamptz(3) NOT NULL,
         period_start timestamptz(3) NOT NULL,
         period_end timestamptz(3) NOT NULL,
@@ -35,7 +35,7 @@ export class Credits1763810000000 implements MigrationInterface {
         seq bigint NOT NULL,
         place integer NOT NULL,
         at timestamptz(3) NOT NULL,
-        -- When the fact happened from which it is derived.
+        -- When the fact happened that caused the movement.
         fact_at timestamptz(3) NOT NULL,
         -- charge, grant, pack_expiry, renewal, allowance_change
         kind text NOT NULL,
@@ -78,7 +78,7 @@ export class Credits1763810000000 implements MigrationInterface {
         hold_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,
         amount bigint NOT NULL,
-        -- After it the holder counts as dead; infinity: the work is done.
+        -- After this time the holder counts as dead; infinity: the work is done.
         expires_at timestamptz(3) NOT NULL,
         -- When the work was done: from then on only the charge ends the reservation.
         done_at timestamptz(3)

@@ -16,7 +16,7 @@ export class Targets1763850000000 implements MigrationInterface {
     `);
     await runner.query(REPLAYS);
     await runner.query(`
-      -- Webhook tests of the account in the minute. Lost when Postgres crashes, which begins a new minute.
+      -- The account's webhook tests in this minute. A crash of Postgres deletes the rows: the count starts at 0 again.
       CREATE UNLOGGED TABLE webhook_tests (
         account_id uuid PRIMARY KEY,
         minute timestamptz(3) NOT NULL,

@@ -7,7 +7,7 @@ const SEARCH = 'next_due_at, state_at, failures, claim, search_key, source, lane
 const WATCH =
   'check_seq, baseline_at, covered_until, interval_seconds, watch_id, keyword_id, search_id, traceparent';
 
-/** Watches refer to their search and account by a number, and what is usual is null (ADR 36). */
+/** Watches refer to their search and account by a number, and the usual value of a column is null (ADR 36). */
 export class NumberedSchedule1764000000000 implements MigrationInterface {
   readonly name = 'NumberedSchedule1764000000000';
 
@@ -15,7 +15,7 @@ export class NumberedSchedule1764000000000 implements MigrationInterface {
     await runner.query(LOCK_BOTH_TABLES);
     await runner.query(RENAME);
     await runner.query(`
-      -- Columns of eight bytes, of four, then those without alignment.
+      -- First the columns of eight bytes, then those of four, then those without alignment.
       CREATE TABLE upstream_searches (
         next_due_at timestamptz(3) NOT NULL,
         -- Null while the search is not claimed.
