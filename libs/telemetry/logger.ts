@@ -56,7 +56,7 @@ function repeatsOf(isExpected: (error: unknown) => boolean): (fields: unknown, m
     const error = (fields as { err?: unknown } | null)?.err;
     if (!(error instanceof Error) || !isExpected(error)) return false;
     const key = `${String(message)}\n${error.name}\n${error.message}`;
-    // The wall clock can be set back, which would hide the error for a long time.
+    // The wall clock is not used: after it was set back, the error would be hidden for a long time.
     const now = performance.now();
     if (now - (loggedAt.get(key) ?? -Infinity) < REPEAT_MS) return true;
     loggedAt.set(key, now);

@@ -36,7 +36,7 @@ export interface EngineHistory {
 }
 
 const VERSION = 1;
-/** Older changes are removed. No watch has a longer interval, so every watch has reported them. */
+/** Older changes are removed. A watch with a longer interval may miss changes. Then its check has a gap. */
 const KEPT_MS = 31 * 86_400_000;
 /** The limit for each engine. It is low because each run contains a whole answer. */
 const MAX_NEWS = 10;

@@ -284,7 +284,7 @@ describe('criteria and settings of Product Hunt', () => {
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
-  ])('with the settings %j lack %j', (env, missingSettings) => {
+  ])('the settings %j lack %j', (env, missingSettings) => {
     expect(createSources(env).get('producthunt')).toMatchObject({
       configured: missingSettings.length === 0,
       missingSettings,

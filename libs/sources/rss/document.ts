@@ -34,7 +34,7 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
  */
 export function readDocument(text: string): FeedDocument {
   // Blanks, byte order marks and NULs before the first character are common, and readers ignore them.
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
   const source = text.replace(/^[\ufeff\u0000\s]+/, '');
   if (source === '') throw notAFeed('nothing');
   const isJson = source.startsWith('{');

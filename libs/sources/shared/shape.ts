@@ -56,7 +56,7 @@ function isoOfMs(ms: number): string | undefined {
  * surrogate pairs, which cannot be encoded in UTF-8.
  */
 export function cleanText(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\p{Surrogate}/gu, '');
 }
 

@@ -137,7 +137,7 @@ describe('a listing that is missing', () => {
     expect(news(await read(20, 10))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
   });
 
-  it('is requested at most twice in one check', async () => {
+  it('is not requested on its own page if two other listings were requested in the same check', async () => {
     const { site, read, paths } = search(5, 4, 3, 2, 1);
     await read(0);
     paths();

@@ -62,7 +62,7 @@ const KINDS = ['created', 'price_changed', 'delisted'] as const;
 const VERSION = 2;
 
 /**
- * The history as JSON. Earshot reads the histories of many searches at once, and each contains some hundred to three
+ * The history as JSON. Earshot reads the histories of many searches at once, and each contains a few hundred to three
  * thousand listings. So keys are short, and data that can be derived are left out.
  */
 export function writeHistory(history: History, market: Market): JsonRecord {
@@ -108,7 +108,8 @@ export function readHistory(value: unknown, market: Market): History | undefined
 function written({ listing, ...one }: Followed, scannedAt: number, address: string): JsonRecord {
   const { seller, shown } = listing;
   const url = shortUrl(listing.url, address);
-  // Only the first photo is stored, and only for listings that may be reported: after a change, or if they are gone.
+  // Only the first photo is stored, and only for listings that may still be reported: they have a change, are missing, or
+  // were in the last scan.
   const photo = isWanted(one, scannedAt) ? listing.photos[0] : undefined;
   return {
     t: listing.title,

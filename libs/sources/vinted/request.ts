@@ -58,7 +58,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** One page of the listings that match a phrase, newest first. `time` keeps later pages consistent with the first. */
+/** The address of one page of the listings that match a phrase, newest first. `time` keeps later pages consistent. */
 export function catalogUrl(
   market: Market,
   criteria: Criteria,
@@ -85,7 +85,7 @@ export function catalogUrl(
   return `${market.origin}/api/v2/catalog/items?${query}`;
 }
 
-/** The page of one listing. */
+/** The address of the page of one listing. */
 export function listingUrl(market: Market, id: string): string {
   return `${market.origin}/items/${encodeURIComponent(id)}`;
 }

@@ -121,7 +121,7 @@ describe('for any changes of listings between reads', () => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
         const news = newsOf(read);
-        const told = news
+        const reported = news
           .filter(({ kind }) => kind === 'price_changed')
           .map(({ id, from }) => `${id} ${from}`);
         const moved = read.scan.placed.flatMap(({ id, price }) => {
@@ -129,7 +129,7 @@ describe('for any changes of listings between reads', () => {
           const moved = before?.currency === price.currency && before.amount !== price.amount;
           return moved ? [`${id} ${Number(before.amount)}`] : [];
         });
-        expect(told.sort()).toEqual(moved.sort());
+        expect(reported.sort()).toEqual(moved.sort());
         for (const { id, price } of read.scan.placed) prices.set(id, price);
         for (const { id, kind } of news) if (kind === 'delisted') prices.delete(id);
       }
@@ -170,10 +170,10 @@ describe('for any changes of listings between reads', () => {
       const inSight = new Set(reads[0]?.scan.placed.map(({ id }) => id));
       const old = created.filter(({ id, itemId }) => inSight.has(id) && !itemId.includes(':listed:'));
       expect(old).toEqual([]);
-      const told = new Set(created.map(({ id }) => id));
+      const reportedIds = new Set(created.map(({ id }) => id));
       if (!reads.every(({ scan }) => scan.complete)) return;
       const seen = new Set(reads.flatMap(({ scan }) => scan.placed.map(({ id }) => id)));
-      for (const id of seen) if (id.startsWith('put')) expect(told.has(id)).toBe(true);
+      for (const id of seen) if (id.startsWith('put')) expect(reportedIds.has(id)).toBe(true);
     });
   });
 
@@ -229,10 +229,10 @@ describe('for any changes of listings between reads', () => {
         const next = reads[index + 1];
         if (!next || rows.length === 0) return;
         // The row is the same, unless it is another day, the listing was not there, or it has changed.
-        const told = new Set(observed(next.followup, time).map(({ listingId }) => listingId));
+        const changedIds = new Set(observed(next.followup, time).map(({ listingId }) => listingId));
         const before = new Set(rowsOf({ followup }));
         for (const row of observed(next.followup)) {
-          if (told.has(row.listingId) || !followup.present.includes(row.listingId ?? '')) continue;
+          if (changedIds.has(row.listingId) || !followup.present.includes(row.listingId ?? '')) continue;
           expect(before.has(JSON.stringify(row))).toBe(true);
         }
       });
