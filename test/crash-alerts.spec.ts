@@ -66,7 +66,7 @@ beforeAll(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
   commands = new CommandClient(bus);
-  // These programs are for the second test. They start while the first test runs, which gives them no work.
+  // These programs are for the second test. They start while the first test runs. The first test gives them no work.
   doomedKeywords = await begin('keywords', 'after-append-before-projection:2');
   doomedDelivery = await begin('delivery', 'delivery-after-post-before-record:1');
 }, 60_000);
@@ -180,7 +180,7 @@ it('kill -9 of keywords during a change of rules and channels, and of delivery b
   expect(await unanswered).toBeInstanceOf(Refusal);
 }, 90_000);
 
-it('a digest is sent again with the same id, as a webhook and as a mail, after kill -9 of delivery between sending and recording it, and no second digest is created [digests.exactly-once]', async () => {
+it('after kill -9 of delivery between sending and recording a digest, the same digest is sent again with the same id, as a webhook and as a mail [digests.exactly-once]', async () => {
   analysis ??= await start('analysis');
   await Promise.all(programs.filter(({ name }) => name === 'delivery').map((one) => one.stop('SIGKILL')));
   const sent = {

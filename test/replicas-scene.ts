@@ -9,7 +9,7 @@ export interface Outcome {
   mentions: string[];
   /** Texts of the deliveries, one for each id. */
   deliveries: string[];
-  /** Credits by operation, of the account that polls at its own pace. */
+  /** Credits by operation, of the account whose cost does not depend on the speed of the machine. */
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
@@ -257,7 +257,7 @@ async function refused(client: RotatingClient, ada: Customer): Promise<string[]>
   const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: MONTH };
   const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
   const answers = [
-    // Many concurrent requests for one search slot, and five for the two keywords of the plan.
+    // Four concurrent requests for the same watch, and five for the two keywords of the plan.
     ...(await Promise.all(Array.from({ length: 4 }, () => client.api.post('/v1/hackernews/watches', lone)))),
     ...(await Promise.all(
       NAMES.slice(0, 5).map((name) =>
@@ -284,7 +284,7 @@ async function lookUp(client: RotatingClient, tweetIds: readonly string[]): Prom
   ]);
 }
 
-/** Repeats a lookup that the upstream's limit refuses, which costs nothing. */
+/** Repeats a lookup that the upstream's limit refuses. A refused lookup costs nothing. */
 async function answered(ask: () => Promise<{ status: number; body: Json }>): Promise<void> {
   await until('the lookup is answered', async () => (await ask()).status === 200, 90_000);
 }

@@ -113,7 +113,7 @@ describe('an event that waits for the language model', () => {
 
   it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
     const scene = stage.scene();
-    // This replica stops while it asks the model: its claim ends, and it answers later.
+    // The model answers slowly, so that the second replica can load the question before it is answered.
     stage.addFault('slow', 1, { delayMs: 300 });
     const id = await scene.ask('product=Acme', STEP);
     const [row] = await until('the question is stored', async () => {
@@ -136,6 +136,7 @@ describe('an event that waits for the language model', () => {
     };
     const unread = { read: async () => [], close: async () => {} };
     const rules = new EventRules(new Similarities(unread));
+    // The second replica has lost its claim, and answers later than the first.
     const late = new QuestionAnswers(stage.database, stage.store, rules);
     const open = await late.load([claimed]);
     const { event } = await scene.event();

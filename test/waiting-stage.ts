@@ -97,7 +97,7 @@ export interface QuestionParts {
   subject?: { names: string[]; role?: string; about?: string };
 }
 
-/** A watch of an account whose events wait for the language model. */
+/** A watch whose events wait for the language model. */
 export class Scene {
   private items = 0;
 

@@ -84,7 +84,7 @@ export const SETTINGS = {
   }),
   OPERATIONS_TOKEN: token({
     default: '',
-    desc: 'Token for /readyz and /metrics (authorization: Bearer …). If it is set, requests must send it. If HOST is not loopback, it must be set',
+    desc: 'Token for /readyz and /metrics (authorization: Bearer …). If it is set, requests must send it. If it is not set, only a HOST on loopback allows these requests',
   }),
   TRUST_PROXY: addresses({
     default: '',

@@ -164,7 +164,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('cause a 402 with the missing amount for a create if they do not cover its first checks [errors.credits]', async () => {
+  it('cause a 402 for a create if they do not cover its first checks; the error has the needed and the remaining credits [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until(

@@ -39,7 +39,7 @@ describe('creating a keyword', () => {
     expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('is followed by reads that return it although its criteria contain a field of a newer release', async () => {
+  it('makes a keyword that can be read even if its criteria contain a field of a newer release', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     await service.database.query(
       `UPDATE watches SET criteria = criteria || '{"fieldOfNewerRelease": 1}' WHERE keyword_id = $1`,
@@ -139,7 +139,7 @@ describe('creating a keyword', () => {
     },
   );
 
-  it('returns 413 for a keyword that is too large for a message, and 400 for U+0000 in a filter', async () => {
+  it('returns 413 for a keyword that is too large for a message, and 400 for U+0000 in a filter of the list', async () => {
     const search = (n: number) => ({
       overrides: { query: `acme ${n}`, filters: { note: 'x'.repeat(15_000) } },
     });

@@ -250,7 +250,7 @@ describe('the daily limit of a key', () => {
     expect((await call('get_credits', {}, own)).mcp_today).toEqual(spent);
   });
 
-  it('refuses all of many calls at the same time, also if they are more than the connections to Postgres [mcp.spend-limit]', async () => {
+  it('refuses every call beyond the limit, even if more calls arrive at the same time than there are connections to Postgres [mcp.spend-limit]', async () => {
     const database = await openDatabase(setup.service.stores.databaseUrl, 'spec', 2);
     const spending = new McpSpending(database, 10);
     const key = { kind: 'key', id: newId(), mcpDailyCredits: null } as const;

@@ -82,7 +82,7 @@ describe('paging through mentions', () => {
     expect(rest.body.nextCursor).toBeUndefined();
   });
 
-  it('refuses more words, and more values of a filter, than the limits of a search', async () => {
+  it('refuses more words, and more values of a filter, than a search allows', async () => {
     const { api } = await service.tenant();
     const faultOf = async (query: string) => {
       const { status, body } = await api.get(`/v1/mentions?${query}`);
