@@ -66,7 +66,7 @@ beforeAll(async () => {
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
   commands = new CommandClient(bus);
-  // These programs are for the second test. They start while the first test runs. The first test gives them no work.
+  // These programs are for the second test. They start while the first test runs, and get no work from it.
   doomedKeywords = await begin('keywords', 'after-append-before-projection:2');
   doomedDelivery = await begin('delivery', 'delivery-after-post-before-record:1');
 }, 60_000);

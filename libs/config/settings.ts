@@ -37,7 +37,8 @@ const temperature = makeValidator((text: string): number | 'none' => {
 });
 
 const url = makeValidator((text: string) => {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('must be an address, http://… or https://…');
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new Error('must be an address, http://… or https://…');
   return text;
 });
 

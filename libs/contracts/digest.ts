@@ -78,7 +78,7 @@ export interface DigestSummary {
 /** The figures of one week of a keyword. */
 export interface WeeklyReport {
   reportId: string;
-  /** Address of its page, which ends with a secret token. */
+  /** The address of its page. The address ends with a secret token. */
   url: string;
   volume: {
     count: number;

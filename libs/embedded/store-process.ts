@@ -138,8 +138,8 @@ export class StoreProcess {
     const logFd = openLog(this.host.dataDir, name);
     const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.host.lockFd];
     try {
-      // Detached, so that a Ctrl-C in the terminal reaches only this process, which finishes its work before it stops
-      // the stores.
+      // The program is detached, so that a Ctrl-C in the terminal reaches only this process. This process finishes its
+      // work before it stops the stores.
       const child = spawn(file, args, {
         stdio,
         detached: true,

@@ -10,7 +10,7 @@ interface Node {
 
 /** SentencePiece's character for the beginning of a word. */
 const WORD_BEGIN = '\u2581';
-/** The first ids are control symbols, which never match text. Id 0 stands for unknown characters. */
+/** The first ids are control symbols, which never match text. Unknown characters have the id 0. */
 const RESERVED_IDS = 6;
 const UNKNOWN = 0;
 /**

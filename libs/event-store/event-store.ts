@@ -50,7 +50,7 @@ export class EventStore {
   async append(subject: string, data: Uint8Array, expectedSeq: number, msgId: string): Promise<number> {
     try {
       // Every server since 2.8 respects `lastSubjectSequence`. Its variant with a separate subject does not work on
-      // 2.9, which accepts a stale write; so only the exact subject is used.
+      // 2.9: that version accepts a stale write. So only the exact subject is used.
       const expect = { lastSubjectSequence: expectedSeq };
       const ack = await this.send(subject, data, { msgID: msgId, expect });
       if (ack.duplicate) throw new AppendConflict(`${subject}: message ${msgId} is stored already`);
@@ -69,8 +69,8 @@ export class EventStore {
 
   /**
    * Like `publish`, for many messages at once, with one inbox for all replies of the server: a separate request for
-   * each message costs several times as much as the message. Unanswered messages are sent again, which is harmless
-   * because of their message ids.
+   * each message costs several times as much as the message. Unanswered messages are sent again. Their message
+   * ids make this harmless.
    * @throws Outage when the server did not answer for a message, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {

@@ -76,8 +76,8 @@ const MAX_WAIT_MS = 60_000;
 
 /**
  * Limits the requests to the language model: how many are sent at the same time, and how many per minute. Sends none
- * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time, until one succeeds. With
- * shared turns, the budget is that of all processes together.
+ * while the server has asked to wait. A server that is down is tested after each wait, with one request at a time, until
+ * one succeeds. With shared turns, the budget is that of all processes together.
  */
 export class LlmLane {
   private readonly queue: PQueue;

@@ -62,7 +62,7 @@ export class Llm {
    * Asks a question about items, all in one request. If the answer has faults, shows them to the model once.
    * @param endsAt epoch ms: no request lasts longer
    * @returns a value for each item, undefined if the answer about it stayed invalid
-   * @throws LlmError if one of the requests gets no answer, also if it is the second one
+   * @throws LlmError if the first or the second request gets no answer
    */
   async askOnce<T>(
     reading: LlmReading<T>,

@@ -71,7 +71,7 @@ class DurableLoop implements RunningDurable {
     }
   }
 
-  /** @param part of the batch: all of it, or one message that is tried by itself */
+  /** @param part of the batch: all of it, or one message that is tried alone */
   private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<Outcome[]> {
     const first = part[0];
     const causes = new Map(
@@ -102,7 +102,7 @@ class DurableLoop implements RunningDurable {
         return part.map(() => retry(SOON_MS));
       }
       if (part.length === 1 && first) return [this.afterFailure(first, error)];
-      // One bad message must not delay the others, so each is tried by itself.
+      // One bad message must not delay the others, so each message is tried alone.
       const outcomes: Outcome[] = [];
       for (const message of part) outcomes.push(...(await this.outcomesOf([message], batch)));
       return outcomes;

@@ -41,7 +41,8 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 /**
  * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. So
  * processing never waits for a pull, and a slow replica keeps few messages from the other replicas. The replica extends
- * the ack wait of all these messages, except of a batch that hangs. If all its batches hang, it returns the waiting messages to the server.
+ * the ack wait of all these messages, except of a batch that hangs. If all its batches hang, it returns the waiting
+ * messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];

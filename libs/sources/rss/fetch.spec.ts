@@ -104,7 +104,7 @@ describe('reading a feed', () => {
     expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
   });
 
-  it('requests a feed that answered 410 again after a day, and not before', async () => {
+  it('sends a feed no request for a day after it has answered 410', async () => {
     const { check, requests } = checks(() => ({ status: 410 }));
     const inHours = (hours: number) => ({ now: new Date(SPEC_NOW.getTime() + hours * 3_600_000) });
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });

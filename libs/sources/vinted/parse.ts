@@ -76,7 +76,7 @@ export function parseCatalog(body: unknown, market: Market): CatalogPage {
   const page = numberOf(pagination?.['current_page']) ?? 1;
   const total = numberOf(pagination?.['total_entries']);
   const isLast = entries.length === 0 || (pages === undefined ? entries.length < PAGE_SIZE : page >= pages);
-  // If a page is empty although its total says that it has listings, it is not the end.
+  // If a page is empty, but must have listings according to the total, the list does not end here.
   const isEmptied = entries.length === 0 && (total ?? 0) > (page - 1) * PAGE_SIZE;
   return {
     listings: items,

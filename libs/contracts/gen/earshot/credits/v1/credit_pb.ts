@@ -156,7 +156,7 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   checkId: string;
 
   /**
-   * The id of the fact: of a check, a lookup or an event.
+   * The id of the fact, for example of a check, a lookup or an event.
    *
    * @generated from field: string reference = 6;
    */
@@ -170,8 +170,8 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   at: string;
 
   /**
-   * The price of the fact. It is more than the credits taken (minus the movement's amount) only if the balance was too
-   * low, which happens only after the reservation of the work has expired.
+   * The price of the fact. If the balance was too low, the movement takes fewer credits than the price. This happens
+   * only after the reservation of the work has expired.
    *
    * @generated from field: double cost_credits = 8;
    */

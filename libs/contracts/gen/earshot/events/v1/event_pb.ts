@@ -734,7 +734,7 @@ export type Dropped = Message<"earshot.events.v1.Dropped"> & {
   reason: string;
 
   /**
-   * The mute's value, the rule's name, the language, or the relevance.
+   * The mute's value, the rule's name, the language, or the relevance and its minimum (30 < 40).
    *
    * @generated from field: string rule = 2;
    */
