@@ -53,10 +53,11 @@ export interface OutboundMail {
    */
   hasRoom(accountId: string): boolean;
   /**
-   * @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed
+   * @returns undefined if the mail got no connection within `MAIL_WAIT_MS`, or before `close`: nothing was sent, and
+   *   nothing has failed
    */
   send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
-  /** Closes the connections. Running mails fail. Waiting mails are never sent, and their promises stay pending. */
+  /** Closes the connections. Running mails fail. Waiting mails are never sent, and their `send` returns undefined. */
   close(): void;
 }
 
