@@ -19,14 +19,17 @@ const ROWS_PER_STATEMENT = 5_000;
  */
 const IDS_DAYS = 8;
 
-/** The rows that are deleted when they are too old for any baseline. */
+/** Tables whose old rows are deleted, and the number of days for which their rows are kept. */
 const OLD_ROWS = [
   { table: 'mention_counts', column: 'bin', days: COUNTED_DAYS },
   { table: 'search_coverage', column: 'covered_to', days: COUNTED_DAYS },
   { table: 'counted_mentions', column: 'occurred_at', days: IDS_DAYS },
 ] as const;
 
-/** Evaluates the alerts of keywords that have new mentions, and deletes old counts. Every replica does this. */
+/**
+ * Evaluates the alerts of keywords that have new mentions or an open episode that may end, and deletes old counts. Every
+ * replica does this.
+ */
 @Injectable()
 export class AlertsLoop implements Loop {
   readonly name = 'alerts';

@@ -155,7 +155,7 @@ describe('groups and summaries with a language model', () => {
   );
 });
 
-it('an analysis reports an error for a mention without text, because it has no meaning', async () => {
+it('an analysis reports an error for a mention without text, because an empty text has no meaning', async () => {
   for (const operation of ['group', 'summarise'])
     expect((await run(operation, [mention('a'), mention('b', '')])).errors).toEqual([
       { mentionId: 'b', code: 'NO_TEXT' },

@@ -24,7 +24,7 @@ const WORDS_IN_LABEL = 3;
 
 /**
  * Puts mentions with a similar meaning into groups, the largest group first. Mentions that are not similar to any other
- * mention are in the group `other`. Deterministic.
+ * mention are in the last group, `other`. Deterministic.
  */
 export function group(mentions: readonly MentionWithVector[]): MentionGroup[] {
   const clusters = clustersOf(mentions);
@@ -66,8 +66,9 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
 }
 
 /**
- * Names a group after the topic that most of its mentions have, or else after the words that are in most of its
- * mentions and in few other mentions.
+ * Names a group after the most frequent topic of its mentions. If no mention has a topic, the name consists of the words
+ * that are in many of its mentions and in few other mentions. If there are no such words, the name is the beginning of
+ * the first mention.
  */
 function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWithVector[]): MentionGroup {
   const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));

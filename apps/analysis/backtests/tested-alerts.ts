@@ -14,7 +14,7 @@ import { COUNTED_DAYS } from '../domain/counted-at.js';
 import type { BacktestWindow } from './stored-mentions.js';
 import type { TestedItem } from './tested-item.js';
 
-/** Mentions from this long before the window are read for the baselines. */
+/** Length of the time before the window whose mentions are read for the baselines. */
 const HISTORY_MS = COUNTED_DAYS * 86_400_000;
 
 /** An alert that would have fired, as the interface returns it. */

@@ -133,7 +133,7 @@ export class WeeklyFigures {
     }));
   }
 
-  /** In the index of events, an event of a keyword itself has the keyword's id as its watch id. */
+  /** Alerts are events of the keyword itself. In the index of events, their watch id is the id of the keyword. */
   private async alerts(params: Record<string, unknown>): Promise<WeeklyReport['alerts']> {
     const rows = await this.select<{ at: string; envelope: string }>(
       params,

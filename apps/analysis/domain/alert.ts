@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { AlertEventSchema, type AlertEvent, type AlertFired } from '#contracts';
 
-/** The last episode of each rule of a keyword, by its key (the rule's id, or `spike`). */
+/** The last episode of each rule of a keyword, by the key of the rule (its id, or `spike`). */
 export type AlertsState = ReadonlyMap<string, AlertEpisode>;
 
 /** An episode begins when a rule fires. While it is open, the rule does not fire again. */

@@ -12,7 +12,7 @@ import {
 
 /**
  * The charges for an event's readings: sentiment and intent together, the bucket, other brands, the agent step. A
- * dropped event, an agent step without an answer and an item that got no bucket are free.
+ * dropped event has no charges. An agent step without an answer, and the search for a bucket that finds none, are free.
  */
 export function chargesOf(
   event: Pick<Event, 'dropped' | 'analysis' | 'bucket' | 'aiJson' | 'readings' | 'source' | 'type'>,
