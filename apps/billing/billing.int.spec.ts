@@ -26,7 +26,7 @@ describe('charging facts', () => {
       const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return num_redelivered > 0;
     });
-    // As if a process had opened the account, and had died before it opened the ledger.
+    // The spec stores what a process leaves that opens the account and dies before it opens the ledger.
     const commandId = newId();
     const decision = create(AccountDecisionSchema, {
       commandId,

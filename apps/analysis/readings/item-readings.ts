@@ -59,7 +59,7 @@ export class ItemReadings {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  /** Reads all items that an earlier delivery of the message did not store. Stores nothing. */
+  /** Reads all items whose readings are not stored yet. Stores nothing. */
   async readLocally(checks: readonly ReadableCheck[]): Promise<LocalReadings> {
     const found = await Promise.all(
       checks.map(({ check, redelivered }) =>
@@ -77,7 +77,8 @@ export class ItemReadings {
   }
 
   /**
-   * Completes the readings of these checks with what needs the stores (credits, stories, buckets), and stores them.
+   * Completes the readings of these checks with the parts that depend on stored data (credits, stories, buckets), and
+   * stores the readings.
    * @returns the readings by event id; every item has a reading
    */
   async complete(
@@ -113,7 +114,7 @@ export class ItemReadings {
     );
   }
 
-  /** The items whose accounts can pay for the readings. */
+  /** The event ids of the items whose accounts can pay for the readings. */
   private paid(items: readonly Readable[]): Promise<ReadonlySet<string>> {
     return this.llm ? reserved(this.database, items) : affordable(this.database, items, this.spending);
   }

@@ -8,7 +8,7 @@ import type { Readable } from './readable.js';
 /** The story of an item. */
 export interface Story {
   storyId: string;
-  /** True if an earlier item of the same keyword has the same story. */
+  /** True if an earlier item of the same keyword has one of the same story keys. */
   isRepeated: boolean;
 }
 
@@ -51,7 +51,10 @@ export class Stories {
     return stories;
   }
 
-  /** Of each key, its first row and the rows of these keywords, oldest first. A key can have rows of many keywords. */
+  /**
+   * Returns the first row of each key, and the rows of the key that belong to these keywords, oldest first. The other rows
+   * are left out, because a key can have rows of many keywords.
+   */
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
     return this.database.query(
