@@ -16,7 +16,8 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 
 /**
  * Runs the bridge with the options in `HELP`. Every request must have the credentials in the file. Prints `{"port":N}`
- * when the bridge accepts requests. Standard input also ends if the process at its other end has crashed.
+ * when the bridge accepts requests. With `--exit-with-stdin`, the bridge also ends after a crash of the process that
+ * started it, because the crash closes standard input.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

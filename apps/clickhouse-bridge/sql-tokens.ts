@@ -14,12 +14,12 @@ export interface SqlToken {
 const WORD_START = /[A-Za-z_]/;
 const WORD_END = /[^A-Za-z0-9_]/g;
 const SPACE = /[ \t\n\r\f\v]/;
-const DIGITS = /[^0-9A-Za-z_.]/g;
+const NUMBER_END = /[^0-9A-Za-z_.]/g;
 
 /**
- * Splits SQL into tokens, only to separate words and semicolons from quotes and comments, by ClickHouse's rules. `#`
- * comments and `$heredocs$` are not recognized, because guard.ts refuses them. The generator is lazy, because the data
- * after an INSERT's FORMAT must not be read.
+ * Splits SQL into tokens by ClickHouse's rules. The bridge needs the tokens only to separate words and semicolons from
+ * quotes and comments. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses them. The generator is
+ * lazy, because the data after an INSERT's FORMAT must not be read.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;
@@ -53,7 +53,7 @@ function endOfBlank(sql: string, at: number): number {
 function endOfToken(sql: string, at: number, char: string): number {
   if (char === "'" || char === '"' || char === '`') return endOfQuoted(sql, at, char);
   if (WORD_START.test(char)) return endBy(sql, at, WORD_END);
-  if (char >= '0' && char <= '9') return endBy(sql, at, DIGITS);
+  if (char >= '0' && char <= '9') return endBy(sql, at, NUMBER_END);
   return at + 1;
 }
 

@@ -13,8 +13,8 @@ export interface ResetToken {
 }
 
 /**
- * Tokens to reset a password. Tokens are not stored. A token contains a fingerprint of the password that it replaces,
- * so it works only until the password changes.
+ * Tokens to reset a password. Tokens are not stored. A token contains a fingerprint of the old password's hash, so it
+ * works only until the password changes. It works for at most one hour.
  */
 export class ResetTokens {
   private readonly signed: SignedText;

@@ -43,7 +43,7 @@ export interface MovementRow {
   reference: string;
 }
 
-/** The time of the clock at first. */
+/** The initial time of the clock. */
 export const OPENED_AT = '2026-01-31T12:00:00.000Z';
 
 /** Creates the stores without ledgers. */

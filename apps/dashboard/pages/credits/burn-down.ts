@@ -1,5 +1,8 @@
 const DAY_MS = 86_400_000;
-/** The forecast uses the average of this number of days before today, and of the past part of today. */
+/**
+ * The forecast uses the average of this number of days before today and of the past part of today. Days before the start
+ * of the period do not count.
+ */
 const AVERAGE_DAYS = 7;
 
 /** The credits on one UTC day. */
@@ -22,8 +25,8 @@ export interface BurnDown {
 }
 
 /**
- * Computes the earlier days backwards from the current balance, and the later days from the average usage of the last
- * seven days and today.
+ * Computes the earlier days backwards from the current balance, and the later days from the average usage (see
+ * `AVERAGE_DAYS`).
  * @param usage charged credits by UTC day
  * @param now ms
  */

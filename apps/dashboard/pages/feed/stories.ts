@@ -1,6 +1,6 @@
 import type { FeedMention } from './feed-mention.js';
 
-/** A line of the feed: a mention, and the other mentions of its story, which have no line until the story is opened. */
+/** A line of the feed: a mention, and the other mentions of its story. These have no line until the story is opened. */
 export interface FeedLine {
   mention: FeedMention;
   /** True if the line is below the line of its open story. */
