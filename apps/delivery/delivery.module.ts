@@ -47,7 +47,7 @@ import { RetryLoop } from './retry.loop.js';
 @Module({})
 class DeliveryModule {}
 
-/** Maximum number of concurrent requests to all endpoints and channels together, without slow requests. */
+/** Maximum number of concurrent requests to all endpoints and channels together. Slow requests do not count. */
 const TOTAL_CONCURRENCY = 128;
 /**
  * The limit is high because many endpoints can share one host, and hanging requests keep their connections without

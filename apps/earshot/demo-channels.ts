@@ -7,8 +7,8 @@ const EMAIL = 'team@acme-rocket.example';
 const VERIFY_WITHIN_MS = 20_000;
 const POLL_INTERVAL_MS = 250;
 /**
- * After this time, the first checks have read the history of the simulated sources. A spike is compared with
- * it.
+ * After this time, the first checks have read the history of the simulated sources. A spike is compared with this
+ * history.
  */
 const BURST_AFTER_MS = 20_000;
 /** Many times the number of mentions of one hour of the history. */

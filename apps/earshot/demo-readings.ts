@@ -62,7 +62,7 @@ async function readMentions(url: string, apiKey: string, signal: AbortSignal): P
   return statusCode === 200 ? (page.data ?? []) : [];
 }
 
-/** The first question whose best mention shares no word with it. */
+/** The first question that shares no word with one of its five best mentions, and the best of these mentions. */
 async function answeredQuestion(
   mentions: (query: string) => Promise<ReadMention[]>,
 ): Promise<{ question: string; mention: ReadMention } | undefined> {

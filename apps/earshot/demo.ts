@@ -12,7 +12,7 @@ import { presentSigningSecret } from './sealed-secrets.js';
 const SIMULATOR_PORT = 8090;
 /** Interval at which one listing of the simulated market becomes cheaper, and another listing is sold. */
 const MARKET_MS = 45_000;
-/** Number of posts of each source that the simulated world keeps in memory: about the newest 15 minutes. */
+/** What the simulator keeps in memory. `posts` applies to each source: about the posts of the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 /** The number of newest listings that the watches follow. */
 const FOLLOWED_LISTINGS = 30;

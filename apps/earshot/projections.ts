@@ -128,7 +128,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
     'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',
   'digest-deliveries-v1':
-    'it creates one delivery for each digest, and its rows are deleted after the delivery.',
+    'it creates the deliveries of each digest, and its rows are deleted after the delivery.',
   'credits-v1':
     'balances, movements and reservations are written with the decision itself. `credits audit` compares them with CREDITS.',
 };

@@ -116,7 +116,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('leave memory when their requests have ended or are cancelled; those of endpoints that hang stay until a response', () => {
+  it('are removed from memory when their requests have ended or are cancelled; the queue of an endpoint that hangs stays until a response', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);
     const inMemory = () => [...queues['queues'].keys()];

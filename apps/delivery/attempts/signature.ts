@@ -12,7 +12,7 @@ const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
 
 /** The signing settings of an account. */
 export interface Signing {
-  /** The present secret, then, for 24 h after a rotation, the previous one. */
+  /** The present secret comes first. For 24 h after a rotation, the previous secret follows. */
   secrets: readonly string[];
   /** True: `X-Signature` is the hex HMAC-SHA256 of the body alone, with the present secret. */
   legacy: boolean;

@@ -26,7 +26,7 @@ export interface KeywordChannels {
   channels: readonly { channelId: string; mode: string }[];
   /** Ids of the channels that its rules name. */
   ofRules: readonly string[];
-  /** The types of events about itself to which the keyword subscribes. */
+  /** The keyword subscribes to these types of events about the keyword itself. */
   webhookEvents: readonly string[];
 }
 

@@ -18,7 +18,7 @@ const mail = {
   config: to('a@example.org', 'b@example.org'),
   existing: 0,
 } satisfies ChannelCommand;
-/** The command after attempts with this config. */
+/** The command that follows failed attempts with this config. */
 const disableWith = (config: ChannelConfig): ChannelCommand => ({
   kind: 'disable',
   reason: 'gone',
@@ -91,7 +91,7 @@ describe('a channel', () => {
     expect(again.state.status === 'live' && again.state.addresses.get('b@example.org')).toBe('unsubscribed');
   });
 
-  it('is enabled by a new config and by a command, after which refused addresses must be confirmed again', () => {
+  it('is enabled by a new config and by a command; refused addresses must then be confirmed again', () => {
     const slack = {
       ...mail,
       channelKind: 'slack',

@@ -2,7 +2,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Waits between attempts: two in the fast lane, then five in the slow lane. */
+/** The waits after the first attempt, after the second attempt, and so on. */
 const WAITS_MS = [30 * SECOND, 120 * SECOND, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
 const GIVE_UP_AFTER_MS = 48 * HOUR;
 /** An endpoint is disabled if all its attempts have failed for this time. */

@@ -75,7 +75,7 @@ describe('the audit of a ledger whose stream and tables agree', () => {
     );
   });
 
-  it('finds a pack that was spent before the allowance, and a pack of zero credits [credits.allowance-first]', () => {
+  it('finds a pack that was spent before the allowance, and a pack of half a credit [credits.allowance-first]', () => {
     const drawn = ledgerOf([opened, grant, [OPENED, { kind: 'charge', ...cause(1) }]], ([first]) => {
       if (first?.cause.case === 'charge' && first.cause.value.draws[0])
         first.cause.value.draws[0].packId = 'p1';
