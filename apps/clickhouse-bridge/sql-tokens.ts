@@ -18,8 +18,8 @@ const NUMBER_END = /[^0-9A-Za-z_.]/g;
 
 /**
  * Splits SQL into tokens by ClickHouse's rules. The bridge needs the tokens only to separate words and semicolons from
- * quotes and comments. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses them. The generator is
- * lazy, because the data after an INSERT's FORMAT must not be read.
+ * quotes and comments. `#` comments and `$heredocs$` are not recognized, because guard.ts refuses them. The generator
+ * is lazy, because the data after an INSERT's FORMAT must not be read.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;

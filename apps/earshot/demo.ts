@@ -18,9 +18,8 @@ const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 const FOLLOWED_LISTINGS = 30;
 
 /**
- * Starts Earshot with simulated upstreams, an account, three keywords, a channel of each kind and a webhook receiver that
- * checks signatures.
- * Its data is in `DATA_DIR/demo`.
+ * Starts Earshot with simulated upstreams, an account, three keywords, a channel of each kind and a webhook receiver
+ * that checks signatures. Its data is in `DATA_DIR/demo`.
  */
 export async function startDemo(
   env: NodeJS.ProcessEnv,

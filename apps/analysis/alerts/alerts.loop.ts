@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000;
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_PER_STATEMENT = 5_000;
 /**
- * Days for which the ids of counted mentions are kept, so that no event is counted twice. After a crash, an event can be
- * stored again, but only within hours.
+ * Days for which the ids of counted mentions are kept, so that no event is counted twice. After a crash, an event can
+ * be stored again, but only within hours.
  */
 const IDS_DAYS = 8;
 
@@ -27,8 +27,8 @@ const OLD_ROWS = [
 ] as const;
 
 /**
- * Evaluates the alerts of keywords that have new mentions or an open episode that may end, and deletes old counts. Every
- * replica does this.
+ * Evaluates the alerts of keywords that have new mentions or an open episode that may end, and deletes old counts.
+ * Every replica does this.
  */
 @Injectable()
 export class AlertsLoop implements Loop {

@@ -66,9 +66,9 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
 }
 
 /**
- * Names a group after the most frequent topic of its mentions. If no mention has a topic, the name consists of the words
- * that are in many of its mentions and in few other mentions. If there are no such words, the name is the beginning of
- * the first mention.
+ * Names a group after the most frequent topic of its mentions. If no mention has a topic, the name consists of the
+ * words that are in many of its mentions and in few other mentions. If there are no such words, the name is the
+ * beginning of the first mention.
  */
 function groupOf(cluster: readonly MentionWithVector[], all: readonly MentionWithVector[]): MentionGroup {
   const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));

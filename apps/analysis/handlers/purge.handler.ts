@@ -20,8 +20,8 @@ import { waitingReadingsProjection } from '../projections/waiting-readings.proje
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /**
- * Deletes what analysis has stored about a purged keyword: events, readings, labels, alerts, digests, and rows in Postgres
- * and ClickHouse. The mutations are synchronous: after a purge, no read finds a deleted row.
+ * Deletes what analysis has stored about a purged keyword: events, readings, labels, alerts, digests, and rows in
+ * Postgres and ClickHouse. The mutations are synchronous: after a purge, no read finds a deleted row.
  */
 @Controller()
 export class PurgeHandler {

@@ -27,8 +27,8 @@ export function maxCredits({ item, settings: { analysis, definition, agentStep }
 }
 
 /**
- * Finds the items whose priced readings the accounts can pay. The items are checked in order, and each item uses up part
- * of the account's credits. An item that costs more than the remaining credits is stored without these readings.
+ * Finds the items whose priced readings the accounts can pay. The items are checked in order, and each item uses up
+ * part of the account's credits. An item that costs more than the remaining credits is stored without these readings.
  * @returns the event ids of the items that can be paid
  */
 export async function affordable(

@@ -52,8 +52,8 @@ export class Stories {
   }
 
   /**
-   * Returns the first row of each key, and the rows of the key that belong to these keywords, oldest first. The other rows
-   * are left out, because a key can have rows of many keywords.
+   * Returns the first row of each key, and the rows of the key that belong to these keywords, oldest first. The other
+   * rows are left out, because a key can have rows of many keywords.
    */
   private rows(keyed: readonly KeyedItem[]): Promise<Row[]> {
     const pairs = keyed.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));

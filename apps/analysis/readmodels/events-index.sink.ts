@@ -14,10 +14,10 @@ import { knownWatches } from './check-sink.js';
 const utf8 = new TextDecoder();
 
 /**
- * Writes the index of EVENTS by watch. A row contains the sequence and the envelope. Replays use the sequence to read the
- * bytes from the stream. Requests for the events of a watch or keyword return the envelope. Events about a keyword itself
- * are also written to its activity. The first run reads the whole stream, so that rows of older versions get their
- * sequence.
+ * Writes the index of EVENTS by watch. A row contains the sequence and the envelope. Replays use the sequence to read
+ * the bytes from the stream. Requests for the events of a watch or keyword return the envelope. Events about a keyword
+ * itself are also written to its activity. The first run reads the whole stream, so that rows of older versions get
+ * their sequence.
  */
 @Controller()
 export class EventsIndexSink {

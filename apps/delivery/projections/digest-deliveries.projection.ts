@@ -8,8 +8,8 @@ import { addressTargetId } from '../channels/channels.js';
 
 /**
  * Creates the deliveries of each digest exactly once: their rows and the position in DIGESTS are stored together, so a
- * message that arrives again creates no second delivery. This projection cannot be rebuilt, because delivery deletes the rows
- * after it has sent them.
+ * message that arrives again creates no second delivery. This projection cannot be rebuilt, because delivery deletes
+ * the rows after it has sent them.
  */
 export const digestDeliveriesProjection: Projection = {
   name: 'digest-deliveries-v1',
@@ -39,8 +39,8 @@ interface ChannelTarget {
 
 /**
  * The targets of channels. The targets of an email channel are its verified addresses. If no address is verified, its
- * targets are all its addresses: nothing is sent to them, but the reason is recorded for each address. A deleted channel
- * has no target.
+ * targets are all its addresses: nothing is sent to them, but the reason is recorded for each address. A deleted
+ * channel has no target.
  */
 async function targetsOf(
   tx: Tx,

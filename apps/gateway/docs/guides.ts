@@ -29,8 +29,8 @@ export interface GuideGroup {
 }
 
 /**
- * The guides of docs/, by their address: `docs/api.md` is `/docs/api`, `docs/README.md` is `/docs`. Only files that exist
- * at the start are served. HTML inside a guide is shown as text.
+ * The guides of docs/ and `OTHER_PAGES`, by their address: `docs/api.md` is `/docs/api`, `docs/README.md` is `/docs`.
+ * Only files that exist at the start are served. HTML inside a guide is shown as text.
  */
 export class Guides {
   private readonly files: ReadonlyMap<string, string>;

@@ -42,7 +42,12 @@ const search = tool({
       labels: z.array(z.enum(LABELS)).optional(),
       authors: z.array(z.string()).optional().describe('Exact handles'),
       min_relevance: z.int().min(0).max(100).optional(),
-      include_dropped: z.boolean().optional().describe('Also mentions that were muted or dropped by a rule'),
+      include_dropped: z
+        .boolean()
+        .optional()
+        .describe(
+          'Also mentions that were dropped by a mute or a rule, for low relevance, or for their language',
+        ),
       since: instant('Beginning of the window'),
       until: instant('End of the window, exclusive'),
       limit: z.int().min(1).max(50).optional().describe('Default: 10'),

@@ -7,7 +7,10 @@ export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule'
 /** The reasons that apply, in the order of `PAUSE_REASONS`. Without a reason, the keyword or watch runs. */
 export interface Pauses {
   reasons: readonly PauseReason[];
-  /** The credits that the unpaid check needed; 0 without the reason `insufficient_credits`. */
+  /**
+   * The credits that a resume needs: the price of the unpaid check, or the highest price of a check after the searches
+   * have changed. 0 without the reason `insufficient_credits`.
+   */
   creditsNeeded: number;
 }
 

@@ -12,7 +12,8 @@ export interface Reconciled {
 /**
  * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, even if
  * its interval changes. A search with changed criteria gets a new watch, whose first check reports nothing. The watch
- * of a removed search ends. A search on a disabled source keeps its watch, which is paused, and gets no new watch.
+ * of a removed search ends. The watches of a disabled source do not run. If a search on a disabled source has no watch
+ * yet, it gets none.
  * @param planned a watch for each search, with the id that the watch gets if it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {

@@ -15,7 +15,7 @@ import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
 export interface PlannedSearch extends QuotedSearch {
   /** False if the keyword disables its source. */
   enabled: boolean;
-  /** The path in the body of the criteria that contain its terms, for faults. */
+  /** The criteria that contain the terms have this path in the request body. Faults name the path. */
   path: string;
   criteriaHash: string;
 }

@@ -51,7 +51,7 @@ export interface KeywordsUnderTest {
   /** Pauses the keyword as a user does. */
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
-  /** Pauses the keyword or watch as after a check that could not be paid. */
+  /** Pauses the keyword or watch for lack of credits, as if a check could not be paid. */
   pauseForCredits(accountId: string, id: string, creditsNeeded: number): Promise<void>;
   keywordRow(id: string): Promise<PausedRow>;
   watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;

@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000;
 /**
- * The forecast uses the average of this number of days before today and of the past part of today. Days before the start
- * of the period do not count.
+ * The forecast uses the average of this number of days before today and of the past part of today. Days before the
+ * start of the period do not count.
  */
 const AVERAGE_DAYS = 7;
 
