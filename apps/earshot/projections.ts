@@ -80,7 +80,7 @@ function rebuildable(name: string): Rebuildable {
 
 function rebuildables(): Rebuildable[] {
   return [
-    inPostgres(accountsProjection, 'accounts, api_keys'),
+    inPostgres(accountsProjection, 'accounts, api_keys, members, invitations'),
     inPostgres(keywordsProjection, 'keywords, watches (quoted_periods does not change)'),
     inPostgres(
       scheduleProjection((source) => lanesOf(source)),
