@@ -98,7 +98,9 @@ export class ItemReadings {
     return new Map([...stored, ...unstored]);
   }
 
-  private async addCreditsAndStories(found: readonly { item: Readable; reading: ItemReading }[]): Promise<void> {
+  private async addCreditsAndStories(
+    found: readonly { item: Readable; reading: ItemReading }[],
+  ): Promise<void> {
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
     const priced = kept.filter(({ item }) => maxCredits(item) > 0);
     const paid = await this.paid(priced.map(({ item }) => item));
