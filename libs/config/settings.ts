@@ -127,7 +127,7 @@ export const SETTINGS = {
   }),
   MAIL_FROM: mailFrom({
     default: '',
-    desc: 'Sender of mails, address or Name <address>. Default: earshot@ and the host of SMTP_URL',
+    desc: 'Sender of mails, address or Name <address>. Default: earshot@ and the host of SMTP_URL, or earshot@localhost if that host is an IP address or has no dot',
   }),
   SMTP_REQUIRE_TLS: bool({
     default: true,

@@ -8,6 +8,7 @@ describe('other brands than the subject', () => {
   it.each([
     ['Acme vs Globex: which one?', ['Globex']],
     ['We moved from Globex to Acme', ['Globex']],
+    ['\u0130stanbul, \u0130zmir: Acme vs Globex', ['Globex']],
     ['I prefer Acme over Initech', ['Initech']],
     ['Should I take Acme or Globex Cloud?', ['Globex Cloud']],
     ['Acme, Globex, Initech and Hooli all raised prices', ['Globex', 'Initech', 'Hooli']],

@@ -1,3 +1,5 @@
+import { lowerCase } from './lower-case.js';
+
 /** A text that is searched for brands. */
 export interface BrandText {
   title: string;
@@ -70,13 +72,13 @@ function withoutOpening(name: string): string {
 }
 
 function folded(name: string): string {
-  return name.trim().toLowerCase();
+  return lowerCase(name.trim());
 }
 
 /** The positions at which the name occurs as whole words, in any case; at most 20. */
 function positionsOf(text: string, name: string): number[] {
   const positions: number[] = [];
-  const [haystack, needle] = [text.toLowerCase(), folded(name)];
+  const [haystack, needle] = [lowerCase(text), folded(name)];
   if (needle === '') return positions;
   for (
     let at = haystack.indexOf(needle);

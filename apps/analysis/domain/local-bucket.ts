@@ -1,4 +1,5 @@
 import type { BucketPreset, Item } from '#contracts';
+import { lowerCase } from './lower-case.js';
 
 /** What a local bucket depends on. */
 export interface BucketInput {
@@ -92,11 +93,6 @@ function positionsOf(text: string, name: string): number[] {
   for (let at = haystack.indexOf(needle); at >= 0; at = haystack.indexOf(needle, at + needle.length))
     positions.push(at);
   return positions;
-}
-
-/** In lower case, with the same length: only İ (U+0130) would become longer. */
-function lowerCase(text: string): string {
-  return text.replaceAll('\u0130', 'i').toLowerCase();
 }
 
 /** The model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */

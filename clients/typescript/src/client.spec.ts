@@ -175,6 +175,13 @@ describe('a call that fails for a while', () => {
     expect(script?.seen).toHaveLength(1);
   });
 
+  it('neither sends an Idempotency-Key with a PATCH, nor repeats the PATCH because of it', async () => {
+    const { seen } = await start(json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }));
+    const call = client.patch('/v1/account', { body: {}, idempotencyKey: 'mine' });
+    await expect(call).rejects.toMatchObject({ status: 503 });
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
+  });
+
   it('gives up after the retries, with the last error', async () => {
     const { seen, url } = await start(
       json(503, { error: 'later', code: 'UNAVAILABLE' }, { 'retry-after': '0' }),

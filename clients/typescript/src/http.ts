@@ -100,8 +100,9 @@ export class Http {
   }
 
   private keyOf({ method, path, idempotencyKey }: HttpCall): string | undefined {
-    if (idempotencyKey !== undefined) return idempotencyKey;
-    return method === 'POST' && !path.startsWith(WITHOUT_STORED_ANSWER) ? randomKey() : undefined;
+    // The API ignores the key of other requests, so a key would not make their retries safe.
+    if (method !== 'POST' || path.startsWith(WITHOUT_STORED_ANSWER)) return undefined;
+    return idempotencyKey ?? randomKey();
   }
 }
 

@@ -26,7 +26,11 @@ export const filters = [
   repeated('sentiment', 'Only this sentiment.', oneOf(SENTIMENTS)),
   repeated('intent', 'Only this intent.', oneOf(INTENTS)),
   repeated('keyword', 'Only this keyword.', ID),
-  repeated('label', 'Only mentions with this label. `hidden` also shows hidden mentions.', oneOf(LABELS)),
+  repeated(
+    'label',
+    'Only mentions with this label. Without this filter, hidden mentions are left out; `hidden` returns only them.',
+    oneOf(LABELS),
+  ),
   repeated('lang', 'Only this language.'),
   repeated('bucket', 'Only this bucket.'),
   repeated('rule', 'Only mentions for which this rule fired.'),
@@ -112,7 +116,7 @@ export const mentionRoutes: readonly Route[] = [
     operationId: 'exportMentions',
     summary: 'Export mentions as a streamed file',
     description:
-      'The first line of a CSV contains the column names, which are the keys of a mention. The order is oldest first unless `order=desc`. To continue an interrupted export, send `after` with the same filters; the line of column names is then omitted. Text that a spreadsheet would run as a formula gets an apostrophe in front. An account can run four exports at the same time. Free.',
+      'The first line of a CSV contains the column names, which are the keys of a mention. The order is oldest first unless `order=desc`. To continue an interrupted export, send `after` with the same filters; the line of column names is then omitted. Text that a spreadsheet would run as a formula gets an apostrophe in front. An account can run four exports at the same time in each replica of the gateway. Free.',
     parameters: [
       inQuery('format', 'File format, with one mention for each line', {
         ...oneOf(['csv', 'ndjson']),
