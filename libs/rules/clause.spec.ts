@@ -62,7 +62,7 @@ const FAILS: [field: string, op: string, value?: unknown][] = [
   ['text', 'exists', false],
   ['title', 'contains', 'noon'],
   ['body', 'word', 'cloud'],
-  // As in searches, a term is not found inside an address unless it has a dot or a slash.
+  // As in searches, a term is found inside an address only if the term contains a dot or a slash.
   ['body', 'word', 'status'],
   ['author', 'word', 'ada'],
   ['community', 'eq', 'saa'],
@@ -196,7 +196,7 @@ describe('a clause', () => {
   });
 });
 
-it.each(['a', '😀'])('a value of a clause has at most 1,000 characters, and %s is one', (character) => {
+it.each(['a', '😀'])('a value of a clause has at most 1,000 characters, and %s counts as one character', (character) => {
   const faultOf = (length: number) =>
     clauseFault({ field: 'text', op: 'contains', value: character.repeat(length) }, undefined);
   expect(faultOf(1000)).toBeUndefined();

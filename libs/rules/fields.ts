@@ -55,7 +55,7 @@ export type Field = keyof typeof FIELD_KINDS;
 
 const OF_NAMES: readonly Operator[] = ['eq', 'neq', 'contains', 'not_contains', 'word', 'in', 'exists'];
 
-/** The operators that fit each type of field. */
+/** The operators that each type of field allows. */
 export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   text: [...OF_NAMES, 'similar_to'],
   address: OF_NAMES,
@@ -73,7 +73,7 @@ export function agentFieldOf(field: string): string | undefined {
   return field.startsWith('ai.') && field.length > 3 ? field.slice(3) : undefined;
 }
 
-/** True for a field of a mention; false for `ai.<field>`. */
+/** True for a field of a mention; false for `ai.<field>` and for an unknown field. */
 export function isField(field: string): field is Field {
   return Object.hasOwn(FIELD_KINDS, field);
 }

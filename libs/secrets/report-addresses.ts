@@ -18,15 +18,15 @@ export function reportKeys(masterKey: string): string {
 
 /**
  * The addresses of the pages of weekly reports: anybody who has the address may read the report. An address is signed,
- * ends 90 days after the report's period, and is the same from every process. During a rotation of MASTER_KEY,
- * addresses of both keys are valid.
+ * and expires 90 days after the report's period. Every process creates the same address for a report. During a
+ * rotation of MASTER_KEY, addresses that either key has signed are valid.
  */
 export class ReportAddresses {
   private readonly signed: SignedText;
 
   /**
    * @param keys what `reportKeys` returns
-   * @param publicUrl `PUBLIC_URL`; empty: an address is a path
+   * @param publicUrl `PUBLIC_URL`; if it is empty, an address is only a path
    */
   constructor(
     keys: string,

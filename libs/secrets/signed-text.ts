@@ -6,7 +6,7 @@ const SIGNATURE_BYTES = 16;
 
 /** Opaque, signed text that a caller receives and sends back. It is bound to a scope. */
 export class SignedText {
-  /** The present key first. */
+  /** The first key is the present key, which signs. Texts of every key are valid. */
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
   /**
@@ -26,7 +26,7 @@ export class SignedText {
     return Buffer.concat([sign(this.keys[0], scope, text), text]).toString('base64url');
   }
 
-  /** @returns undefined if the text was changed, or made for another scope */
+  /** @returns undefined if the text was changed, or signed for another scope, for another purpose or by another key */
   read<T>(scope: unknown, signed: string): T | undefined {
     const bytes = Buffer.from(signed, 'base64url');
     // Node ignores characters that are not base64url, but such a text was changed.

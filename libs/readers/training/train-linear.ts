@@ -16,7 +16,10 @@ export interface LinearSettings {
   epochs: number;
   rate: number;
   l2: number;
-  /** A row becomes zero if its largest weight is smaller than this part of the largest weight of all rows. */
+  /**
+   * A row becomes zero if each of its weights is smaller than this share of the 99.99th percentile of all weights
+   * (absolute values).
+   */
   prune: number;
 }
 
@@ -75,7 +78,7 @@ function updateDense(
   }
 }
 
-/** For each class, the probability minus 1 for the correct class, and minus 0 for the other classes. */
+/** Returns the error of each class: its probability, minus 1 if it is the correct class. */
 function errorsOf(
   example: Example,
   weights: Float32Array,
@@ -102,8 +105,8 @@ function errorsOf(
 }
 
 /**
- * Converts weights to integers from -127 to 127. The scale covers nearly all weights; the few larger weights
- * are cut.
+ * Converts weights to integers from -127 to 127. The scale covers 99.99 % of the weights. Larger weights become -127 or
+ * 127.
  */
 function quantised(weights: Float32Array, dense: Float32Array, prune: number): LinearModel {
   const sizes = weights.map(Math.abs).sort();

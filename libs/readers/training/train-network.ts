@@ -16,12 +16,12 @@ export interface NetworkSettings {
   epochs: number;
   batch: number;
   rate: number;
-  /** Share of the hidden units that are left out for each example. */
+  /** The probability that an example leaves out a hidden unit. */
   dropout: number;
   decay: number;
 }
 
-/** Trains a network with one hidden layer with Adam on batches, dropout of hidden units, and weight decay. */
+/** Trains a network that has one hidden layer. Uses Adam on batches, dropout of hidden units, and weight decay. */
 export function trainNetwork(examples: readonly NetworkExample[], settings: NetworkSettings): Network {
   const inputs = examples[0]?.input.length ?? 0;
   const { hidden, outputs, epochs, batch } = settings;

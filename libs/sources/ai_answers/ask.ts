@@ -5,7 +5,7 @@ import { ENGINE_APIS } from './engines.js';
 import { incompleteAnswer } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
-/** Some answers took 70 s, because engines may think and search repeatedly. A claim on a search lasts 180 s. */
+/** Some answers took 70 s, because engines may think and search repeatedly. */
 const DEADLINE_MS = 90_000;
 /** If less time is left, Earshot does not ask a paused engine to continue, because the engine would not finish. */
 const MIN_TURN_MS = 5_000;
@@ -97,7 +97,7 @@ async function takeTurns(
   }
 }
 
-/** The fault with which each engine last asked to wait. */
+/** For each engine, the last fault that asked Earshot to wait. */
 function faultsOf({ session }: AskContext): Map<Engine, UpstreamError> {
   const key = 'ai_answers.faults';
   const kept = session.get(key) as Map<Engine, UpstreamError> | undefined;

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 // A read also covers this period before the watch's previous read.
 const OVERLAP_MS = 5 * 60_000;
 
-/** Answers of AI engines to a prompt, with the brands that they mention and cite. Each check asks every engine. */
+/** Answers of AI engines to a prompt, with the brands that they mention and cite. Each check asks every engine of its search. */
 export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
   const configured = ENGINES.filter((engine) => settings[engine]);
   const quota = { points: REQUESTS_A_DAY, nextReset: (now: Date) => new Date(now.getTime() + DAY_MS) };
@@ -25,7 +25,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
     filterKeys: ['prompt', 'brands', 'brand_domains', 'engines'],
     commonGrid: false,
     hasSearch: true,
-    // A search also looks for brands that have left the answer.
+    // All items belong to the search, even an item that reports that a brand is no longer in the answer.
     matchesUpstream: true,
     budget: {
       requestsPerMinute: 60,
@@ -84,7 +84,7 @@ async function search(
   };
 }
 
-/** Searches with the same prompt share one question, even if their brands differ. */
+/** Searches with the same prompt and country share one request to an engine, even if their brands differ. */
 function askOnce(
   engine: Engine,
   prompt: string,

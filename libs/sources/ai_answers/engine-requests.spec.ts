@@ -169,7 +169,7 @@ describe('an engine that fails', () => {
     },
   );
 
-  it('and had asked Earshot to wait before another replica took the lane still gets no request', async () => {
+  it('that asked Earshot to wait gets no request during this time, also after another replica has taken the lane', async () => {
     const upstream = upstreamWithLane(engines());
     upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
     const { warnings } = await connector.search(promptCriteria(), fakeContext(upstream.http));
@@ -181,7 +181,7 @@ describe('an engine that fails', () => {
     expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
   });
 
-  it('but does not ask Earshot to wait is asked again at the next check', async () => {
+  it('is asked again at the next check if it did not ask Earshot to wait', async () => {
     const { read, heldOff } = reading(engines({ anthropic: down }));
     await read;
     expect(heldOff).toEqual([]);
@@ -257,7 +257,7 @@ describe('an engine that fails', () => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 
-  it('in only one of its web searches answers, with a warning (Anthropic)', async () => {
+  it('in only one of its web searches still answers, and causes a warning (Anthropic)', async () => {
     const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
     const answer = anthropicAnswer({}) as { content: object[] };
     const body = { ...answer, content: [failed, ...answer.content] };

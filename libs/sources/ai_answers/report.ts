@@ -32,7 +32,7 @@ export function reportSince(since: Date, question: SearchQuestion, history: Hist
   return news.flatMap((run) => newsOf(question, run));
 }
 
-/** The raw answers. They are stored so that brands that are added later can be read from them. */
+/** The raw answers. Earshot stores them, so a user can later look for other brands in them. */
 export function observationsOf(
   { prompt, market }: SearchQuestion,
   runs: readonly Run[],

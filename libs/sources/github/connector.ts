@@ -69,8 +69,8 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
 }
 
 /**
- * Adds `created:` with the start of the wanted period. At a first poll of issues, pull requests and discussions adds
- * nothing.
+ * Adds `created:` with the start of the wanted period. A first poll of issues, pull requests and discussions has no
+ * start, so nothing is added.
  */
 function createdSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
   if (!since) return q;
