@@ -69,7 +69,7 @@ describe('the request to Hacker News', () => {
     });
   });
 
-  it('for the feed needs one page for fifty minutes', () => {
+  it('for the feed needs one page for each fifty minutes', () => {
     expect([60, 3_000, 3_600, 86_400].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
       1, 1, 2, 27,
     ]);

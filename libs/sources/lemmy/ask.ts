@@ -16,7 +16,7 @@ export interface Instance {
 export const TOKEN_SETTING = 'SOURCE_LEMMY_TOKEN';
 
 /**
- * Calls an instance. All reads of a batch share one request.
+ * Calls an instance. Reads of a batch share the requests that have the same address.
  * @throws UpstreamError
  */
 export async function ask(context: FetchContext, instance: Instance, pathAndQuery: string): Promise<unknown> {

@@ -13,12 +13,12 @@ export interface Instance {
 /** The setting with the token. */
 export const TOKEN_SETTING = 'SOURCE_MASTODON_TOKEN';
 
-/** Statuses of one page: Mastodon's maximum. */
+/** Posts of one page: Mastodon's maximum. */
 export const PAGE_SIZE = 40;
 
 // Responses of an instance to requests without a token: 422 if a timeline is only for its accounts (seen on
 // mastodon.social), 401 or 403 if all content is only for its accounts, 404 if its software has no timelines. The texts
-// of the responses can be in any language, so only the statuses are checked.
+// of the responses can be in any language, so only the status codes are checked.
 const FOR_ACCOUNTS_ONLY = [401, 403, 404, 422];
 
 /** An instance's response. */
@@ -57,7 +57,7 @@ export async function askIfOpen(
 }
 
 /**
- * `max_id` of the next page: from the header `Link`, or the id of the last status if the server does not send the
+ * Returns `max_id` of the next page: from the header `Link`, or the id of the last post if the server does not send this
  * header.
  */
 export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {

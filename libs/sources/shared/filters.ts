@@ -17,7 +17,7 @@ export function filterTexts(criteria: Criteria, key: string): string[] {
 /** The rules of a filter with texts. */
 export interface TextFilter {
   key: string;
-  /** Continues "must be": `a language such as "en", or a list of them`. */
+  /** The text after "must be" in a fault, for example `a language such as "en", or a list of them`. */
   wanted: string;
   valid(text: string): boolean;
   /** Maximum number of texts, default 20. */

@@ -9,7 +9,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** The wait if a server asks Earshot to wait but does not say how long. */
 const RATE_LIMIT_WAIT_MS = 30_000;
 
-/** The wait that a fault asks for; 0 if it asks for none. */
+/** The wait that a fault asks for; 0 if it does not ask Earshot to wait. */
 export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
   return retryAfterMs ?? (kind === 'rate_limited' ? RATE_LIMIT_WAIT_MS : 0);
 }
@@ -30,7 +30,7 @@ export class NamedServerClient {
     return { ...this.context, http: this.http };
   }
 
-  /** Stores the wait that a fault asks for. It begins now. */
+  /** Stores the wait that a fault asks for. The wait begins now. */
   noteFault(fault: UpstreamError): void {
     this.storeWait(waitOf(fault));
   }

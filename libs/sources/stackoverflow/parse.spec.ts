@@ -93,7 +93,7 @@ describe('questions and answers of Stack Exchange', () => {
     ['pt.meta.stackoverflow', 'https://pt.meta.stackoverflow.com/a/7999999'],
     ['meta.serverfault', 'https://meta.serverfault.com/a/7999999'],
     ['meta.mathoverflow', 'https://meta.mathoverflow.net/a/7999999'],
-  ])('on %s have the address %s', (site, url) => {
+  ])('without a link on %s have the address %s', (site, url) => {
     const [item] = parseAnswers({ items: [answer(1, SPEC_NOW, { link: undefined })] }, site).items;
     expect([item?.url, item?.itemId]).toEqual([url, `${site}:answer:7999999`]);
   });
@@ -109,7 +109,7 @@ describe('questions and answers of Stack Exchange', () => {
     expect(asked({ body })?.text).toBe('Try\n\nif (a < b) {\n  lamp();\n}');
   });
 
-  it('of 2013 are read without licence, body and owner', () => {
+  it('are read even if licence, body and owner are missing, as in 2013', () => {
     const item = asked({ content_license: undefined, body: undefined, owner: undefined });
     expect(item).toMatchObject({ text: '' });
     expect(item?.author).toBeUndefined();

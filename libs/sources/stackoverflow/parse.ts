@@ -22,8 +22,8 @@ export interface PostPage {
   hasMore: boolean;
 }
 
-// Sites with their own domain, which also contains their sites in other languages and about themselves
-// (`es.stackoverflow`, `meta.serverfault`). All others are subdomains of stackexchange.com.
+// Sites that have their own domain. Their sites in other languages (`es.stackoverflow`) and their meta sites
+// (`meta.serverfault`) are in the same domain. All other sites are subdomains of stackexchange.com.
 const OWN_DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
   serverfault: 'serverfault.com',
@@ -93,7 +93,7 @@ interface PostParts {
   id: number;
   /** Escaped, as in the API; for an answer, the title of its question. */
   title: string | undefined;
-  /** Path of its page on the site. */
+  /** The path of the post on its site. */
   path: string;
 }
 

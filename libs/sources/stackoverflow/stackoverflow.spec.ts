@@ -24,7 +24,7 @@ describeConnector('stackoverflow', {
 
 describe('the request to Stack Exchange', () => {
   const since = new Date('2026-03-04T11:07:00Z');
-  // 11:02, rounded to ten minutes, so that searches that are due together share a request.
+  // The start is 11:02. It is rounded down to ten minutes, so that searches that are due together share a request.
   const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
 
   it('asks for the questions with each term, and for the newest answers', async () => {

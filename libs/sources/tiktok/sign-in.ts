@@ -60,7 +60,7 @@ async function signIn({ http, now }: SignedInContext, settings: TiktokSettings):
   const answer = recordOf(body);
   const value = textOf(answer?.['access_token']);
   if (value === undefined) {
-    // If TikTok refuses the credentials, it answers 200 with an "error".
+    // If TikTok refuses the credentials, its answer contains an "error". The status can be 200.
     if (textOf(answer?.['error']) === undefined)
       throw unknownShape('tiktok', 'an object with an "access_token"');
     const reason = `tiktok refused the sign-in; check ${SETTINGS.join(' and ')}`;

@@ -61,7 +61,7 @@ describe('the observations of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('are returned again once on another day, the same to all watches, with the price at that time', async () => {
+  it('are returned once more on another day; all watches get the same observation, with the price at its time', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);

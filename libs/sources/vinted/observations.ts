@@ -16,7 +16,7 @@ export interface Window {
   seen: Date;
 }
 
-/** One fact about a listing, with its own instant. */
+/** One observation of a listing, with its own time. */
 interface Row {
   one: Followed;
   event: ChangeKind | 'seen';

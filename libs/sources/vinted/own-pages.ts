@@ -17,7 +17,8 @@ export interface OwnPages {
 
 /**
  * Requests the own pages of the first few listings. A page that cannot be read is ignored, because the next scan also
- * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested and the lane waits.
+ * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested. If Vinted also says
+ * how long, the lane waits.
  */
 export async function askOwnPages(
   ids: readonly string[],

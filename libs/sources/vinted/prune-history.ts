@@ -34,7 +34,7 @@ export function pruned(history: History, now: number): History {
     const count = Math.max(old, one.changes.length - MAX_CHANGES);
     forget(one, count);
     const changes = one.changes.slice(count);
-    // If a listing was not seen for so long, its place is below the part of the list that scans read.
+    // A listing that was seen only as promoted is removed earlier: its place is below the part that scans read.
     const unseenSince = one.unplaced && changes.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
     const isOver = one.gone ? changes.length === 0 : one.lastSeenAt < unseenSince;

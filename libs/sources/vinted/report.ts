@@ -58,15 +58,18 @@ function itemOf(
   // The market has converted only the current price.
   const converted = isSamePrice(price, listing.price) ? shown : undefined;
   const previousPrice = previous && Number(previous.amount);
-  // Vinted's own search also finds these facts: the title of a listing by Nike need not contain the brand.
-  const facts = [listing.brand, listing.size, listing.condition].filter((fact) => fact !== undefined);
+  // Vinted's own search also searches these properties. For example, the title of a listing by Nike need not contain
+  // the brand.
+  const properties = [listing.brand, listing.size, listing.condition].filter(
+    (property) => property !== undefined,
+  );
   return buildItem('vinted', {
     itemId: itemIdOf(listing, change),
     eventType: `listing.${change.kind}`,
     kind: 'listing',
     url: listing.url,
     title: listing.title,
-    text: [facts.join(' · '), listing.description ?? ''].filter((text) => text !== '').join('\n'),
+    text: [properties.join(' · '), listing.description ?? ''].filter((text) => text !== '').join('\n'),
     author: seller?.login,
     authorUrl:
       seller?.id === undefined ? undefined : `${market.origin}/member/${encodeURIComponent(seller.id)}`,
@@ -100,8 +103,8 @@ function itemOf(
 }
 
 /**
- * The id is derived only from the change. So a read that is repeated after a crash reports the same change with the
- * same id.
+ * The id is derived only from the listing and the change. So a read that is repeated after a crash reports the same
+ * change with the same id.
  */
 function itemIdOf({ itemId }: Listing, { kind, n, price }: ListingChange): string {
   switch (kind) {

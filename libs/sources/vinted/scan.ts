@@ -10,7 +10,10 @@ export interface Scan {
   promoted: Listing[];
   /** True if the scan reached the end of the list. */
   whole: boolean;
-  /** True if the scan reached the end or the previous list, so that there are no new listings below. */
+  /**
+   * True if the scan reached the end or the previous list, so that there are no new listings below. Always true without
+   * a previous list.
+   */
   complete: boolean;
   /** Number of pages that were read. */
   pages: number;
@@ -26,7 +29,7 @@ export interface ScanDepth {
 
 /**
  * Reads pages until the scan reaches the previous list or the end, but at least `atLeast` and at most `atMost`.
- * @param before the previous list; absent if it is unknown
+ * @param before the previous list; absent if it is unknown. Then the scan stops after `atLeast` pages
  */
 export async function scan(
   phrase: string,

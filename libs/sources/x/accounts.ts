@@ -42,7 +42,10 @@ export async function profileOf(
   return { kind: 'profile', user };
 }
 
-/** The number of an account, cached for an hour. A protected account is refused. */
+/**
+ * The number of an account, cached for an hour. A protected account is refused. If `ref` is a number, it is returned
+ * without a request, so it is not known whether the account is protected.
+ */
 export async function accountIdOf(
   ref: string,
   context: LookupContext,

@@ -24,7 +24,7 @@ export type Details = ReadonlyMap<string, JsonRecord>;
 
 /**
  * The ids of a page's videos.
- * @throws UpstreamError `unknown_shape` if it is not a page of a search
+ * @throws UpstreamError `unknown_shape` if `answer` is not a page of a search
  */
 export function videoIdsOf(answer: JsonRecord): string[] {
   return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
@@ -120,7 +120,7 @@ function itemOf(id: string, title: string, snippet: JsonRecord, detail: JsonReco
       channelUrl: channelUrl ?? null,
       thumbnailUrl: thumbnailUrl ?? null,
       durationSeconds: durationOf(detail),
-      // `none`, `live` or `upcoming`.
+      // The value is `none`, `live` or `upcoming`.
       liveBroadcast: textOf(snippet['liveBroadcastContent']) ?? null,
       lang: lang ?? null,
       tags: (listOf(snippet['tags']) ?? []).flatMap((tag) => textOf(tag) ?? []),
@@ -141,7 +141,10 @@ function countsOf(detail: JsonRecord): (number | undefined)[] {
   });
 }
 
-/** The seconds of a duration such as `PT1H2M3S`. Null for a broadcast that has not ended (`P0D`). */
+/**
+ * The seconds of a duration such as `PT1H2M3S`. Null for a broadcast that has not ended (`P0D`), and for a missing or
+ * unknown duration.
+ */
 function durationOf(detail: JsonRecord): number | null {
   const text = textOf(recordOf(detail['contentDetails'])?.['duration']) ?? '';
   const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text);
