@@ -32,7 +32,7 @@ export interface LookupsUnderTest {
   close(): Promise<void>;
 }
 
-// Objects that do not exist, so that the lookup returns 404.
+// Paths of objects that do not exist. The lookup returns 404 as soon as a replica holds the lane of the source.
 const PROBES = [
   '/v1/x/users/not.a.name',
   '/v1/youtube/videos/none/comments',
@@ -78,8 +78,7 @@ export async function startLookups(): Promise<LookupsUnderTest> {
 }
 
 /**
- * Reads every page of a list, which is in the key `key` of the body. Expects one fact with this cost for each
- * page.
+ * Reads every page of the list under `key` in the body. Expects one fact with this cost for each page.
  */
 export async function pagesOf({ got }: LookupsUnderTest, path: string, key: string, cost: number) {
   const pages: { id: string }[][] = [];

@@ -95,7 +95,7 @@ describe('the master key of an installation', () => {
   it('is refused if it is damaged or belongs to another installation', async () => {
     writeFileSync(keyFile, `${'ab'.repeat(32)}\n`);
     expect(await refusedStart()).toContain(
-      "is not the key that this installation's secrets were sealed with",
+      "is not the key that this installation's secrets were encrypted with",
     );
     writeFileSync(keyFile, 'half a ke');
     expect(await refusedStart()).toContain('master.key is damaged');

@@ -43,7 +43,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** The last line of the command line's output. */
+/** Runs a command. @returns the last line of its output, as JSON */
 function cli(...words: string[]): Promise<Json> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...words], { env: programEnv(stores) }, (error, out, errors) =>

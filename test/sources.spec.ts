@@ -57,7 +57,7 @@ function publish(source: SourceId, input: PostInput) {
   return stage.simulator.world.publish(source, { ...input, ...(community !== undefined && { community }) });
 }
 
-/** The verified deliveries to the source's hook, as soon as there are this many. */
+/** Waits until the source's hook has received this number of deliveries. @returns the envelopes of all of them */
 function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
   return until(
     `${count} deliveries of ${source}`,
@@ -74,7 +74,7 @@ describe('a post', () => {
     'on %s becomes a mention and a verified webhook',
     async (source) => {
       const brand = 'Zephyr Kettle';
-      // A feed exists as soon as it contains something.
+      // The simulator serves this feed only after an article was published to it.
       if (source === 'rss') publish(source, { title: 'The first article', text: 'Nothing yet' });
       if (source === 'ai_answers') publish(source, { text: 'Nobody can tell which kettle is the best.' });
       const keyword = await watchOn(source, brand);

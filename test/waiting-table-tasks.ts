@@ -18,7 +18,7 @@ import {
 } from '../apps/analysis/waiting/waiting-questions.js';
 import { STEP, type Scene, type WaitingStage } from './waiting-stage.js';
 
-/** The table of the events that wait for the language model. */
+/** Tests of the table of events that wait for the language model. */
 export function waitingTableTasks(stage: () => WaitingStage): void {
   describe('the table of questions', () => {
     let quiet: Scene[];
@@ -72,7 +72,7 @@ export function waitingTableTasks(stage: () => WaitingStage): void {
       await addRows(scene, 1);
       const [asked] = await new Turns(database).next();
       await renewClaims(database, [asked!.claim]);
-      // One second more than `late` subtracts, so that the order of the two times does not depend on
+      // This subtracts one second more than `late` does, so that the order of the two times does not depend on
       // milliseconds.
       await late(", due_at = due_at - interval '4 seconds'");
       await renewClaims(database, [asked!.claim]);

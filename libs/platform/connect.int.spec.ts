@@ -61,7 +61,7 @@ it('a start is refused when its MASTER_KEY differs from the MASTER_KEY of the fi
   await checkMasterKey(connections, 'aa'.repeat(32));
   await checkMasterKey(connections, `${'cc'.repeat(32)},${'aa'.repeat(32)}`);
   await expect(checkMasterKey(connections, 'bb'.repeat(32))).rejects.toThrow(
-    "MASTER_KEY: is not the key that this installation's secrets were sealed with",
+    "MASTER_KEY: is not the key that this installation's secrets were encrypted with",
   );
   await close();
 });

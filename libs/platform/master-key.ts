@@ -89,7 +89,7 @@ function opens(box: SecretBox, sealed: Uint8Array, expected?: string): boolean {
 
 function wrongKey(): SettingsError {
   return new SettingsError(
-    "Settings are wrong:\n  MASTER_KEY: is not the key that this installation's secrets were sealed with. " +
+    "Settings are wrong:\n  MASTER_KEY: is not the key that this installation's secrets were encrypted with. " +
       'Put the right key back (MASTER_KEY, or master.key in DATA_DIR) from your backup',
   );
 }

@@ -196,9 +196,12 @@ describe('a clause', () => {
   });
 });
 
-it.each(['a', '😀'])('a value of a clause has at most 1,000 characters, and %s counts as one character', (character) => {
-  const faultOf = (length: number) =>
-    clauseFault({ field: 'text', op: 'contains', value: character.repeat(length) }, undefined);
-  expect(faultOf(1000)).toBeUndefined();
-  expect(faultOf(1001)).toMatchObject({ message: 'must be at most 1000 characters' });
-});
+it.each(['a', '😀'])(
+  'a value of a clause has at most 1,000 characters, and %s counts as one character',
+  (character) => {
+    const faultOf = (length: number) =>
+      clauseFault({ field: 'text', op: 'contains', value: character.repeat(length) }, undefined);
+    expect(faultOf(1000)).toBeUndefined();
+    expect(faultOf(1001)).toMatchObject({ message: 'must be at most 1000 characters' });
+  },
+);

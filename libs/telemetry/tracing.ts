@@ -24,7 +24,7 @@ export interface TracingSettings {
 
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
-/** At least the size of the largest batch of a consumer, because each of its messages may have another cause. */
+/** At least the size of the largest batch of a consumer, because each message of a batch may have another trace. */
 const MAX_LINKS = 2000;
 
 /** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
@@ -90,7 +90,10 @@ function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: TracingSett
   }
 }
 
-/** Decides whether a new trace is recorded: by the context (`RECORDED`) if set, otherwise a share of the traces. */
+/**
+ * Records a new trace if `RECORDED` in the context is true, and does not record it if `RECORDED` is false. Without
+ * `RECORDED`, a share of the new traces is recorded.
+ */
 class RootSampler implements Sampler {
   private readonly share: Sampler;
 

@@ -24,8 +24,8 @@ export class CommandClient extends ClientProxy {
   /**
    * Sends a command and waits for its reply.
    * @param timeoutMs how long to wait, in ms
-   * @throws Refusal from the service; `too-large` for a command that does not fit into a message; `unavailable` when no
-   *   service answers in time
+   * @throws Refusal from the service; `too-large` for a command that is larger than a message may be; `unavailable` if
+   *   the service is not running, or does not answer in time
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,

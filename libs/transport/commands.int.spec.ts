@@ -271,7 +271,7 @@ describe('a command that is served at run time', () => {
     expect(await strategy.stop(1000)).toEqual([]);
   });
 
-  it('ends with the strategy', async () => {
+  it('is not answered any more after the strategy has stopped', async () => {
     const strategy = new NatsStrategy(bus, log);
     strategy.serve(lookupCommand('reddit'), async () => create(LookedUpSchema));
     await bus.nc.flush();

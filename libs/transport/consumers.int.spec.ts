@@ -59,7 +59,7 @@ const settled = () =>
     return num_pending + num_ack_pending === 0;
   });
 
-/** The reasons with which the consumer has parked messages. */
+/** The reason of the last message that the consumer has parked. Empty if it has parked none. */
 async function parkedReasons(): Promise<(string | undefined)[]> {
   const message = await bus.jsm.streams.getMessage('PARKED', {
     last_by_subj: `parked.CHECKS.spec-${specs}`,
@@ -88,7 +88,7 @@ describe('a consumer of a controller', () => {
     expect(await parkedReasons()).toEqual(['not a check']);
   });
 
-  it('tries each message by itself when the batch fails, with the error as it was thrown', async () => {
+  it('tries each message by itself when the batch fails, and parks a message with the error that the handler threw', async () => {
     const good: string[] = [];
     const replica = await startReplica(
       bus,

@@ -12,7 +12,7 @@ import { directionsOf, harmIn, hostilePages, clippedTexts, missingIn } from './h
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** A character that reverses the text up to the end of its paragraph or its isolation. */
+/** The right-to-left override. It reverses the text after it, up to the end of the paragraph or of its isolation. */
 const REVERSED = '\u202e';
 
 /**
@@ -47,7 +47,7 @@ export function hostileTasks(member: Member): void {
     expect(faults).toEqual([]);
   }, 180_000);
 
-  it('sees that a text of a stranger that reverses its direction does not reverse the text next to it', async () => {
+  it('sees the text next to a stranger’s text in its usual direction, even if the stranger’s text is reversed', async () => {
     const { clickhouse, page, accountId } = member;
     const { id: channelId } = await call(page, 'POST', '/v1/channels', {
       ...{ kind: 'webhook', name: `${REVERSED}room`, config: { url: 'https://example.org/hook' } },

@@ -124,7 +124,7 @@ describe('the Kubernetes manifests', () => {
         expect([file, name, value]).toEqual([file, name, expect.stringMatching(/change-me|^false$/)]);
   });
 
-  it('have a disruption budget for each service and a scaler for each service', () => {
+  it('have a disruption budget and a scaler for each service', () => {
     const named = (...path: string[]) => readYamls<Manifest>(...path).map(({ metadata }) => metadata.name);
     expect(named('deploy/kubernetes/base/disruption-budgets.yaml')).toEqual(SERVICES);
     const scaled = ['gateway.yaml', 'consumers.yaml'].flatMap((file) =>
@@ -184,7 +184,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('probes each service without the token in the manifest', () => {
+    it('probes each service, and its manifests do not contain the token', () => {
       const services = rendered.filter(
         ({ metadata, kind }) => kind === 'Deployment' && metadata.name !== 'cli',
       );

@@ -103,7 +103,7 @@ export function channelDigestTasks(scene: ChannelsScene): void {
     }
 
     it.each(['slack', 'discord', 'teams', 'telegram'])(
-      'to %s fits the limits of the service, states how many items are left out, and arrives once [channels.digests]',
+      'to %s stays within the limits of the service, states how many items are left out, and arrives once [channels.digests]',
       async (kind) => {
         const made = await chat(kind);
         const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily_brief' }] });

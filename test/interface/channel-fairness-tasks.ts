@@ -57,7 +57,7 @@ export function channelFairnessTasks(scene: ChannelsScene): void {
     it('do not wait while the mail server does not answer the mails of another account [channels.fair]', async () => {
       const sendToBob = await sendBob(await verified(scene.bob, 'bobs@example.org'));
       const hanging: string[] = [];
-      // Two accounts at the same moment, each with more mails than there are connections.
+      // Two accounts send at the same moment. Each of them sends more mails than there are connections.
       const tenants = [scene.setup.ada, await scene.setup.service.tenant()];
       for (const tenant of tenants) {
         const channels: string[] = [];

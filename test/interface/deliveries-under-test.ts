@@ -20,7 +20,10 @@ export interface DeliveriesUnderTest {
   store: EventStore;
   database: Database;
   ada: Tenant;
-  /** Creates a keyword whose webhook is the path of the receiver. @returns its id and the id of its first watch */
+  /**
+   * Creates a keyword whose webhook is the path of the receiver. If the path is null, the keyword has no webhook.
+   * @returns its id and the id of its first watch
+   */
   keyword(
     path: string | null,
     more?: Record<string, unknown>,
@@ -44,7 +47,8 @@ export interface DeliveriesUnderTest {
 
 /**
  * @param withDelivery false if the spec runs delivery itself
- * @param more gets the address of the gateway, and returns settings of the other services
+ * @param more returns more settings. It is called with an empty text for the services of the interface, and with the
+ *   address of the gateway for the other services
  */
 export async function startDeliveries(
   withDelivery = true,

@@ -75,7 +75,7 @@ export function endpointTasks(setup: () => DeliveriesUnderTest, url: (path: stri
         const line = await until('the disabled endpoint is in the activity', async () => {
           const { body } = await setup().ada.api.get(`/v1/keywords/${keywordId}/activity`);
           return body.activity.find(
-            // The event's own delivery to the disabled endpoint is given up, which is another record.
+            // Delivery also gives up this event at the disabled endpoint. That record has no status code.
             (one: Json) => one.eventId === envelope.id && one.statusCode === 410,
           );
         });

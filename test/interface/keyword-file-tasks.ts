@@ -62,7 +62,7 @@ export function keywordFileTasks(service: () => InterfaceUnderTest): void {
 `;
       const shortened = await cli(envOf(service(), ada), 'keywords', 'plan', file('short.yaml', short));
       expect(shortened).toMatchObject({ code: 0, out: expect.stringContaining('Plain: not in the file') });
-      // The file also fits an empty installation.
+      // The file can also be applied to an account without keywords.
       const bob = await service().tenant();
       expect(await cli(envOf(service(), bob), 'keywords', 'apply', file('same.yaml'))).toMatchObject({
         code: 0,

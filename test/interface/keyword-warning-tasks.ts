@@ -31,7 +31,7 @@ export function keywordWarningTasks(service: () => InterfaceUnderTest, ada: () =
       expect(estimate.body.warnings).toEqual(wanted);
       const made = await ada().api.post('/v1/keywords', sent);
       expect([made.status, made.body.warnings]).toEqual([201, wanted]);
-      // A keyword that was read can be sent back with its warnings.
+      // PATCH accepts the response of the create as its body, with the warnings.
       expect((await ada().api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
     });
 

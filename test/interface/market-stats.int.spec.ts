@@ -21,13 +21,13 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
     const from = MONTH_START + below(28 * DAY);
     const searches = HASHES.filter(() => random() < 0.5);
     const until = random() < 0.6 ? from + below(6 * DAY) : MONTH_START + 30 * DAY;
-    const first = searches.length > 0 ? searches : HASHES.slice(0, 1);
+    const observing = searches.length > 0 ? searches : HASHES.slice(0, 1);
     const common = { listing_id: String(id), currency: id % 11 === 0 ? 'PLN' : 'EUR' };
     const isNew = random() < 0.8;
     let price = (100 + below(5_000)) / 100;
     // The searches read one minute after each other, and each reports the same change separately.
     const see = (at: number, event: string, previous: string | null = null) => {
-      for (const [n, criteria_hash] of first.entries())
+      for (const [n, criteria_hash] of observing.entries())
         rows.push(
           observation(accountId, {
             ...common,
@@ -65,7 +65,8 @@ function quantile(sorted: readonly number[], level: number): number {
   return low + (high - low) * (rank - Math.floor(rank));
 }
 
-const cents = (units: number) => Math.round(units / 100) / 100;
+/** Converts ten-thousandths of a currency unit to units, rounded to cents. */
+const roundedToCents = (units: number) => Math.round(units / 100) / 100;
 
 /**
  * Computes the statistics in the simplest way: from every observation in the scope, by day and by listing.
@@ -82,7 +83,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
       for (const one of rows.filter((each) => each.currency === currency))
         listings.set(one.listing_id, [...(listings.get(one.listing_id) ?? []), one]);
       const prices: number[] = [];
-      const daysToDelist: number[] = [];
+      const secondsToDelist: number[] = [];
       const counts = { newListings: 0, delisted: 0, priceChanges: 0 };
       for (const seen of listings.values()) {
         const sorted = seen.toSorted((a, b) => a.observed_at.localeCompare(b.observed_at));
@@ -102,27 +103,29 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
           counts.delisted += 1;
           const first = Math.min(...sorted.map((one) => Date.parse(one.first_seen_at)));
           const seconds = Math.floor(Date.parse(gone.observed_at) / 1000) - Math.floor(first / 1000);
-          daysToDelist.push(seconds);
+          secondsToDelist.push(seconds);
         }
       }
       prices.sort((a, b) => a - b);
-      daysToDelist.sort((a, b) => a - b);
+      secondsToDelist.sort((a, b) => a - b);
       const n = prices.length;
-      const at = (level: number) => (n < 5 ? null : cents(quantile(prices, level)));
+      const at = (level: number) => (n < 5 ? null : roundedToCents(quantile(prices, level)));
       return {
         date,
         market: 'fr',
         n,
         ...counts,
-        min: n === 0 ? null : cents(prices[0] ?? 0),
+        min: n === 0 ? null : roundedToCents(prices[0] ?? 0),
         p25: at(0.25),
         median: at(0.5),
         p75: at(0.75),
-        max: n === 0 ? null : cents(prices.at(-1) ?? 0),
-        mean: n === 0 ? null : cents(prices.reduce((sum, price) => sum + price, 0) / n),
+        max: n === 0 ? null : roundedToCents(prices.at(-1) ?? 0),
+        mean: n === 0 ? null : roundedToCents(prices.reduce((sum, price) => sum + price, 0) / n),
         currency,
         medianDaysToDelist:
-          daysToDelist.length === 0 ? null : Math.round((quantile(daysToDelist, 0.5) / 86_400) * 100) / 100,
+          secondsToDelist.length === 0
+            ? null
+            : Math.round((quantile(secondsToDelist, 0.5) / 86_400) * 100) / 100,
         insufficientData: n < 5,
       };
     }),

@@ -31,7 +31,7 @@ export function ownSessionTasks(scene: SignInScene): void {
       );
     });
 
-    it('are deleted after their end', async () => {
+    it('are deleted after they have expired', async () => {
       const ada = await signedIn(scene.service, EMAIL);
       const count = async () => {
         const rows: unknown[] = await scene.service.database.query(

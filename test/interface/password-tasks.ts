@@ -70,7 +70,7 @@ export function passwordTasks(scene: SignInScene): void {
       expect((await signIn(browser(), 'pia@example.org', next)).status).toBe(200);
     });
 
-    it('that a reset has set ends all sessions; the token of the reset works only once, also in simultaneous requests [sessions.reset]', async () => {
+    it('ends all sessions if a reset has set it; the token of the reset works only once, also in simultaneous requests [sessions.reset]', async () => {
       const rob = await joined(scene.owner, 'rob@example.org', 'editor');
       const [token, other] = [await resetToken('ROB@example.org'), await resetToken('rob@example.org')];
       const confirm = (given: string, password: string) =>

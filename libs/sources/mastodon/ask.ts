@@ -57,7 +57,7 @@ export async function askIfOpen(
 }
 
 /**
- * Returns `max_id` of the next page: from the header `Link`, or the id of the last post if the server does not send this
+ * Returns `max_id` of the next page: from the header `Link`, or the id of the last post if the server does not send the
  * header.
  */
 export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {
