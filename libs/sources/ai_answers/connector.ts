@@ -15,7 +15,10 @@ const DAY_MS = 86_400_000;
 // A read also covers this period before the watch's previous read.
 const OVERLAP_MS = 5 * 60_000;
 
-/** Answers of AI engines to a prompt, with the brands that they mention and cite. A check asks each engine of its search. */
+/**
+ * Answers of AI engines to a prompt, with the brands that they mention and cite. A check asks each engine that its search
+ * names, if it is configured.
+ */
 export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
   const configured = ENGINES.filter((engine) => settings[engine]);
   const quota = { points: REQUESTS_A_DAY, nextReset: (now: Date) => new Date(now.getTime() + DAY_MS) };
