@@ -65,6 +65,19 @@ it('everything that exceeds the plan stays paused when the plan shrank again dur
   expect(await pauses()).toEqual([[], [], ['plan']]);
 });
 
+it('a keyword that is paused for the plan leaves its search slots to younger watches', async () => {
+  const { accountId, pauses } = await threeKeywords();
+  const ids: string[] = [];
+  for (const query of ['acme', 'globex', 'initech', 'hooli', 'umbrella'])
+    ids.push(await keywords.loneWatch(accountId, query));
+  await changePlan(accountId, 'free');
+  await enforce(accountId);
+  expect(await pauses()).toEqual([[], [], ['plan']]);
+  const watches = await Promise.all(ids.map((id) => keywords.watchRow(id)));
+  // The plan free has six search slots, and two keywords use one each.
+  expect(watches.map((watch) => watch.pauses)).toEqual([[], [], [], [], ['plan']]);
+});
+
 it('a watch whose criteria contain a field of a newer release is kept or paused like any other', async () => {
   const accountId = await keywords.open('free');
   const id = await keywords.loneWatch(accountId, 'acme');

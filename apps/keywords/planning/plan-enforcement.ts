@@ -70,21 +70,26 @@ export class PlanEnforcement {
     return { subjects, over: this.overLimit(plan, subjects) };
   }
 
-  /** Returns the ids of the subjects over the limits. The oldest subjects use the plan first. */
+  /**
+   * Returns the ids of the subjects over the limits. The oldest subjects use the plan first. A subject over the limits uses
+   * nothing, so a younger and smaller one may still fit.
+   */
   private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
     const limits = limitsOf(plan);
     const over = new Set<string>();
     let keywords = 0;
     let slots = 0;
     for (const subject of subjects) {
-      if (!this.fits(plan, subject)) {
+      const keywordsWith = keywords + (subject.is_keyword ? 1 : 0);
+      const slotsWith = slots + subject.slots;
+      const tooMany = subject.is_keyword && limits.keywords !== null && keywordsWith > limits.keywords;
+      const tooLarge = limits.searchSlots !== null && slotsWith > limits.searchSlots;
+      if (tooMany || tooLarge || !this.fits(plan, subject)) {
         over.add(subject.id);
         continue;
       }
-      keywords += subject.is_keyword ? 1 : 0;
-      slots += subject.slots;
-      const tooMany = subject.is_keyword && limits.keywords !== null && keywords > limits.keywords;
-      if (tooMany || (limits.searchSlots !== null && slots > limits.searchSlots)) over.add(subject.id);
+      keywords = keywordsWith;
+      slots = slotsWith;
     }
     return over;
   }
