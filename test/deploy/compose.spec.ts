@@ -165,7 +165,9 @@ describe('deploy/compose.yaml', () => {
 describe('deploy/make-secrets.sh', () => {
   it('gives every secret its own value, readable only by its owner', () => {
     // The operators of the models give the tokens of LLM_URL and EMBEDDINGS_URL.
-    const values = Object.entries(secrets).filter(([name]) => /PASSWORD|KEY|(?<!LLM_|EMBEDDINGS_)TOKEN/.test(name));
+    const values = Object.entries(secrets).filter(([name]) =>
+      /PASSWORD|KEY|(?<!LLM_|EMBEDDINGS_)TOKEN/.test(name),
+    );
     expect(new Set(values.map(([, value]) => value)).size).toBe(values.length);
     for (const [name, value] of values)
       expect([name, value]).toEqual([name, expect.stringMatching(/^(p[0-9a-f]{48}|[0-9a-f]{64})$/)]);
