@@ -52,7 +52,7 @@ describe('doctor', () => {
   it('finds parked messages, and names the command that lists them', async () => {
     const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
     expect(await faults()).toEqual([
-      { check: 'no message is parked', detail: '1: npm run -s cli -- parked list shows them' },
+      { check: 'no message is parked', detail: '1 message; list them with: npm run -s cli -- parked list' },
     ]);
     await bus.jsm.streams.deleteMessage('PARKED', seq);
   });
@@ -73,5 +73,21 @@ describe('doctor', () => {
     ]);
     await database.query('UPDATE accounts SET previous_signing_secret_encrypted = NULL');
     expect(await faults()).toEqual([]);
+  });
+
+  it('finds channels with a secret that the master key cannot decrypt', async () => {
+    const channelId = newId();
+    await database.query(
+      `INSERT INTO channels (channel_id, account_id, kind, name, state, config, secret_encrypted, addresses, created_at, updated_at)
+       VALUES ($1, $2, 'slack', 'alerts', 'active', '{}', $3, '{}', now(), now())`,
+      [channelId, newId(), new SecretBox('ab'.repeat(32)).seal('s')],
+    );
+    expect(await faults()).toEqual([
+      {
+        check: 'the master key decrypts every stored secret',
+        detail: expect.stringContaining(`channel ${channelId}`) as string,
+      },
+    ]);
+    await database.query('DELETE FROM channels');
   });
 });

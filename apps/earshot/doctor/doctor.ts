@@ -73,7 +73,10 @@ async function nothingIsParked({ bus }: Connections): Promise<Finding> {
   return {
     check: 'no message is parked',
     ok: state.messages === 0,
-    detail: state.messages === 0 ? 'yes' : `${state.messages}: npm run -s cli -- parked list shows them`,
+    detail:
+      state.messages === 0
+        ? 'yes'
+        : `${countOf(state.messages, 'message')}; list them with: npm run -s cli -- parked list`,
   };
 }
 
@@ -86,24 +89,34 @@ async function masterKeyDecrypts({ database, env }: Connections): Promise<Findin
     return { check, ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
   const box = new SecretBox(masterKey);
   const accounts = await database.getRepository(AccountEntity).find();
-  const unreadable = accounts.filter((account) =>
-    [account.signingSecretEncrypted, account.previousSigningSecretEncrypted].some(
-      (secret) => !decrypts(box, secret),
-    ),
+  const channels: { channel_id: string; secret_encrypted: Buffer }[] = await database.query(
+    'SELECT channel_id, secret_encrypted FROM channels WHERE secret_encrypted IS NOT NULL',
   );
-  const ids = unreadable.map(({ accountId }) => accountId).slice(0, 10);
+  const sealed = [
+    ...accounts.map(({ accountId, signingSecretEncrypted, previousSigningSecretEncrypted }) => ({
+      name: `account ${accountId}`,
+      secrets: [signingSecretEncrypted, previousSigningSecretEncrypted].filter((secret) => secret !== null),
+    })),
+    ...channels.map((row) => ({ name: `channel ${row.channel_id}`, secrets: [row.secret_encrypted] })),
+  ];
+  const unreadable = sealed.filter(({ secrets }) => !secrets.every((secret) => decrypts(box, secret)));
+  const names = unreadable.map(({ name }) => name).slice(0, 10);
+  const checked = `${countOf(accounts.length, 'account')}, ${countOf(channels.length, 'channel')} with a secret`;
   return {
     check,
     ok: unreadable.length === 0,
     detail:
       unreadable.length === 0
-        ? `${accounts.length} ${accounts.length === 1 ? 'account' : 'accounts'}`
-        : `the key does not decrypt the secrets of ${unreadable.length} of ${accounts.length} accounts: ${ids.join(', ')}`,
+        ? checked
+        : `the key does not decrypt secrets of ${unreadable.length} of them (${checked}): ${names.join(', ')}`,
   };
 }
 
-function decrypts(box: SecretBox, secret: Buffer | null): boolean {
-  if (!secret) return true;
+function countOf(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function decrypts(box: SecretBox, secret: Buffer): boolean {
   try {
     box.open(secret);
     return true;
