@@ -261,6 +261,9 @@ export type UpstreamErrorKind =
   | 'too_large'
   | 'unexpected_status';
 
+/** The wait after a request to wait that does not say how long. */
+const RATE_LIMIT_WAIT_MS = 30_000;
+
 /** A failed read, with a reason for people. The check fails with it and is free. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -276,5 +279,10 @@ export class UpstreamError extends Error {
     readonly reach: 'upstream' | 'search' = 'upstream',
   ) {
     super(reason);
+  }
+
+  /** The wait that the error asks for, in ms; 0 if it does not ask Earshot to wait. */
+  get waitMs(): number {
+    return this.retryAfterMs ?? (this.kind === 'rate_limited' ? RATE_LIMIT_WAIT_MS : 0);
   }
 }

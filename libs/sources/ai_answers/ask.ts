@@ -10,8 +10,6 @@ const DEADLINE_MS = 90_000;
 /** If less time is left, Earshot does not ask a paused engine to continue, because the engine would not finish. */
 const MIN_TURN_MS = 5_000;
 const MAX_PAUSES = 3;
-/** The wait if an engine asks Earshot to wait but does not say how long. */
-const RATE_LIMIT_WAIT_MS = 30_000;
 
 /** The part of a read's context that questions need. */
 export type AskContext = Pick<FetchContext, 'http' | 'now' | 'session'>;
@@ -44,10 +42,9 @@ function isQuotaClosed({ kind, statusCode }: UpstreamError): boolean {
  * continues with the others.
  */
 function closeQuota(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
-  const waitMs = fault.retryAfterMs ?? (fault.kind === 'rate_limited' ? RATE_LIMIT_WAIT_MS : 0);
-  if (waitMs > 0) {
+  if (fault.waitMs > 0) {
     faultsOf(context).set(engine, fault);
-    context.http.holdOff({ waitMs, reason: fault.message, quota: engine });
+    context.http.holdOff({ waitMs: fault.waitMs, reason: fault.message, quota: engine });
   }
   return fault;
 }

@@ -55,7 +55,10 @@ describe('the servers in a search', () => {
     [7, WANTED],
     [[], WANTED],
     [['lamps.example', 'localhost'], `${WANTED}; "localhost" is not`],
-    [['a.example', 'b.example', 'c.example', 'd.example', 'e.example', 'f.example'], 'at most 5'],
+    [
+      ['a.example', 'b.example', 'c.example', 'd.example', 'e.example', 'f.example'],
+      'must have at most 5 values',
+    ],
   ])('%j have the fault %j', (instances, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.instances', message }];
     const criteria = criteriaOf(instances === undefined ? {} : { filters: { instances } });

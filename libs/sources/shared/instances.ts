@@ -1,7 +1,7 @@
 import type { Criteria, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
-import { NamedServerClient, waitOf } from './named-server-client.js';
+import { NamedServerClient } from './named-server-client.js';
 import { merged } from './paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
 
@@ -88,8 +88,8 @@ export async function readInstances(
   // If this fault were thrown alone, the lane would wait because of it. As a warning or as one of several faults it
   // would not, so the wait is passed to the lane here.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
-  const waitMs = ownFault ? waitOf(ownFault) : 0;
-  if (ownFault && waitMs > 0) context.http.holdOff({ waitMs, reason: ownFault.message });
+  if (ownFault && ownFault.waitMs > 0)
+    context.http.holdOff({ waitMs: ownFault.waitMs, reason: ownFault.message });
   if (fault && reads.length === 0) throw allFailed(source, fault, faults);
   return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
 }

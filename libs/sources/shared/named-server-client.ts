@@ -6,13 +6,6 @@ import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamReque
 const SERVERS_KEPT = 5_000;
 /** Several times the size of a page of posts. A larger response could block the process. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** The wait if a server asks Earshot to wait but does not say how long. */
-const RATE_LIMIT_WAIT_MS = 30_000;
-
-/** The wait that a fault asks for; 0 if it does not ask Earshot to wait. */
-export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
-  return retryAfterMs ?? (kind === 'rate_limited' ? RATE_LIMIT_WAIT_MS : 0);
-}
 
 /**
  * A server that is named in searches and is not the configured one. If it asks Earshot to wait, no search of the lane
@@ -32,7 +25,7 @@ export class NamedServerClient {
 
   /** Stores the wait that a fault asks for. The wait begins now. */
   noteFault(fault: UpstreamError): void {
-    this.storeWait(waitOf(fault));
+    this.storeWait(fault.waitMs);
   }
 
   private get http(): UpstreamHttp {

@@ -80,14 +80,14 @@ describe("a listing's own page", () => {
     },
   );
 
-  it('that answers 429 without a time is also the last requested page', async () => {
+  it('that answers 429 without a time is the last requested page, and the lane waits 30 s', async () => {
     const { site, read, paths, heldOff } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [catalogItem(4)];
     site.page = { status: 429 };
     paths();
     expect((await read(10, 0)).warnings.length).toBe(1);
-    expect([paths().length, heldOff]).toEqual([2, []]);
+    expect([paths().length, heldOff]).toMatchObject([2, [{ waitMs: 30_000 }]]);
   });
 
   it('that cannot be read for another reason does not prevent the next request', async () => {

@@ -17,8 +17,7 @@ export interface OwnPages {
 
 /**
  * Requests the own pages of the first few listings. A page that cannot be read is ignored, because the next scan also
- * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested. If Vinted also says
- * how long, the lane waits.
+ * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested, and the lane waits.
  */
 export async function askOwnPages(
   ids: readonly string[],
@@ -31,9 +30,9 @@ export async function askOwnPages(
       if (await context.shared(listingUrl(market, id), () => isGone(context, market, id))) gone.add(id);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      const { kind, message, retryAfterMs } = error;
-      if (retryAfterMs !== undefined) context.http.holdOff({ waitMs: retryAfterMs, reason: message });
-      if (retryAfterMs !== undefined || kind === 'rate_limited') {
+      const { message, waitMs } = error;
+      if (waitMs > 0) {
+        context.http.holdOff({ waitMs, reason: message });
         return { gone, warnings: [`${message}; the next check finds out whether listings are gone`] };
       }
     }
