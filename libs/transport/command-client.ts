@@ -1,5 +1,5 @@
 import { toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
-import { headers as natsHeaders, RequestError, type MsgHdrs } from '@nats-io/nats-core';
+import { headers as natsHeaders, RequestError, TimeoutError, type MsgHdrs } from '@nats-io/nats-core';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
 import { firstValueFrom } from 'rxjs';
 import { Refusal, refuseOversize } from '#kernel';
@@ -25,7 +25,7 @@ export class CommandClient extends ClientProxy {
    * Sends a command and waits for its reply.
    * @param timeoutMs how long to wait, in ms
    * @throws Refusal from the service; `too-large` for a command that is larger than a message may be; `unavailable` if
-   *   the service is not running, or does not answer in time
+   *   the service is not running, does not answer in time, or the connection to NATS fails
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -67,14 +67,16 @@ export class CommandClient extends ClientProxy {
     const message = await this.bus.nc
       .request(type.subject, data, { timeout: timeoutMs, headers: traceHeaders() })
       .catch((error: unknown) => {
-        const service = type.subject.split('.')[1];
-        const silent = error instanceof RequestError && error.isNoResponders();
-        throw Refusal.unavailable(
-          silent ? `the ${service} service is not running` : `the ${service} service did not answer`,
-        );
+        throw Refusal.unavailable(failureText(error, type.subject.split('.')[1] ?? type.subject));
       });
     return decodeReply(type, message.data);
   }
+}
+
+function failureText(error: unknown, service: string): string {
+  if (error instanceof RequestError && error.isNoResponders()) return `the ${service} service is not running`;
+  if (error instanceof TimeoutError) return `the ${service} service did not answer in time`;
+  return `the request to the ${service} service failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 function traceHeaders(): MsgHdrs {

@@ -161,7 +161,7 @@ describe('a command', () => {
     await served(controller, async () => {
       expect(await refusalOf(client.request(retireKeyword, command, 50))).toMatchObject({
         kind: 'unavailable',
-        message: 'the keywords service did not answer',
+        message: 'the keywords service did not answer in time',
       });
       release();
     });
