@@ -4,8 +4,7 @@ import { failureText } from './arguments.js';
 /** Adds one command, or one group of commands. */
 type AddCommands = (program: Command) => void;
 
-// Most of the time of a short command is the loading of modules, so only the modules of the requested command are
-// loaded.
+// A short command spends most of its time on loading modules. So only the modules of the requested command are loaded.
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   accounts: async () => (await import('./accounts.js')).addAccountCommands,
   'signing-secret': async () => (await import('./accounts.js')).addSigningSecretCommands,
@@ -23,14 +22,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   config: async () => (await import('./config-command.js')).addConfigCommand,
 };
 
-/**
- * The exit code that shells report for a program whose reader has closed the pipe: 128 plus the number of
- * SIGPIPE.
- */
+/** The exit code that shells report if SIGPIPE ends a program: 128 plus the number of the signal. */
 const CLOSED_PIPE = 141;
 
-// A reader like `head` closes the pipe when it has read enough. Without this handler, Node prints a stack
-// trace, and `mentions tail` continues.
+// A program like `head` closes the pipe when it has read enough. Without this handler, Node would then print a stack
+// trace.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(CLOSED_PIPE);

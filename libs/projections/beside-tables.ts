@@ -50,7 +50,7 @@ export async function createTablesBeside(tx: Tx, projection: Projection, parts: 
     if (obstacles.length > 0)
       throw new Error(
         `${projection.name} cannot be rebuilt beside its table ${table}: ${obstacles.map(({ reason }) => reason).join('; ')}. ` +
-          'Remove it, rebuild, and create it again.',
+          'Remove this obstacle, rebuild, and restore it if you need it.',
       );
   }
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);

@@ -63,7 +63,7 @@ const stream = fc
   // lastIndexOf(…, -1) would look at the last element.
   .map(([first, ...rest]) => [{ ...first!, predecessor: 0 }, ...rest]);
 
-it('random batches, with repetitions and gaps, apply each message once and in the order of its subject', async () => {
+it('applies each message once, in the order of its subject, for random batches with repetitions and gaps', async () => {
   const runs = fc.record({
     messages: stream,
     batches: fc.array(fc.array(fc.nat(11), { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
@@ -107,7 +107,7 @@ it('stores no position of a batch whose rows could not be written', async () => 
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
-it('gives each message the sequence that was applied before it, also if the caller does not know it', async () => {
+it('gives each message the sequence of its subject that was applied before it, also if the caller does not know it', async () => {
   const seen: [string, number, number][] = [];
   const recording: Projection = {
     ...log,
@@ -126,7 +126,7 @@ it('gives each message the sequence that was applied before it, also if the call
   ]);
 });
 
-it('two replicas that get the same batches at the same time apply each message once', async () => {
+it('applies each message once if two replicas get the same batches at the same time', async () => {
   const subjects = Array.from({ length: 40 }, (_, n) => `subject${n}`);
   const batch = subjects.map((subject, n) => message(subject, n + 1));
   const both = await Promise.all([apply(batch), apply(batch.toReversed())]);
@@ -135,7 +135,7 @@ it('two replicas that get the same batches at the same time apply each message o
   expect(both.flat().filter((verdict) => verdict === 'known')).toHaveLength(40);
 });
 
-it('reports messages as of another release, and applies none, if the tables have another version', async () => {
+it('applies no message, and returns `other-version`, if the tables have another version', async () => {
   expect(await apply([message('a', 1)], { ...log, version: 2 })).toEqual(['other-version']);
   expect(await applied()).toEqual([]);
 });

@@ -60,7 +60,7 @@ const settled = () =>
   });
 
 /** The reason of the last message that the consumer has parked. Empty if it has parked none. */
-async function parkedReasons(): Promise<(string | undefined)[]> {
+async function lastParkedReason(): Promise<(string | undefined)[]> {
   const message = await bus.jsm.streams.getMessage('PARKED', {
     last_by_subj: `parked.CHECKS.spec-${specs}`,
   });
@@ -85,7 +85,7 @@ describe('a consumer of a controller', () => {
     await replica.stop();
     expect(seen.flat().sort()).toEqual(['again', 'again', 'bad', 'good']);
     expect(Math.max(...seen.map((batch) => batch.length))).toBeGreaterThan(1);
-    expect(await parkedReasons()).toEqual(['not a check']);
+    expect(await lastParkedReason()).toEqual(['not a check']);
   });
 
   it('tries each message by itself when the batch fails, and parks a message with the error that the handler threw', async () => {
@@ -105,7 +105,7 @@ describe('a consumer of a controller', () => {
     await replica.stop();
     expect(good.sort()).toEqual(['a', 'b']);
     // Nest's own filter would have turned the error into "Internal server error".
-    expect(await parkedReasons()).toEqual(['cannot be read']);
+    expect(await lastParkedReason()).toEqual(['cannot be read']);
   });
 
   it('works within the trace of its messages', async () => {

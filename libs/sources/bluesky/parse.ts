@@ -49,7 +49,7 @@ function readPost(entry: unknown): Reading {
   // A post with only pictures has an empty text, but the text is present.
   if (!record || typeof record['text'] !== 'string') return { malformed: 'no record with a text' };
   const publishedAt = publishedAtOf(post, record);
-  if (publishedAt === undefined) return { malformed: 'no indexedAt' };
+  if (publishedAt === undefined) return { malformed: 'no time in indexedAt or createdAt' };
   return { item: itemOf({ post, record, uri, did, rkey, publishedAt }) };
 }
 

@@ -190,7 +190,7 @@ describe('criteria on GitHub', () => {
       'filters.user',
       'must be the name of an account, or a list of them; "a b" is not',
     ],
-    [{ query: 'lamp', filters: { language: ['C', 'D'] } }, 'filters.language', 'at most 1'],
+    [{ query: 'lamp', filters: { language: ['C', 'D'] } }, 'filters.language', 'must have at most 1 value'],
     [
       { query: 'lamp', filters: { kinds: ['issue', 'commit'] } },
       'filters.kinds',

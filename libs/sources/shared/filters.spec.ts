@@ -25,7 +25,7 @@ describe('filters of a search', () => {
     ['', 'must be a language'],
     [[], 'must be a language'],
     ['english', 'must be a language; "english" is not'],
-    [['en', 'de', 'fr'], 'at most 2'],
+    [['en', 'de', 'fr'], 'must have at most 2 values'],
   ])('with the value %j have the fault %j', (lang, message) => {
     const faults = message === undefined ? [] : [{ path: 'filters.lang', message }];
     expect(faultsOfTexts(criteriaOf({ filters: { lang } }), LANG)).toEqual(faults);

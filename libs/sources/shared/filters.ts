@@ -36,7 +36,9 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, max = 20
   if (!ofTexts || texts.length === 0) return [{ path, message: `must be ${wanted}` }];
   const bad = texts.find((text) => !valid(text));
   if (bad !== undefined) return [{ path, message: `must be ${wanted}; "${bad}" is not` }];
-  return texts.length > max ? [{ path, message: `at most ${max}` }] : [];
+  return texts.length > max
+    ? [{ path, message: `must have at most ${max} ${max === 1 ? 'value' : 'values'}` }]
+    : [];
 }
 
 /** The fault of a sort order that the source does not support. */

@@ -64,7 +64,12 @@ export const lookupRoutes: readonly Route[] = [
     operationId: 'getTweets',
     summary: 'Get tweets by id',
     description: 'Costs 1 credit, and 1 credit for each tweet that is found.',
-    parameters: [{ ...repeated('ids', '1 to 100 ids. Commas can also separate them.'), required: true }],
+    parameters: [
+      {
+        ...repeated('ids', '1 to 100 ids. Repeat the parameter, or separate ids with commas.'),
+        required: true,
+      },
+    ],
     answer: ref('TweetLookup'),
     refusals: [402],
   },

@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 import { factsOf } from './items.js';
 import type { Facts } from './items.js';
 
-/** Maximum length of the words and operators of GitHub's search; qualifiers do not count. */
+/** The words of a search have at most this many characters. Operators, parentheses and qualifiers do not count. */
 const MAX_CHARACTERS = 256;
 const MAX_OPERATORS = 5;
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);
@@ -14,11 +14,11 @@ type Test = (facts: Facts) => boolean;
 /** A search as GitHub reads it. */
 export interface GithubQuery {
   matches(post: SimPost): boolean;
-  /** Repositories and accounts to which the search is limited, as `repo:owner/name`. */
+  /** Repositories and accounts to which the search is limited: `repo:owner/name`, `org:name`, `user:name`. */
   places: readonly string[];
   /** True if the query contains `is:issue`, `is:pr` or a similar qualifier. */
   namesKind: boolean;
-  /** `sort:created-desc`, without its key. */
+  /** The value of `sort:`, for example `created-desc`. */
   sort: string | undefined;
   /** The reason why GitHub would refuse the search; undefined if it is valid. */
   fault: string | undefined;
@@ -177,12 +177,15 @@ function qualifierTest({ key, value }: Qualifier): Test {
       return ({ createdAt }) => isIn(createdAt);
     }
     default:
-      // Qualifiers for the search mode and the order are not conditions.
+      // `in:` and `sort:` are not conditions.
       return () => true;
   }
 }
 
-/** `>=2026-03-01T12:00:00Z`, `>`, `<`, `<=`, `2026-03-01`, `2026-03-01..2026-03-05`, `*`. */
+/**
+ * Reads a condition of time: `2026-03-01`, `>=2026-03-01T12:00:00Z` (also `>`, `<`, `<=`), or a range such as
+ * `2026-03-01..2026-03-05` or `2026-03-01..*`.
+ */
 function timeTest(value: string): (at: number) => boolean {
   const range = /^(.+)\.\.(.+)$/.exec(value);
   if (range) {
