@@ -6,7 +6,7 @@ import type { Bus } from './bus.js';
 import { catchUp } from './catch-up.js';
 import type { Durable } from './durable.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
-import { park, retry, type Outcome } from './outcome.js';
+import { park, retry, type Later, type Outcome } from './outcome.js';
 import { subjectOf } from './streams.js';
 
 /** A running durable consumer. */
@@ -35,6 +35,8 @@ export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promi
 class DurableLoop implements RunningDurable {
   private readonly supply: MessageSupply;
   private readonly finished: Promise<unknown>;
+  /** Messages whose outcome comes later. */
+  private readonly late = new Set<Promise<void>>();
   private stopping = false;
 
   constructor(
@@ -52,6 +54,7 @@ class DurableLoop implements RunningDurable {
     this.stopping = true;
     await this.supply.close();
     await this.finished;
+    await Promise.all(this.late);
     this.supply.end();
     await this.bus.nc.flush();
   }
@@ -60,19 +63,23 @@ class DurableLoop implements RunningDurable {
     for (let batch; (batch = await this.supply.take());) {
       const handled = await this.outcomesOf(batch, batch);
       const outcomes = batch.map((_, index) => handled[index] ?? retry(SOON_MS));
-      this.count(outcomes);
       const parking: Promise<void>[] = [];
+      const known: Outcome[] = [];
       batch.forEach((message, index) => {
-        const parked = this.settle(message, outcomes[index]!);
+        const outcome = outcomes[index]!;
+        if (outcome.kind === 'later') return this.settleLater(message, outcome);
+        known.push(outcome);
+        const parked = this.settle(message, outcome);
         if (parked) parking.push(parked);
       });
+      this.count(known);
       if (parking.length > 0) await Promise.all(parking);
       this.supply.settled(batch);
     }
   }
 
   /** @param part of the batch: all of it, or one message that is tried alone */
-  private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<Outcome[]> {
+  private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<(Outcome | Later)[]> {
     const first = part[0];
     const causes = new Map(
       part.map((message) => [message, message.headers?.get('traceparent') || undefined] as const),
@@ -103,10 +110,25 @@ class DurableLoop implements RunningDurable {
       }
       if (part.length === 1 && first) return [this.afterFailure(first, error)];
       // One bad message must not delay the others, so each message is tried alone.
-      const outcomes: Outcome[] = [];
+      const outcomes: (Outcome | Later)[] = [];
       for (const message of part) outcomes.push(...(await this.outcomesOf([message], batch)));
       return outcomes;
     }
+  }
+
+  private settleLater(message: JsMsg, { outcome }: Later): void {
+    this.supply.keep(message);
+    const settled = outcome
+      .catch((error: unknown) => (this.stopping ? retry(SOON_MS) : this.afterFailure(message, error)))
+      .then((known) => {
+        this.count([known]);
+        return this.settle(message, known);
+      })
+      .finally(() => {
+        this.supply.release(message);
+        this.late.delete(settled);
+      });
+    this.late.add(settled);
   }
 
   private afterFailure(message: JsMsg, error: unknown): Outcome {

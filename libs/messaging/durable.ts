@@ -1,5 +1,5 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import type { Outcome } from './outcome.js';
+import type { Later, Outcome } from './outcome.js';
 import type { StreamName } from './streams.js';
 
 /** The options of one durable consumer. */
@@ -47,11 +47,12 @@ export interface ConsumerOptions {
 export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
- * Handles one batch. Returns one outcome for each message, in order. When it throws, it is called again for each
+ * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
+ * unacknowledged, and does not delay the next batch. When the handler throws, it is called again for each
  * message separately; a message for which it throws again is retried or parked. Messages that it sends because of one
  * message belong to that message's trace: see `causeOf` of telemetry.
  */
-export type BatchHandler = (batch: readonly JsMsg[]) => Promise<Outcome[]>;
+export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;
 
 /** A durable consumer with its functions. */
 export interface Durable extends ConsumerOptions {

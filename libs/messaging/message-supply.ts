@@ -48,6 +48,8 @@ export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
   /** The batches being processed, and the time of their last progress. */
   private readonly underWay = new Map<readonly JsMsg[], number>();
+  /** Messages whose outcome comes later, and when their handler returned. */
+  private readonly late = new Map<JsMsg, number>();
   /** Hanging batches that have been reported. */
   private readonly reported = new WeakSet<readonly JsMsg[]>();
   /** Signals a change: a message arrived, a batch is settled, or the supply is closing. */
@@ -95,10 +97,20 @@ export class MessageSupply {
     this.underWay.set(batch, Date.now());
   }
 
-  /** Reports that every message of the batch has its outcome. */
+  /** Reports that every message of the batch has its outcome, or is kept. */
   settled(batch: readonly JsMsg[]): void {
     this.underWay.delete(batch);
     this.changes.emit('change');
+  }
+
+  /** Extends the ack wait of a message whose outcome comes later. The message takes no place of a batch. */
+  keep(message: JsMsg): void {
+    this.late.set(message, Date.now());
+  }
+
+  /** Reports that a kept message has its outcome. */
+  release(message: JsMsg): void {
+    this.late.delete(message);
   }
 
   /** Stops pulling. `take` returns undefined from then on. */
@@ -174,6 +186,7 @@ export class MessageSupply {
         this.log.error({ messages: batch.length }, 'a batch hangs; other replicas may take its messages');
       }
     }
+    for (const [message, since] of this.late) if (!this.hangs(since)) message.working();
     if (this.isStuck()) {
       // The open pull is closed first, because it would receive the returned messages again.
       void this.messages?.close();

@@ -7,10 +7,23 @@ export type Outcome =
   | { kind: 'retry'; afterMs: number }
   | { kind: 'park'; reason: string };
 
+/** The outcome of the message is not known yet, and the next batch need not wait for it. */
+export interface Later {
+  kind: 'later';
+  outcome: Promise<Outcome>;
+}
+
 export const done: Outcome = { kind: 'done' };
 
 export function retry(afterMs: number): Outcome {
   return { kind: 'retry', afterMs };
+}
+
+/** @param outcome a rejection counts as a failure of the message */
+export function later(outcome: Promise<Outcome>): Later {
+  // The runner handles a rejection, but only after the handler has returned.
+  outcome.catch(() => undefined);
+  return { kind: 'later', outcome };
 }
 
 export function park(reason: string): Outcome {

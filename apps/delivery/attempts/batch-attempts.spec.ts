@@ -65,6 +65,19 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
+  it('can be taken when some have ended, and each is returned once', () => {
+    const deliveries = ['a', 'b', 'c'].map(deliveryTo);
+    const [first, second, third] = deliveries as [Delivery, Delivery, Delivery];
+    const batch = new BatchAttempts(deliveries, queues);
+    answer(first);
+    const taken = batch.take();
+    answer(second);
+    expect(taken).toEqual({ results: [resultOf(first)], refused: [], open: [second, third] });
+    const { results, underWay } = batch.close();
+    expect(results).toEqual([resultOf(second)]);
+    expect(underWay.map(([delivery]) => delivery)).toEqual([third]);
+  });
+
   it('cannot be closed if one of them throws, so that the whole batch is repeated', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);

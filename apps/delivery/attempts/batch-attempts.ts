@@ -1,23 +1,35 @@
 import type { AttemptResult, Delivery } from './delivery.js';
 import type { EndpointQueues } from './endpoint-queues.js';
 
-/** The results of a batch so far. */
-export interface BatchOutcome {
+/** Deliveries of a batch that have ended. */
+export interface EndedAttempts {
   results: AttemptResult[];
   /** Deliveries without an attempt. */
   refused: Delivery[];
+}
+
+/** The deliveries of a batch at one moment. */
+export interface TakenAttempts extends EndedAttempts {
+  /** Deliveries that have not ended. */
+  open: Delivery[];
+}
+
+/** What is left of a batch when it is closed. */
+export interface BatchOutcome extends EndedAttempts {
   /** Running attempts, each with the promise of its result. */
   underWay: [Delivery, Promise<AttemptResult | undefined>][];
 }
 
 /** The first attempts of one batch of deliveries. */
 export class BatchAttempts {
-  /** Deliveries that so far have no result and were not refused. */
+  /** Deliveries that so far have no result and were not refused. The set shrinks as they end. */
   readonly open: Set<Delivery>;
   /** Resolves when each delivery has a result or was refused, or when one attempt threw. */
   readonly settled: Promise<void>;
-  private readonly results: AttemptResult[] = [];
-  private readonly refused: Delivery[] = [];
+  /** In ms. */
+  readonly startedAt = Date.now();
+  private results: AttemptResult[] = [];
+  private refused: Delivery[] = [];
   private readonly late = new Map<Delivery, (error: unknown, result?: AttemptResult) => void>();
   private failure: Error | undefined;
   private finish: () => void = () => undefined;
@@ -31,12 +43,24 @@ export class BatchAttempts {
   }
 
   /**
+   * Takes the deliveries that have ended so far.
+   * @throws Error if an attempt threw
+   */
+  take(): TakenAttempts {
+    if (this.failure) throw this.failure;
+    const { results, refused } = this;
+    this.results = [];
+    this.refused = [];
+    return { results, refused, open: [...this.open] };
+  }
+
+  /**
    * Closes the batch: later results only resolve the promises of `underWay`.
    * @throws Error if an attempt threw
    */
   close(): BatchOutcome {
-    if (this.failure) throw this.failure;
-    const underWay = [...this.open].map((delivery): [Delivery, Promise<AttemptResult | undefined>] => [
+    const { open, ...ended } = this.take();
+    const underWay = open.map((delivery): [Delivery, Promise<AttemptResult | undefined>] => [
       delivery,
       new Promise((resolve, reject) => {
         this.late.set(delivery, (error, result) =>
@@ -44,7 +68,7 @@ export class BatchAttempts {
         );
       }),
     ]);
-    return { results: this.results, refused: this.refused, underWay };
+    return { ...ended, underWay };
   }
 
   private settle(delivery: Delivery, error: unknown, result: AttemptResult | undefined): void {

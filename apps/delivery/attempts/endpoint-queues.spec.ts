@@ -116,6 +116,27 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
+  it('report deliveries as late if their requests run for more than 50 ms, or if they wait for such a request', () => {
+    const [first, second, third] = many(3) as [Delivery, Delivery, Delivery];
+    for (const delivery of [first, second, third]) queues.submit(delivery, () => undefined);
+    jest.advanceTimersByTime(49);
+    expect(queues.areLate([first, third])).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(queues.areLate([first, second, third])).toBe(true);
+    const quick = deliveryTo('two');
+    queues.submit(quick, () => undefined);
+    expect(queues.areLate([first, quick])).toBe(false);
+  });
+
+  it('do not report deliveries as late that only wait for the common limit', () => {
+    queues = new EndpointQueues(receiver.send, 2, 2);
+    for (const delivery of many(2)) queues.submit(delivery, () => undefined);
+    const waiting = deliveryTo('two');
+    queues.submit(waiting, () => undefined);
+    jest.advanceTimersByTime(200);
+    expect(queues.areLate([waiting])).toBe(false);
+  });
+
   it('are removed from memory when their requests have ended or are cancelled; the queue of an endpoint that hangs stays until a response', () => {
     jest.useFakeTimers(fakeOnly('Date', 'setInterval', 'clearInterval'));
     queues = new EndpointQueues(receiver.send, 2, 101);

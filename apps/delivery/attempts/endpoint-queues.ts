@@ -4,6 +4,8 @@ import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 const SLOW_MS = 250;
 /** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are repeated. */
 export const STOP_TIMEOUT_MS = 2000;
+/** A batch does not wait longer than this, in ms, for responses before the next batch begins. */
+const LATE_MS = 50;
 const SWEEP_MS = 50;
 /** Concurrent requests to an endpoint without earlier responses; each response doubles the number, up to the cap. */
 const FIRST_ALLOWED = 4;
@@ -81,6 +83,18 @@ export class EndpointQueues {
   mayEndSoon(deliveries: Iterable<Delivery>): boolean {
     for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;
     return false;
+  }
+
+  /** True if each delivery has a late request, or waits for the place of a late request to the same endpoint. */
+  areLate(deliveries: Iterable<Delivery>): boolean {
+    const lateSince = Date.now() - LATE_MS;
+    for (const delivery of deliveries) {
+      const queue = this.queues.get(delivery.endpoint);
+      if (!queue) return false;
+      const startedAt = queue.underWay.get(delivery) ?? (hasPlace(queue) ? Infinity : oldest(queue));
+      if (startedAt > lateSince) return false;
+    }
+    return true;
   }
 
   /** Cancels those deliveries that have not started. Their callbacks are called without an attempt. */
@@ -181,7 +195,11 @@ function hasPlace({ underWay, allowed }: EndpointQueue): boolean {
   return underWay.size < allowed;
 }
 
-function isSlow({ underWay }: EndpointQueue): boolean {
-  const oldest = underWay.values().next().value;
-  return oldest !== undefined && Date.now() - oldest > SLOW_MS;
+function isSlow(queue: EndpointQueue): boolean {
+  return Date.now() - oldest(queue) > SLOW_MS;
+}
+
+/** The start of the queue's oldest running request; Infinity if none is running. */
+function oldest({ underWay }: EndpointQueue): number {
+  return underWay.values().next().value ?? Infinity;
 }

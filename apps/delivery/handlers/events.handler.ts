@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { within } from '#kernel';
-import { done, type Outcome } from '#messaging';
+import { done, later, type Later, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf, type Logger } from '#telemetry';
@@ -10,13 +10,13 @@ import { BatchAttempts } from '../attempts/batch-attempts.js';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { FirstDeliveries, type NewDeliveries } from '../attempts/first-deliveries.js';
-import { returnPending, savePending } from '../attempts/pending-deliveries.js';
+import { returnPending, savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
 const BATCH_TIMEOUT_MS = 1000;
-/** How often a batch checks whether only slow attempts are left. */
-const LOOK_MS = 50;
+/** How often a batch checks whether only late or slow attempts are left. */
+const LOOK_MS = 20;
 /** A running attempt ends before this time is over, so the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
 /** Wait before the next attempt of a delivery for which no connection was free. */
@@ -48,36 +48,61 @@ export class EventsHandler {
   // unacknowledged, so that a replica that hangs does not stop the other replicas. While the events of a poll arrive,
   // batches begin at least 10 ms apart: otherwise most of them would have one or two events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
-  async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
-    const events = batch
-      .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
-      .filter(({ event }) => mayBeDelivered(event));
-    if (events.length > 0) await this.deliver(await this.first.of(events));
-    return batch.map(() => done);
+  async handle(batch: readonly { data: Uint8Array }[]): Promise<(Outcome | Later)[]> {
+    const events = batch.map((message) => ({
+      event: readPushedEvent(message.data),
+      cause: causeOf(message),
+    }));
+    const delivered = events.filter(({ event }) => mayBeDelivered(event));
+    if (delivered.length === 0) return batch.map(() => done);
+    const { late, attempts } = await this.deliver(await this.first.of(delivered));
+    if (late.size === 0) return batch.map(() => done);
+    const outcome = later(this.finish(attempts).then(() => done));
+    return events.map(({ event }) => (late.has(event.eventId) ? outcome : done));
   }
 
-  private async deliver({ deliveries, paced, unsent }: NewDeliveries): Promise<void> {
+  /**
+   * Begins the attempts, and records those that end soon.
+   * @returns `late`: the ids of events with an attempt that has not ended; `finish` records these
+   */
+  private async deliver({ deliveries, paced, unsent }: NewDeliveries) {
     await this.recorder.giveUp(unsent);
-    const batch = new BatchAttempts(deliveries, this.queues);
-    await this.waitForAttempts(batch);
-    const { results, refused, underWay } = batch.close();
-    const now = Date.now();
-    await savePending(this.database.manager, [
-      ...[...refused, ...paced].map((delivery) => ({ ...delivery, dueAt: delivery.firstAt })),
-      ...underWay.map(([delivery]) => ({ ...delivery, dueAt: now + UNDER_WAY_MS })),
-    ]);
+    const attempts = new BatchAttempts(deliveries, this.queues);
+    await this.wait(attempts, () => this.queues.areLate(attempts.open));
+    const { results, refused, open } = attempts.take();
+    await this.savePending([...refused, ...paced]);
+    await this.recorder.record(results);
+    return { late: new Set(open.map(({ eventId }) => eventId)), attempts };
+  }
+
+  /** Records the late attempts. Those that become slow are saved, and recorded when they end. */
+  private async finish(attempts: BatchAttempts): Promise<void> {
+    await this.wait(attempts, () => !this.queues.mayEndSoon(attempts.open));
+    const { results, refused, underWay } = attempts.close();
+    const dueAt = Date.now() + UNDER_WAY_MS;
+    await this.savePending(
+      refused,
+      underWay.map(([delivery]) => ({ ...delivery, dueAt })),
+    );
     for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
     await this.recorder.record(results);
   }
 
-  /** Resolves when all attempts have a result, or when only slow attempts are left. */
-  private async waitForAttempts({ settled, open }: BatchAttempts): Promise<void> {
-    const waitUntil = Date.now() + BATCH_TIMEOUT_MS;
+  /** Resolves when all attempts have ended, when `isEnough` returns true, or at the time limit of the batch. */
+  private async wait({ settled, open, startedAt }: BatchAttempts, isEnough: () => boolean): Promise<void> {
     while (!(await within(LOOK_MS, settled))) {
-      if (!this.queues.mayEndSoon(open)) return;
+      if (isEnough()) return;
       // Cancelled deliveries go to the retry lane.
-      if (Date.now() >= waitUntil) return this.queues.cancelWaiting(open);
+      if (Date.now() >= startedAt + BATCH_TIMEOUT_MS) return this.queues.cancelWaiting(open);
     }
+  }
+
+  private async savePending(
+    waiting: readonly Delivery[],
+    others: readonly PendingDelivery[] = [],
+  ): Promise<void> {
+    const due = waiting.map((delivery) => ({ ...delivery, dueAt: delivery.firstAt }));
+    await savePending(this.database.manager, [...due, ...others]);
   }
 
   private follow(delivery: Delivery, attempt: Promise<AttemptResult | undefined>): void {

@@ -3,7 +3,7 @@ import { isolateStores, until, type IsolatedStores } from '#testing';
 import { connectBus, type Bus } from '../bus.js';
 import { runDurable } from '../durable-runner.js';
 import type { Durable } from '../durable.js';
-import type { Outcome } from '../outcome.js';
+import type { Later, Outcome } from '../outcome.js';
 
 const log = createLogger('spec', 'silent');
 
@@ -36,7 +36,7 @@ export class DurableScene {
 
   /** Runs a durable consumer of a stream that is empty at its start. Each call of `handle` is one batch. */
   readonly run = async (
-    handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>,
+    handle: (batch: Seen[]) => (Outcome | Later)[] | Promise<Outcome[]>,
     batchSize = 10,
     more: Partial<Durable> = {},
   ) => {

@@ -1,0 +1,102 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { EventSchema } from '#contracts';
+import { newId } from '#kernel';
+import type { Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { until } from '#testing';
+import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import type { AttemptCallback, AttemptResult, Delivery } from '../attempts/delivery.js';
+import { EndpointQueues } from '../attempts/endpoint-queues.js';
+import type { CausedEvent, FirstDeliveries } from '../attempts/first-deliveries.js';
+import { EventsHandler } from './events.handler.js';
+
+const callbacks = new Map<string, AttemptCallback>();
+const answer = (eventId: string) => callbacks.get(eventId)?.(undefined, resultOf(eventId));
+
+/** Results of each call of `record`. While `isHeld` is true, calls wait. */
+const recorded: string[][] = [];
+let isHeld = false;
+const held: (() => void)[] = [];
+
+const queues = new EndpointQueues(({ eventId }, callback) => void callbacks.set(eventId, callback), 10);
+const first = {
+  of: (events: readonly CausedEvent[]) =>
+    Promise.resolve({
+      deliveries: events.map(({ event }) => deliveryOf(event.eventId)),
+      paced: [],
+      unsent: [],
+    }),
+};
+const recorder = {
+  giveUp: () => Promise.resolve(),
+  record: async (results: readonly AttemptResult[]) => {
+    if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+    if (results.length > 0) recorded.push(results.map(({ delivery }) => delivery.eventId));
+  },
+};
+const handler = new EventsHandler(
+  // Nothing waits in these specs, so no statement is sent.
+  { manager: {} } as Database,
+  first as unknown as FirstDeliveries,
+  queues,
+  recorder as unknown as AttemptRecorder,
+  createLogger('spec', 'silent'),
+);
+
+const messageOf = (eventId: string) => ({
+  data: toBinary(EventSchema, create(EventSchema, { eventId, push: true })),
+});
+const deliveryOf = (eventId: string): Delivery => ({
+  ...{ eventId, accountId: 'a', watchId: 'w', keywordId: '', source: 'rss', endpoint: eventId },
+  ...{ body: new Uint8Array(), signing: { secrets: [], legacy: false }, target: { kind: 'webhook', id: '' } },
+  ...{ attempts: 0, firstAt: 0, failingSince: undefined, pending: false },
+});
+const resultOf = (eventId: string): AttemptResult => ({
+  ...{ delivery: deliveryOf(eventId), at: 0, durationMs: 0, statusCode: 200, delivered: true, message: '' },
+});
+
+beforeEach(() => {
+  callbacks.clear();
+  recorded.length = 0;
+  isHeld = false;
+});
+
+describe('a batch of events', () => {
+  it('is done when each attempt is recorded', async () => {
+    const [a, b] = [newId(), newId()];
+    const handled = handler.handle([messageOf(a), messageOf(b)]);
+    await until('both are sent', () => callbacks.size === 2);
+    answer(a);
+    answer(b);
+    expect((await handled).map(({ kind }) => kind)).toEqual(['done', 'done']);
+    expect(recorded).toEqual([[a, b]]);
+  });
+
+  it('does not wait for an endpoint that answers late, and finishes its event after the answer is recorded', async () => {
+    const [quick, late] = [newId(), newId()];
+    const handled = handler.handle([messageOf(quick), messageOf(late)]);
+    await until('both are sent', () => callbacks.size === 2);
+    answer(quick);
+    const [one, other] = await handled;
+    expect([one?.kind, other?.kind]).toEqual(['done', 'later']);
+    expect(recorded).toEqual([[quick]]);
+    answer(late);
+    expect(other?.kind === 'later' && (await other.outcome)).toEqual({ kind: 'done' });
+    expect(recorded).toEqual([[quick], [late]]);
+  });
+
+  it('also records an attempt that ends while the earlier ones are being recorded', async () => {
+    const [quick, late] = [newId(), newId()];
+    isHeld = true;
+    const handled = handler.handle([messageOf(quick), messageOf(late)]);
+    await until('both are sent', () => callbacks.size === 2);
+    answer(quick);
+    await until('the first is being recorded', () => held.length === 1);
+    answer(late);
+    isHeld = false;
+    held.pop()?.();
+    const [, other] = await handled;
+    expect(other?.kind === 'later' && (await other.outcome)).toEqual({ kind: 'done' });
+    expect(recorded).toEqual([[quick], [late]]);
+  });
+});

@@ -1,0 +1,97 @@
+import { until } from '#testing';
+import { done, later, type Outcome } from './outcome.js';
+import { DurableScene } from './testing/durable-scene.js';
+
+const scene = new DurableScene();
+const { run, send, settled, parked } = scene;
+
+beforeAll(() => scene.start());
+afterAll(() => scene.stop());
+
+/** An outcome that the spec decides. */
+class Decision {
+  decide!: (outcome: Outcome) => void;
+  refuse!: (error: Error) => void;
+  readonly outcome = new Promise<Outcome>((resolve, reject) => {
+    this.decide = resolve;
+    this.refuse = reject;
+  });
+}
+
+const unacknowledged = async (name: string) =>
+  (await scene.bus.jsm.consumers.info('CHECKS', name)).num_ack_pending;
+
+describe('a message whose outcome comes later', () => {
+  it('stays unacknowledged and does not delay the next batch', async () => {
+    const decision = new Decision();
+    const seen: string[] = [];
+    const { name, running } = await run((batch) => {
+      seen.push(...batch.map(({ text }) => text));
+      return batch.map(({ text }) => (text === 'late' ? later(decision.outcome) : done));
+    }, 1);
+    await send('late', 'next', 'last');
+    await until('the others are handled', () => seen.includes('last'));
+    await until('the others are acknowledged', async () => (await unacknowledged(name)) === 1);
+    decision.decide(done);
+    await settled(name);
+    await running.stop();
+    expect(seen).toEqual(['late', 'next', 'last']);
+  });
+
+  it('is not given to another replica while its outcome is open', async () => {
+    const decision = new Decision();
+    const handledAt: number[] = [];
+    const { name, running, again } = await run(
+      (batch) => batch.map(() => (handledAt.push(Date.now()), later(decision.outcome))),
+      10,
+      { ackWaitMs: 300 },
+    );
+    const second = await again();
+    await send('late');
+    await until('three ack waits are over', () => Date.now() > (handledAt[0] ?? Infinity) + 900);
+    decision.decide(done);
+    await settled(name);
+    await Promise.all([running.stop(), second.stop()]);
+    expect(handledAt.length).toBe(1);
+  });
+
+  it('is delivered again after a failure, and parked if it fails at its eighth delivery', async () => {
+    const failing = new Decision();
+    failing.refuse(new Error('cannot be recorded'));
+    const deliveries: number[] = [];
+    const { name, running } = await run((batch) => {
+      deliveries.push(...batch.map((one) => one.deliveries));
+      return batch.map((one) =>
+        // The runner's own delays are long, so most of them are replaced by short ones.
+        later(one.deliveries === 1 || one.deliveries === 8 ? failing.outcome : Promise.resolve(soon)),
+      );
+    });
+    await send('late');
+    await settled(name);
+    await running.stop();
+    expect(deliveries).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await parked(name)).toEqual([
+      { text: 'late', reason: 'cannot be recorded', subject: scene.subject },
+    ]);
+  });
+
+  it('is finished before the consumer has stopped', async () => {
+    const decision = new Decision();
+    let begun = false;
+    const { name, running } = await run((batch) => {
+      begun = true;
+      return batch.map(() => later(decision.outcome));
+    });
+    await send('late');
+    await until('it has begun', () => begun);
+    let hasStopped = false;
+    const stopped = running.stop().then(() => (hasStopped = true));
+    expect(await unacknowledged(name)).toBe(1);
+    expect(hasStopped).toBe(false);
+    decision.decide(done);
+    await stopped;
+    expect(await unacknowledged(name)).toBe(0);
+  });
+});
+
+const soon: Outcome = { kind: 'retry', afterMs: 1 };
