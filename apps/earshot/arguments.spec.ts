@@ -1,5 +1,5 @@
 import { Refusal } from '#kernel';
-import { failureText } from './arguments.js';
+import { failureText, instant } from './arguments.js';
 
 it('the command line prints each faulty option of a refusal on its own line', () => {
   const details = [
@@ -17,6 +17,20 @@ it('the command line prints each faulty option of a refusal on its own line', ()
     '--plan: must be one of free, solo\n--signature-version: must be one of v1, legacy\ntoo large',
   );
 });
+
+it.each([
+  ['2026-12-31T12:00:00+02:00', '2026-12-31T10:00:00.000Z'],
+  ['2026-12-31', '2026-12-31T00:00:00.000Z'],
+])('the command line accepts the ISO 8601 time %s', (text, canonical) => {
+  expect(instant(text)).toBe(canonical);
+});
+
+it.each(['1', 'December 2026', '2026-02-30', '2026-13-01', '2026-W10'])(
+  'the command line refuses %s, which is not an ISO 8601 time',
+  (text) => {
+    expect(() => instant(text)).toThrow('It must be ISO 8601');
+  },
+);
 
 it('the command line prints the message of any other failure', () => {
   expect(failureText(Refusal.notFound('account'))).toBe('account not found');

@@ -1,3 +1,4 @@
+import { isISO8601 } from 'class-validator';
 import { InvalidArgumentError } from 'commander';
 import { isId, isoOf, Refusal } from '#kernel';
 
@@ -18,10 +19,14 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** Returns the canonical form of a time. @throws InvalidArgumentError if `Date` cannot parse the text */
+/**
+ * Returns the canonical form of a time.
+ * @throws InvalidArgumentError if the text is not an ISO 8601 time; `Date` also accepts other formats, for example `1`
+ */
 export function instant(text: string): string {
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be ISO 8601.');
+  const at = Date.parse(text);
+  if (!isISO8601(text, { strict: true }) || Number.isNaN(at))
+    throw new InvalidArgumentError('It must be ISO 8601, for example 2026-12-31T00:00:00Z.');
   return isoOf(at);
 }
 

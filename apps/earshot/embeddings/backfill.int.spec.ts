@@ -89,8 +89,8 @@ it('the backfill embeds mentions without a vector, continues after an interrupti
   const rest = embedder('a');
   const done = await backfillEmbeddings(clickhouse, database, rest, (progress) => reported.push(progress));
   expect(rest.texts.length).toBe(703 - before);
-  expect(done).toEqual({ phase: 'done', embedded: 703 - before, total: 703 - before, secondsLeft: 0 });
-  expect(reported.at(-1)).toMatchObject({ phase: 'embed', embedded: 703 - before });
+  expect(done).toEqual({ phase: 'done', processed: 703 - before, total: 703 - before, secondsLeft: 0 });
+  expect(reported.at(-1)).toMatchObject({ phase: 'embed', processed: 703 - before });
   expect((await stored()).length).toBe(700);
 
   const again = embedder('a');

@@ -27,7 +27,7 @@ export interface EmbeddingsStatus {
 export interface BackfillProgress {
   phase: 'embed' | 'done';
   /** Mentions that this run has processed, including texts that cannot be embedded. */
-  embedded: number;
+  processed: number;
   /** Mentions that had no vector when the run began. */
   total: number;
   secondsLeft: number;
@@ -95,19 +95,19 @@ export async function backfillEmbeddings(
   const days = await missingDays(clickhouse, embedder.model);
   const total = days.reduce((sum, { missing }) => sum + missing, 0);
   const began = Date.now();
-  let embedded = 0;
+  let processed = 0;
   for (const day of days)
     for await (const batch of batchesOf(clickhouse, embedder.model, day)) {
       await embedBatch(clickhouse, database, embedder, batch);
-      embedded += batch.length;
-      const left = ((Date.now() - began) / embedded) * Math.max(0, total - embedded);
-      report({ phase: 'embed', embedded, total, secondsLeft: Math.round(left / 1000) });
+      processed += batch.length;
+      const left = ((Date.now() - began) / processed) * Math.max(0, total - processed);
+      report({ phase: 'embed', processed, total, secondsLeft: Math.round(left / 1000) });
     }
   await clickhouse.command({
     query: 'ALTER TABLE mention_vectors DELETE WHERE model != {model: String} SETTINGS mutations_sync = 2',
     query_params: { model: embedder.model },
   });
-  return { phase: 'done', embedded, total, secondsLeft: 0 };
+  return { phase: 'done', processed, total, secondsLeft: 0 };
 }
 
 /** Days on which an account has fewer vectors than mentions. */
