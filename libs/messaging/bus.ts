@@ -1,6 +1,7 @@
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '#telemetry';
+import { untilAnswered } from './jetstream-requests.js';
 import { ensureStreams } from './streams.js';
 
 /** One service's connection to NATS. */
@@ -36,7 +37,7 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
   });
   void logStatus(nc, log);
   const jsm = await jetstreamManager(nc);
-  await ensureStreams(jsm, streamReplicas);
+  await untilAnswered(() => ensureStreams(jsm, streamReplicas));
   // The default of 5 s is shorter than a purge of a large stream, which stalls publishers for seconds.
   return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, inboxPrefix, close: () => nc.drain() };
 }

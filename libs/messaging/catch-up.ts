@@ -2,6 +2,7 @@ import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
 import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
+import { consumerInfo, untilAnswered } from './jetstream-requests.js';
 import type { StreamName } from './streams.js';
 
 const BATCH = 500;
@@ -15,13 +16,11 @@ const ALL = '>';
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;
   const { stream, name, subjects = ALL } = durable;
-  const info = await bus.jsm.consumers.info(stream, name).catch(() => undefined);
+  const info = await untilAnswered(() => consumerInfo(bus, stream, name));
   const acknowledged = info?.ack_floor.stream_seq ?? 0;
   const applied = await durable.appliedUpTo();
-  const missing = await bus.jsm.direct.getMessage(stream, {
-    seq: applied + 1,
-    next_by_subj: subjects,
-  });
+  const next = { seq: applied + 1, next_by_subj: subjects };
+  const missing = await untilAnswered(() => bus.jsm.direct.getMessage(stream, next));
   if (!missing || missing.seq > acknowledged) return;
   log.warn(
     { stream, applied, acknowledged },

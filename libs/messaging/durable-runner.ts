@@ -5,6 +5,7 @@ import { arriveShared, metrics, SpanKind, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import { catchUp } from './catch-up.js';
 import type { Durable } from './durable.js';
+import { untilAnswered } from './jetstream-requests.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
 import { park, retry, type Later, type Outcome } from './outcome.js';
 import { subjectOf } from './streams.js';
@@ -28,7 +29,7 @@ const SOON_MS = 1000;
  */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);
-  const consumer = await openConsumer(bus, durable);
+  const consumer = await untilAnswered(() => openConsumer(bus, durable));
   return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), consumer);
 }
 

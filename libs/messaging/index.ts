@@ -6,3 +6,4 @@ export * from './durable.js';
 export * from './durable-runner.js';
 export * from './command-types.js';
 export * from './purge.js';
+export * from './jetstream-requests.js';

@@ -1,5 +1,5 @@
 import { SettingsError } from '#config';
-import type { Bus, StreamName } from '#messaging';
+import { untilAnswered, type Bus, type StreamName } from '#messaging';
 import type { Database } from '#postgres';
 
 /** A stream whose last message is older than the last message that Postgres has applied. */
@@ -21,7 +21,7 @@ export async function streamsBehind(database: Database, bus: Bus): Promise<Strea
   );
   const found: StreamBehind[] = [];
   for (const { stream, seq } of followed) {
-    const { state } = await bus.jsm.streams.info(stream);
+    const { state } = await untilAnswered(() => bus.jsm.streams.info(stream));
     if (seq > state.last_seq) found.push({ stream, followedUpTo: seq, lastSequence: state.last_seq });
   }
   return found;

@@ -51,7 +51,7 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
     `${name} is ready`,
     async () => {
       if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
-      return isReady(program.url);
+      return isReady(program.url, env['OPERATIONS_TOKEN']);
     },
     // Twelve programs that start at the same time on two cores need a long time.
     60_000,
@@ -95,9 +95,10 @@ export async function startServices(
 /** All services. */
 export const ALL_SERVICES = SERVICES;
 
-async function isReady(url: string): Promise<boolean> {
+async function isReady(url: string, token?: string): Promise<boolean> {
   const { request } = await import('undici');
-  const answer = await request(`${url}/readyz`);
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await request(`${url}/readyz`, { headers });
   await answer.body.dump();
   return answer.statusCode === 200;
 }

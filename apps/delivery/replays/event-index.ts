@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
-import type { Bus } from '#messaging';
+import { consumerInfo, type Bus } from '#messaging';
 import { BUS, CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
@@ -58,7 +58,7 @@ export class EventIndex {
    * rebuilt after an upgrade.
    */
   async holds(upToSeq: number): Promise<boolean> {
-    const info = await this.bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);
+    const info = await consumerInfo(this.bus, 'EVENTS', EVENTS_INDEX);
     if (!info) return false;
     return info.num_pending + info.num_ack_pending === 0 || info.ack_floor.stream_seq >= upToSeq;
   }

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema, type CreditPack } from '#contracts';
 import { EventStore } from '#event-store';
 import { isoOf } from '#kernel';
-import { subjectOf, type Bus, type StreamName } from '#messaging';
+import { consumerInfo, subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
@@ -113,7 +113,7 @@ async function existingOf(bus: Bus, accountId: string): Promise<Set<string>> {
 
 /** The position of billing in the stream; 0 if billing has never run. */
 async function followedOf(bus: Bus, stream: StreamName): Promise<number> {
-  const info = await bus.jsm.consumers.info(stream, `billing-${stream.toLowerCase()}`).catch(() => undefined);
+  const info = await consumerInfo(bus, stream, `billing-${stream.toLowerCase()}`);
   return info?.ack_floor.stream_seq ?? 0;
 }
 

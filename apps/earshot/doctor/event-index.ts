@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import type { StoredMsg } from '@nats-io/jetstream';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
 import { EventSchema } from '#contracts';
-import { batchesOf, type Bus } from '#messaging';
+import { batchesOf, consumerInfo, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 
 /**
@@ -35,7 +35,7 @@ export async function compareEventIndex(
 ): Promise<IndexReport> {
   const report: IndexReport = { compared: 0, missingInIndex: [], missingInStream: [], differing: [] };
   const { state } = await bus.jsm.streams.info('EVENTS');
-  const consumer = await bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);
+  const consumer = await consumerInfo(bus, 'EVENTS', EVENTS_INDEX);
   const isIdle = consumer !== undefined && consumer.num_pending + consumer.num_ack_pending === 0;
   const upTo = isIdle ? state.last_seq : (consumer?.ack_floor.stream_seq ?? 0);
   let from = Math.max(state.first_seq, state.last_seq - newest + 1);

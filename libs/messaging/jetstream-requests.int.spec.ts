@@ -1,0 +1,79 @@
+import { TimeoutError } from '@nats-io/nats-core';
+import { createLogger } from '#telemetry';
+import { fakeOnly, isolateStores, type IsolatedStores } from '#testing';
+import { connectBus, type Bus } from './bus.js';
+import { consumerInfo, untilAnswered } from './jetstream-requests.js';
+
+let stores: IsolatedStores;
+let bus: Bus;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+afterEach(() => jest.useRealTimers());
+
+/** Fails this number of times. */
+function failing(times: number, error: Error): { ask: () => Promise<string>; calls: () => number } {
+  let calls = 0;
+  return {
+    ask: () => {
+      calls += 1;
+      return calls > times ? Promise.resolve('answer') : Promise.reject(error);
+    },
+    calls: () => calls,
+  };
+}
+
+/** Lets the pauses between requests pass. */
+async function passPauses(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    jest.advanceTimersByTime(1000);
+  }
+}
+
+describe('a request to JetStream', () => {
+  beforeEach(() => {
+    jest.useFakeTimers(fakeOnly('setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'));
+  });
+
+  it('is repeated while it is not answered', async () => {
+    const { ask, calls } = failing(3, new TimeoutError());
+    const answer = untilAnswered(ask);
+    await passPauses(3);
+    expect(await answer).toBe('answer');
+    expect(calls()).toBe(4);
+  });
+
+  it('fails after ten repetitions', async () => {
+    const { ask, calls } = failing(20, new TimeoutError());
+    const answer = untilAnswered(ask);
+    const failed = expect(answer).rejects.toThrow(TimeoutError);
+    await passPauses(12);
+    await failed;
+    expect(calls()).toBe(11);
+  });
+
+  it('is not repeated after another error than an outage', async () => {
+    const { ask, calls } = failing(1, new Error('bad request'));
+    await expect(untilAnswered(ask)).rejects.toThrow('bad request');
+    expect(calls()).toBe(1);
+  });
+});
+
+describe('the state of a consumer', () => {
+  it('is undefined if the consumer does not exist', async () => {
+    expect(await consumerInfo(bus, 'EVENTS', 'nobody')).toBeUndefined();
+  });
+
+  it('is an error if the server does not answer, so that nobody takes the consumer for absent', async () => {
+    const closed = await connectBus(stores.natsUrl, 'closed', createLogger('spec', 'silent'));
+    await closed.close();
+    await expect(consumerInfo(closed, 'EVENTS', 'nobody')).rejects.toThrow();
+  });
+});
