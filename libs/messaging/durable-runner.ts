@@ -68,7 +68,7 @@ class DurableLoop implements RunningDurable {
       const known: Outcome[] = [];
       batch.forEach((message, index) => {
         const outcome = outcomes[index]!;
-        if (outcome.kind === 'later') return this.settleLater(message, outcome);
+        if (outcome.kind === 'later') return this.settleLater(message, outcome, batch.length === 1);
         known.push(outcome);
         const parked = this.settle(message, outcome);
         if (parked) parking.push(parked);
@@ -117,10 +117,14 @@ class DurableLoop implements RunningDurable {
     }
   }
 
-  private settleLater(message: JsMsg, { outcome }: Later): void {
+  private settleLater(message: JsMsg, { outcome }: Later, isAlone: boolean): void {
     this.supply.keep(message);
     const settled = outcome
-      .catch((error: unknown) => (this.stopping ? retry(SOON_MS) : this.afterFailure(message, error)))
+      .catch((error: unknown) => {
+        if (this.stopping) return retry(SOON_MS);
+        // Another message of the batch may be at fault.
+        return isAlone ? this.afterFailure(message, error) : this.outcomeAlone(message);
+      })
       .then((known) => {
         this.count([known]);
         return this.settle(message, known);
@@ -130,6 +134,12 @@ class DurableLoop implements RunningDurable {
         this.late.delete(settled);
       });
     this.late.add(settled);
+  }
+
+  private async outcomeAlone(message: JsMsg): Promise<Outcome> {
+    const [outcome = retry(SOON_MS)] = await this.outcomesOf([message], [message]);
+    if (outcome.kind !== 'later') return outcome;
+    return outcome.outcome.catch((error: unknown) => this.afterFailure(message, error));
   }
 
   private afterFailure(message: JsMsg, error: unknown): Outcome {

@@ -48,8 +48,8 @@ export const FEW_WRITES = { lingerMs: 200, everyMs: 500 } as const;
 
 /**
  * Handles one batch. Returns one outcome for each message, in order. A message whose outcome comes later stays
- * unacknowledged, and does not delay the next batch. When the handler throws, it is called again for each
- * message separately; a message for which it throws again is retried or parked. Messages that it sends because of one
+ * unacknowledged, and does not delay the next batch. When the handler throws, or a later outcome is rejected, it is
+ * called again for each of these messages separately; a message for which it fails again is retried or parked. Messages that it sends because of one
  * message belong to that message's trace: see `causeOf` of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<(Outcome | Later)[]>;

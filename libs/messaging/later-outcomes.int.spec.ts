@@ -55,6 +55,47 @@ describe('a message whose outcome comes later', () => {
     expect(handledAt.length).toBe(1);
   });
 
+  it('is tried alone after a failure, because another message of its batch may be at fault', async () => {
+    const together = new Decision();
+    together.refuse(new Error('one of them is bad'));
+    const sizes: number[] = [];
+    const { name, running } = await run(
+      (batch) => {
+        sizes.push(batch.length);
+        return batch.map(() => (batch.length > 1 ? later(together.outcome) : done));
+      },
+      10,
+      { lingerMs: 100 },
+    );
+    await send('good', 'bad');
+    await settled(name);
+    await running.stop();
+    expect(sizes).toEqual([2, 1, 1]);
+  });
+
+  it('counts among the messages that a replica may hold', async () => {
+    const decision = new Decision();
+    let begun = 0;
+    const { name, running, again } = await run((batch) => {
+      begun += batch.length;
+      return batch.map(() => later(decision.outcome));
+    }, 2);
+    await send('a', 'b', 'c', 'd', 'e', 'f');
+    await until('the first replica holds two batches', () => begun === 4);
+    const others: string[] = [];
+    const second = await again({
+      handle: (batch) => {
+        others.push(...batch.map((message) => message.string()));
+        return Promise.resolve(batch.map(() => done));
+      },
+    });
+    await until('the second gets the rest', () => others.length === 2);
+    decision.decide(done);
+    await settled(name);
+    await Promise.all([running.stop(), second.stop()]);
+    expect(begun).toBe(4);
+  });
+
   it('is delivered again after a failure, and parked if it fails at its eighth delivery', async () => {
     const failing = new Decision();
     failing.refuse(new Error('cannot be recorded'));

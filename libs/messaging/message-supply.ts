@@ -39,8 +39,8 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 }
 
 /**
- * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. So
- * processing never waits for a pull, and a slow replica keeps few messages from the other replicas. The replica extends
+ * The messages that one replica has pulled for a durable consumer: the batches being processed and one more, including
+ * late messages. So processing never waits for a pull, and a slow replica keeps few messages from the other replicas. The replica extends
  * the ack wait of all these messages, except of a batch that hangs. If all its batches hang, it returns the waiting
  * messages to the server.
  */
@@ -50,8 +50,8 @@ export class MessageSupply {
   private readonly underWay = new Map<readonly JsMsg[], number>();
   /** Messages whose outcome comes later, and when their handler returned. */
   private readonly late = new Map<JsMsg, number>();
-  /** Hanging batches that have been reported. */
-  private readonly reported = new WeakSet<readonly JsMsg[]>();
+  /** Hanging batches and late messages that have been reported. */
+  private readonly reported = new WeakSet<readonly JsMsg[] | JsMsg>();
   /** Signals a change: a message arrived, a batch is settled, or the supply is closing. */
   private readonly changes = new EventEmitter();
   private readonly batchesAtOnce: number;
@@ -92,9 +92,9 @@ export class MessageSupply {
     return undefined;
   }
 
-  /** Reports progress of the batch: its time limit starts again. */
+  /** Reports progress of a batch that was taken: its time limit starts again. */
   reportProgress(batch: readonly JsMsg[]): void {
-    this.underWay.set(batch, Date.now());
+    if (this.underWay.has(batch)) this.underWay.set(batch, Date.now());
   }
 
   /** Reports that every message of the batch has its outcome, or is kept. */
@@ -103,7 +103,7 @@ export class MessageSupply {
     this.changes.emit('change');
   }
 
-  /** Extends the ack wait of a message whose outcome comes later. The message takes no place of a batch. */
+  /** Extends the ack wait of a message whose outcome comes later, although its batch has ended. */
   keep(message: JsMsg): void {
     this.late.set(message, Date.now());
   }
@@ -111,6 +111,7 @@ export class MessageSupply {
   /** Reports that a kept message has its outcome. */
   release(message: JsMsg): void {
     this.late.delete(message);
+    this.changes.emit('change');
   }
 
   /** Stops pulling. `take` returns undefined from then on. */
@@ -163,7 +164,7 @@ export class MessageSupply {
   /** The number of further messages that may be pulled. */
   private room(): number {
     if (this.isStuck()) return 0;
-    let held = this.waiting.length;
+    let held = this.waiting.length + this.late.size;
     for (const batch of this.underWay.keys()) held += batch.length;
     return this.durable.batchSize * (this.batchesAtOnce + 1) - held;
   }
@@ -186,12 +187,25 @@ export class MessageSupply {
         this.log.error({ messages: batch.length }, 'a batch hangs; other replicas may take its messages');
       }
     }
-    for (const [message, since] of this.late) if (!this.hangs(since)) message.working();
+    this.beatLate();
     if (this.isStuck()) {
       // The open pull is closed first, because it would receive the returned messages again.
       void this.messages?.close();
       this.giveBack();
     } else for (const message of this.waiting) message.working();
+  }
+
+  private beatLate(): void {
+    let hanging = 0;
+    for (const [message, since] of this.late) {
+      if (!this.hangs(since)) message.working();
+      else if (!this.reported.has(message)) {
+        this.reported.add(message);
+        hanging += 1;
+      }
+    }
+    if (hanging > 0)
+      this.log.error({ messages: hanging }, 'messages get no outcome; they are delivered again');
   }
 
   private giveBack(): void {

@@ -16,6 +16,7 @@ const answer = (eventId: string) => callbacks.get(eventId)?.(undefined, resultOf
 /** Results of each call of `record`. While `isHeld` is true, calls wait. */
 const recorded: string[][] = [];
 let isHeld = false;
+let isBroken = false;
 const held: (() => void)[] = [];
 
 const queues = new EndpointQueues(({ eventId }, callback) => void callbacks.set(eventId, callback), 10);
@@ -30,6 +31,7 @@ const first = {
 const recorder = {
   giveUp: () => Promise.resolve(),
   record: async (results: readonly AttemptResult[]) => {
+    if (isBroken) throw new Error('the store is down');
     if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
     if (results.length > 0) recorded.push(results.map(({ delivery }) => delivery.eventId));
   },
@@ -46,8 +48,9 @@ const handler = new EventsHandler(
 const messageOf = (eventId: string) => ({
   data: toBinary(EventSchema, create(EventSchema, { eventId, push: true })),
 });
+let endpointOf = (eventId: string) => eventId;
 const deliveryOf = (eventId: string): Delivery => ({
-  ...{ eventId, accountId: 'a', watchId: 'w', keywordId: '', source: 'rss', endpoint: eventId },
+  ...{ eventId, accountId: 'a', watchId: 'w', keywordId: '', source: 'rss', endpoint: endpointOf(eventId) },
   ...{ body: new Uint8Array(), signing: { secrets: [], legacy: false }, target: { kind: 'webhook', id: '' } },
   ...{ attempts: 0, firstAt: 0, failingSince: undefined, pending: false },
 });
@@ -59,6 +62,7 @@ beforeEach(() => {
   callbacks.clear();
   recorded.length = 0;
   isHeld = false;
+  isBroken = false;
 });
 
 describe('a batch of events', () => {
@@ -98,5 +102,16 @@ describe('a batch of events', () => {
     const [, other] = await handled;
     expect(other?.kind === 'later' && (await other.outcome)).toEqual({ kind: 'done' });
     expect(recorded).toEqual([[quick], [late]]);
+  });
+
+  it('sends no waiting request after its attempts could not be recorded, because its events are delivered again', async () => {
+    endpointOf = () => 'same';
+    isBroken = true;
+    const ids = Array.from({ length: 10 }, () => newId());
+    const handled = handler.handle(ids.map(messageOf));
+    await until('the first four are sent', () => callbacks.size === 4);
+    await expect(handled).rejects.toThrow('the store is down');
+    for (const id of [...callbacks.keys()]) answer(id);
+    expect(callbacks.size).toBe(4);
   });
 });

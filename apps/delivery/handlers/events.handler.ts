@@ -69,23 +69,37 @@ export class EventsHandler {
     await this.recorder.giveUp(unsent);
     const attempts = new BatchAttempts(deliveries, this.queues);
     await this.wait(attempts, () => this.queues.areLate(attempts.open));
-    const { results, refused, open } = attempts.take();
-    await this.savePending([...refused, ...paced]);
-    await this.recorder.record(results);
-    return { late: new Set(open.map(({ eventId }) => eventId)), attempts };
+    return this.orCancel(attempts, async () => {
+      const { results, refused, open } = attempts.take();
+      await this.savePending([...refused, ...paced]);
+      await this.recorder.record(results);
+      return { late: new Set(open.map(({ eventId }) => eventId)), attempts };
+    });
   }
 
   /** Records the late attempts. Those that become slow are saved, and recorded when they end. */
   private async finish(attempts: BatchAttempts): Promise<void> {
     await this.wait(attempts, () => !this.queues.mayEndSoon(attempts.open));
-    const { results, refused, underWay } = attempts.close();
-    const dueAt = Date.now() + UNDER_WAY_MS;
-    await this.savePending(
-      refused,
-      underWay.map(([delivery]) => ({ ...delivery, dueAt })),
-    );
-    for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
-    await this.recorder.record(results);
+    await this.orCancel(attempts, async () => {
+      const { results, refused, underWay } = attempts.close();
+      const dueAt = Date.now() + UNDER_WAY_MS;
+      await this.savePending(
+        refused,
+        underWay.map(([delivery]) => ({ ...delivery, dueAt })),
+      );
+      for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
+      await this.recorder.record(results);
+    });
+  }
+
+  /** If the attempts cannot be recorded, cancels those that have not started: their events are delivered again. */
+  private async orCancel<T>(attempts: BatchAttempts, record: () => Promise<T>): Promise<T> {
+    try {
+      return await record();
+    } catch (error) {
+      this.queues.cancelWaiting(attempts.open);
+      throw error;
+    }
   }
 
   /** Resolves when all attempts have ended, when `isEnough` returns true, or at the time limit of the batch. */
