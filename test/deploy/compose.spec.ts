@@ -44,6 +44,11 @@ describe('deploy/compose.yaml', () => {
     }
     const cli = compose.environmentOf('cli');
     expect(unknownSettings(Object.keys(cli))).toEqual([]);
+    // With another model than analysis, `embeddings backfill` would delete the vectors that searches use.
+    const embeddings = ([name]: [string, string]) => name.startsWith('EMBEDDINGS_');
+    expect(Object.entries(cli).filter(embeddings)).toEqual(
+      Object.entries(compose.environmentOf('analysis')).filter(embeddings),
+    );
   });
 
   it('gives the master key only to gateway, billing, delivery and the command line', () => {
@@ -83,7 +88,7 @@ describe('deploy/compose.yaml', () => {
     expect(unchecked).toEqual(['cli', 'otel-collector']);
   });
 
-  it('allows only gateway, polling, analysis, delivery, Prometheus and Grafana to reach the internet', () => {
+  it('allows only gateway, polling, analysis, delivery, the command line, Prometheus and Grafana to reach the internet', () => {
     const outside = services.filter(
       ([, { networks = [] }]) => Array.isArray(networks) && networks.includes('outside'),
     );
@@ -92,6 +97,7 @@ describe('deploy/compose.yaml', () => {
       'polling',
       'analysis',
       'delivery',
+      'cli',
       'prometheus',
       'grafana',
     ]);
