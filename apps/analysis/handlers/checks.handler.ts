@@ -3,7 +3,6 @@ import { Controller, Inject } from '@nestjs/common';
 import type { JsMsg } from '@nats-io/jetstream';
 import {
   CheckSchema,
-  DEFAULT_MATCH_MODE,
   EventSchema,
   ReadingFactSchema,
   type Check,
@@ -13,21 +12,21 @@ import {
 } from '#contracts';
 import { release } from '#credits';
 import type { EventStore, Unstored } from '#event-store';
-import { eventIdOf, failpoint, isoOf, systemClock } from '#kernel';
+import { failpoint, isoOf, systemClock } from '#kernel';
 import { done, park, subjectOf, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
-import { dropOf, eventOf, type Treatment } from '../domain/event-of.js';
 import { askedOrFinal, withoutModel, type WantedReadings } from '../domain/reading-asked.js';
-import { ItemReadings, type LocalReadings, type ReadableCheck } from '../readings/item-readings.js';
+import { ItemReadings, type LocalReadings } from '../readings/item-readings.js';
 import { LLM } from '../readings/llm.js';
-import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
+import { subjectOf as readingSubjectOf } from '../readings/readable.js';
 import { EventRules } from '../rules/event-rules.js';
 import { knownWatches, withoutWatch } from '../readmodels/check-sink.js';
 import { storedEventIds } from './stored-events.js';
-import { settingsOf, treat, type WatchSettings } from './treatment.js';
+import { draftsOf, partsOf, treatedCheck, type Earlier, type TreatedCheck } from './treated-check.js';
+import { settingsOf, type WatchSettings } from './treatment.js';
 
 /**
  * Turns checks into events. Applies mutes and VIPs, makes the readings, applies the drops that depend on readings, and
@@ -36,6 +35,9 @@ import { settingsOf, treat, type WatchSettings } from './treatment.js';
  */
 @Controller()
 export class ChecksHandler {
+  /** Messages that this process has handled before. After a failure of their batch, each is handled alone. */
+  private readonly handled = new WeakSet<CheckMessage>();
+
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
@@ -51,23 +53,34 @@ export class ChecksHandler {
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
     const settings =
       watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
-    const treated = await Promise.all(
+    const checksOfBatch = await Promise.all(
       batch.map(async (message, index) => {
         const check = checks[index];
         const own = check && settings.get(check.watchId);
         if (!check || !own) return [];
-        const stored = message.redelivered && (await storedEventIds(this.store, check, check.finishedAt));
-        return [treatedCheck(message, check, own, stored || new Set())];
+        return [treatedCheck(check, own, await this.earlierOf(message, check), causeOf(message))];
       }),
     ).then((found) => found.flat());
     let read: ReadPart | undefined;
     // The threads of the reader read the next part while the current part is stored and published.
-    for (const part of [...partsOf(treated), undefined]) {
+    for (const part of [...partsOf(checksOfBatch), undefined]) {
       const [next] = await Promise.all([part && this.read(part), read && this.publish(read)]);
       read = next;
     }
-    if (treated.some(({ treatments }) => treatments.size > 0)) failpoint('analysis-after-publish-before-ack');
+    if (checksOfBatch.some((one) => one.treated.size > 0)) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
+  }
+
+  /** What earlier attempts at the message may have stored; undefined for the first attempt. */
+  private async earlierOf(message: CheckMessage, check: Check): Promise<Earlier | undefined> {
+    const isRepeated = message.redelivered || this.handled.has(message);
+    this.handled.add(message);
+    if (!isRepeated) return undefined;
+    const [events, readings] = await Promise.all([
+      storedEventIds(this.store, check, check.finishedAt),
+      this.readings.storedOf(check),
+    ]);
+    return { events, readings };
   }
 
   private async read(checks: readonly TreatedCheck[]): Promise<ReadPart> {
@@ -106,7 +119,7 @@ export class ChecksHandler {
       draftsOf(one, readings).map(async (draft) => {
         // The question is already stored. The event is published with its answer, even if there is no language model
         // any more.
-        if (one.redelivered && (await this.isAsked(draft))) return [];
+        if (one.isRepeated && (await this.isAsked(draft))) return [];
         return [this.questionOrFinal(draft, wantedOf(one, readings.get(draft.eventId)), one.cause)];
       }),
     );
@@ -159,68 +172,10 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
 /** A message of CHECKS. */
 type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'>;
 
-/** A check with the result of the mutes and VIPs for each of its items. */
-interface TreatedCheck extends ReadableCheck {
-  settings: WatchSettings;
-  treatments: ReadonlyMap<string, Treatment>;
-}
-
 /** Some checks of a batch, or parts of them, and the readings of their items. */
 interface ReadPart {
   checks: readonly TreatedCheck[];
   local: LocalReadings;
-}
-
-/** Number of items that are read and published together. Reading them takes about 20 ms. */
-const ITEMS_TOGETHER = 24;
-
-/** Splits checks into parts with few items each; a check with many items is in several parts. */
-function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
-  const parts: TreatedCheck[][] = [];
-  let room = 0;
-  for (const check of checks) {
-    const all = [...check.treatments];
-    for (let from = 0; from < all.length;) {
-      if (room === 0) {
-        parts.push([]);
-        room = ITEMS_TOGETHER;
-      }
-      const treatments = new Map(all.slice(from, from + room));
-      const items = check.items.filter(({ eventId }) => treatments.has(eventId));
-      parts.at(-1)!.push({ ...check, items, treatments });
-      from += treatments.size;
-      room -= treatments.size;
-    }
-  }
-  return parts;
-}
-
-/** Applies mutes and VIPs to the items of a check. Leaves out items whose events are already stored. */
-function treatedCheck(
-  message: CheckMessage,
-  check: Check,
-  settings: WatchSettings,
-  stored: ReadonlySet<string>,
-): TreatedCheck {
-  const { matchMode, definition } = settings;
-  const mode = matchMode || DEFAULT_MATCH_MODE;
-  const all = check.items.flatMap((matched): { readable: Readable; treatment: Treatment }[] => {
-    const { item } = matched;
-    if (!item) return [];
-    const eventId = eventIdOf(check.watchId, item.itemId);
-    // A stored event never changes.
-    if (stored.has(eventId)) return [];
-    const treatment = treat(item, { matchMode: mode, definition });
-    return [{ readable: { eventId, check, matched, item, settings }, treatment }];
-  });
-  return {
-    check,
-    settings,
-    items: all.filter(({ treatment }) => !treatment.dropped).map(({ readable }) => readable),
-    treatments: new Map(all.map(({ readable, treatment }) => [readable.eventId, treatment])),
-    redelivered: message.redelivered,
-    cause: causeOf(message),
-  };
 }
 
 /** The readings that the settings want for an item of the check. */
@@ -251,21 +206,6 @@ function questionOf(draft: Event, asked: ReadingAsked, cause: string | undefined
 
 function questionSubject({ accountId, watchId, eventId }: Event): string {
   return subjectOf('READINGS', accountId, watchId, eventId);
-}
-
-/** The events of the check with the readings so far. */
-function draftsOf(
-  { check, settings: { definition }, treatments }: TreatedCheck,
-  readings: ReadonlyMap<string, ItemReading>,
-): Event[] {
-  return check.items.flatMap((matched) => {
-    const eventId = matched.item && eventIdOf(check.watchId, matched.item.itemId);
-    const treatment = eventId && treatments.get(eventId);
-    if (!treatment) return [];
-    const reading = treatment.dropped ? undefined : readings.get(eventId);
-    const dropped = treatment.dropped ?? (reading && dropOf(definition, reading));
-    return [eventOf(check, matched, { ...treatment, dropped }, reading)];
-  });
 }
 
 function parse(data: Uint8Array): Check | undefined {

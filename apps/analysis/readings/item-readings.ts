@@ -31,15 +31,15 @@ import { storedReadings } from './stored-readings.js';
 export interface ReadableCheck {
   check: Check;
   items: readonly Readable[];
-  /** True if the message was delivered before, so that its items may have been read already. */
-  redelivered: boolean;
+  /** Readings that an earlier attempt at the check has stored, by event id. */
+  stored: ReadonlyMap<string, ItemReading>;
   /** The trace that caused the reading. */
   cause?: string | undefined;
 }
 
 /** Readings by event id, before they are completed and stored. */
 export interface LocalReadings {
-  /** Readings that an earlier delivery of the message stored. They are complete. */
+  /** Readings that an earlier attempt has stored. They are complete. */
   stored: ReadonlyMap<string, ItemReading>;
   /** Readings of the local reader. */
   unstored: ReadonlyMap<string, ItemReading>;
@@ -59,14 +59,14 @@ export class ItemReadings {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
+  /** The readings of a check that an earlier attempt has stored, by event id. */
+  storedOf(check: Check): Promise<ReadonlyMap<string, ItemReading>> {
+    return storedReadings(this.store, check);
+  }
+
   /** Reads all items whose readings are not stored yet. Stores nothing. */
   async readLocally(checks: readonly ReadableCheck[]): Promise<LocalReadings> {
-    const found = await Promise.all(
-      checks.map(({ check, redelivered }) =>
-        redelivered ? storedReadings(this.store, check) : new Map<string, ItemReading>(),
-      ),
-    );
-    const stored = new Map(found.flatMap((readings) => [...readings]));
+    const stored = new Map(checks.flatMap((one) => [...one.stored]));
     const items = checks.flatMap((one) => one.items.filter(({ eventId }) => !stored.has(eventId)));
     if (items.length === 0) return { stored, unstored: new Map() };
     const began = performance.now();

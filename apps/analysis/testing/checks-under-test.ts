@@ -80,14 +80,20 @@ export class ChecksUnderTest {
       crash?: 'before the events',
     ) =>
       new ChecksHandler(this.database, crash ? crashed : this.store, readings, rules, llm).handle([
-        { data: toBinary(CheckSchema, check), redelivered },
+        messageOf(check, redelivered),
       ]);
-    return { handle, asked };
+    const handler = new ChecksHandler(this.database, this.store, readings, rules, llm);
+    return { handle, asked, handler };
   }
 
   scene(definition: Definition = {}, credits = 100): Promise<CheckScene> {
     return CheckScene.with(this, definition, credits);
   }
+}
+
+/** The message of a check. */
+export function messageOf(check: ReturnType<CheckScene['check']>, redelivered = false) {
+  return { data: toBinary(CheckSchema, check), redelivered };
 }
 
 /** An account with a keyword and its watch. */
