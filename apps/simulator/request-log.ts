@@ -30,7 +30,7 @@ export class RequestLog {
   private requests: LoggedRequest[] = [];
   private readonly counts = new Map<string, number>();
 
-  /** @param kept number of the newest requests to keep; the counts include all requests */
+  /** @param kept maximum number of newest requests to keep; the counts include all requests */
   constructor(
     private readonly clock: Clock,
     private readonly kept = KEPT_REQUESTS,

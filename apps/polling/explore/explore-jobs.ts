@@ -44,7 +44,7 @@ export async function releaseJobs(database: Database, source: string): Promise<v
   );
 }
 
-/** Tells which sources have open jobs that nobody has claimed. */
+/** Tells which sources have queued jobs that can be claimed now: no claim and no wait is left. */
 export function queuedExplores(database: Database): SharedQuery {
   return new SharedQuery(async (sources) => {
     const rows: { source: string }[] = await database.query(
@@ -56,7 +56,7 @@ export function queuedExplores(database: Database): SharedQuery {
   });
 }
 
-/** Claims the oldest open job of the source; undefined if there is none. */
+/** Claims the oldest queued job of the source that can be claimed now; undefined if there is none. */
 export async function claimJob(database: Database, source: string): Promise<ExploreJob | undefined> {
   const claim = newId();
   const [rows]: [Row[], number] = await database.query(

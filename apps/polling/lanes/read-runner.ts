@@ -86,8 +86,8 @@ export class ReadRunner {
   }
 
   /**
-   * Repeats a read whose checks could not be recorded: the first time immediately, because a store was probably
-   * unavailable for a moment, then after a growing wait, to protect the upstream.
+   * Sets when a read is repeated after its checks could not be recorded. The first repeat is immediate, because a store
+   * was probably unavailable for a moment. Each further repeat waits longer, to protect the upstream.
    */
   private async putOff(searches: readonly DueSearch[]): Promise<void> {
     for (const { searchKey } of searches)

@@ -8,8 +8,9 @@ export async function accountNumbersOf(
   tx: Tx,
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  // Sorted, so that two calls that add the same accounts cannot deadlock. Transactions with several calls still can, also
-  // because the searches of the watches are already locked; then the batch is repeated.
+  // The ids are sorted: two calls that add the same accounts insert them in the same order, so they cannot deadlock.
+  // Two transactions can still deadlock if they make several calls, or because they have already locked searches. The
+  // batch is repeated then.
   const ids = [...new Set(accountIds)].sort();
   const known = await readNumbers(tx, ids);
   const missing = ids.filter((id) => !known.has(id));

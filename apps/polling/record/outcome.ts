@@ -15,7 +15,7 @@ import type { DueSearch, DueWatch, SearchMemory } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
-/** Matching a lot of text gives other work of the process a turn after this time. */
+/** While a lot of text is matched, other work of the process gets a turn after this time. */
 const SLICE_MS = 20;
 
 /** The results of a read for its watches. */
@@ -92,14 +92,18 @@ export async function outcomeOf(
 }
 
 /**
- * The mode in which the items of a search are matched: if the source has no search, `platform` becomes `word`.
+ * The mode in which the items of a search are matched. It is `platform` if the connector returns only matching items.
+ * If the source has no search, `platform` becomes `word`.
  */
 function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
   if (matchesUpstream) return 'platform';
   return match === 'platform' && !hasSearch ? 'word' : match;
 }
 
-/** The matching items of each search: one pass over each item for all searches of a read. */
+/**
+ * The matching items of each search. One pass over each item matches it against all searches of the read. If the
+ * connector returns only matching items, all items of a search are taken.
+ */
 async function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,

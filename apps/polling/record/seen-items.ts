@@ -66,12 +66,12 @@ export async function pruneSeenItems(database: Database): Promise<void> {
   );
 }
 
-/** Maximum number of a watch's latest items that a connector gets, to know where to stop paging. */
+/** A connector stops paging only at items that are among this many latest items of each watch. */
 const MAX_LATEST_ITEMS = 1000;
 
 /**
- * Returns whether every due watch of the search has seen the item in a completely stored check: everything older than
- * such an item has been read.
+ * Returns a function that tells whether every due watch of the search has seen an item in a completely stored check.
+ * Everything older than such an item has been read, so a connector stops paging there.
  */
 export async function seenByAll(database: Database, search: DueSearch): Promise<(itemId: string) => boolean> {
   const watchIds = search.watches.map((watch) => watch.watchId);

@@ -21,12 +21,12 @@ export function dueWorkTasks(
   begun: () => Promise<string>,
 ): void {
   describe('due work', () => {
-    it('is claimed up to the limit, for every query plan of Postgres', async () => {
+    it('is claimed up to the limit, also if Postgres chooses a nested loop', async () => {
       const ids: string[] = [];
       for (const query of ['a', 'b', 'c']) ids.push(await stores().watch({ query }));
       await stores().due(...ids);
       const claimed = await stores().database.transaction(async (tx) => {
-        // With the other plans disabled, a nested loop remains, which runs a subquery for every row.
+        // With the other plans disabled, only a nested loop remains. It would run a subquery for every row.
         for (const way of ['hashjoin', 'mergejoin', 'hashagg', 'sort', 'material', 'indexscan', 'bitmapscan'])
           await tx.query(`SET LOCAL enable_${way} = off`);
         return claimDue(tx, 'hackernews:0', 2);
@@ -161,7 +161,7 @@ export function dueWorkTasks(
       expect((await claimDue(stores().database, 'hackernews:0', 10)).length).toBe(1);
     });
 
-    it('of a search without due watches is set to the next time at which one is due', async () => {
+    it('of a search whose watches are all paused is not claimed again before one of them resumes', async () => {
       const id = await stores().watch();
       await stores().change(id, { isActive: false });
       await stores().due(id);

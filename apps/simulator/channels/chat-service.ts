@@ -35,7 +35,7 @@ export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox
   });
 }
 
-/** A list of objects; empty for anything else. */
+/** The objects of a list; empty if the value is not a list. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value)
     ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)

@@ -13,9 +13,9 @@ export type Behaviour =
   | { kind: 'redirect'; to: string }
   /** Closes the connection without an answer. */
   | { kind: 'close' }
-  /** 200 with this number of bytes. */
+  /** Answers 200 with this number of bytes. */
   | { kind: 'huge'; bytes: number }
-  /** Answers 500 to this number of first attempts of each delivery. */
+  /** Answers 500 to the first attempts of each delivery, as many as `failures`; then 200. */
   | { kind: 'flaky'; failures: number };
 
 /**

@@ -1,7 +1,7 @@
 import { pick } from './random.js';
 import type { Random } from './random.js';
 
-/** A brand of the world, its misspellings, and words that only look similar. */
+/** A brand of the world, a misspelling of its name, and a word that only looks similar. */
 export interface Brand {
   name: string;
   product: string;
@@ -104,7 +104,10 @@ export interface Writing {
   link: string;
 }
 
-/** Two posts in five are about a brand, some contain only a similar word, and the rest have other topics. */
+/**
+ * Two posts in five are about a brand. Some contain only a similar word, a misspelling, or a link to the brand's
+ * domain. The rest have other topics.
+ */
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);
   const fill = (text: string) => fillIn(text, brand, pick(random, BRANDS));

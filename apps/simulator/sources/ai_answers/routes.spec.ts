@@ -125,7 +125,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('pauses before every eighth answer, and continues when it gets its own text back', async () => {
+  it('pauses every eighth answer after the search, and continues when it gets its own content back', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
       publishAnswer('anthropic', `Answer ${n}.`);
@@ -252,7 +252,7 @@ describe('refusals of the engines', () => {
     return answer.json<{ error: Record<string, unknown> }>().error;
   };
 
-  it("have the engine's own texts", async () => {
+  it("have the engine's own codes and types", async () => {
     expect(await errorOf('openai', '401')).toMatchObject({ code: 'invalid_api_key' });
     expect(await errorOf('openai', '404')).toMatchObject({ code: 'model_not_found' });
     expect(await errorOf('openai', '429')).toMatchObject({ code: 'rate_limit_exceeded' });

@@ -18,7 +18,7 @@ describe('the simulated Mastodon', () => {
   const found = (answer: Answer) => answer.json<{ statuses: Status[] }>().statuses.map(({ id }) => id);
   const shown = (answer: Answer) => answer.json<Status[]>().map(({ id }) => id);
 
-  it('finds words by their stems, exact phrases, and operators: all must match, and there is no OR', async () => {
+  it('finds words by their stems and phrases exactly, and applies operators; all must match, and there is no OR', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     client.clock.pass(86_400);
     const two = publish('Rockets of Acme, see https://acme.example/a', { author: 'grace@kind.example' });
@@ -36,7 +36,7 @@ describe('the simulated Mastodon', () => {
     expect(found(await search('acme in:library'))).toEqual([]);
   });
 
-  it('does not find posts of authors who have not allowed it, and finds nothing without a sign-in', async () => {
+  it('does not find posts of authors who have not allowed searches, and finds nothing without a sign-in', async () => {
     const hidden = publish('An acme rocket #acme', { author: 'hidden_ada' });
     publish('An acme rocket');
     expect(found(await search('acme'))).not.toContain(hidden);

@@ -4,7 +4,7 @@ import type { GraphqlObject } from '../shared/graphql.js';
 
 const SITE = 'https://www.producthunt.com';
 const FILES = 'https://files.producthunt.example';
-// Every address contains the application of the request.
+// The addresses of a post name the application that sent the request.
 const ASKED_BY =
   'utm_campaign=producthunt-api&utm_medium=api-v2&utm_source=Application%3A+Earshot+%28ID%3A+1%29';
 const MAX_TAGLINE_LENGTH = 60;
@@ -75,7 +75,10 @@ export function topicSlugsOf(post: SimPost): string[] {
   return topicsOf(post).map(slugOfName);
 }
 
-/** A page of a list in the form of a connection; a cursor is the base64 of the number of earlier entries. */
+/**
+ * A page of a list in the form of a connection. The cursor of an entry is the base64 of its position in the list, which
+ * begins at 1.
+ */
 export function connection(
   typename: string,
   nodes: readonly GraphqlObject[],
@@ -101,8 +104,8 @@ export function connection(
   };
 }
 
-function cursorOf(before: number): string {
-  return Buffer.from(String(before)).toString('base64').replace(/=+$/, '');
+function cursorOf(position: number): string {
+  return Buffer.from(String(position)).toString('base64').replace(/=+$/, '');
 }
 
 /** The name of the post in addresses. */

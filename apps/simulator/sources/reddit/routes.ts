@@ -132,7 +132,7 @@ function userRoutes(
   );
 }
 
-/** Access tokens that expire by the clock. Every client is accepted, except with an empty secret. */
+/** Access tokens that expire by the clock. Every client with an id and a secret is accepted. */
 class Tokens {
   private readonly expiries = new Map<string, number>();
 

@@ -7,7 +7,7 @@ const WRAPPER = 'backoff error_id error_message error_name has_more items quota_
 
 const DEFAULTS = [...named('', WRAPPER), ...named('question', QUESTION), ...named('answer', ANSWER)];
 const BODIES = ['question.body', 'answer.body'];
-/** Fields that no built-in filter includes. */
+/** Fields that the filters `default` and `withbody` do not include. */
 const MORE = [
   '.page',
   '.page_size',

@@ -55,7 +55,10 @@ function refuse(reply: FastifyReply, status: number, message: string): FastifyRe
     .send(`<html><head><title>${status} ${message}</title></head><body>${message}</body></html>`);
 }
 
-/** Access tokens that expire by the clock. Every project is accepted, except with an empty secret or `wrong`. */
+/**
+ * Access tokens that expire by the clock. Every project with a key and a secret is accepted, unless the secret is
+ * `wrong`.
+ */
 class Tokens {
   private readonly expiries = new Map<string, number>();
 

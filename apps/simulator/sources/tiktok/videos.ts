@@ -4,7 +4,7 @@ import type { SimPost } from '../../world/post.js';
 
 const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
 
-/** All fields of a video in the Research API, by their names in `fields`; ids are bare numbers. */
+/** The fields of a video that the simulator has, by their names in `fields`. Ids are bare numbers. */
 const FIELDS: Record<string, (post: SimPost) => unknown> = {
   id: ({ id }) => new LosslessNumber(id),
   video_description: ({ text }) => text,

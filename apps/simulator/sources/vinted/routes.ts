@@ -28,7 +28,7 @@ const REFUSALS: Record<number, object> = {
 /**
  * One site of Vinted for visitors without an account: the first page with its cookies, the catalogue, pages of
  * listings. The real markets have different domains; the simulator is one host for all of them. It shows the listings
- * of every market, in euros or in the currency of a search's bounds.
+ * of every market, in euros or in the `currency` of the search.
  */
 export const vintedSource: SimulatedSource = {
   routes,

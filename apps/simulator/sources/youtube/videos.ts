@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** Number of characters of a description in a search. */
+/** Search results contain only this many characters of a description. */
 const SHOWN_LENGTH = 155;
 const SMALL_SIZES = [
   { name: 'default', file: 'default', width: 120, height: 90 },
