@@ -1,5 +1,6 @@
 /**
- * Measures the processor time of the gateway for one request with each of the worst bodies of 1 MiB that we know.
+ * Measures the processor time of the gateway for a request (the mean of several) with each of the worst bodies of up to
+ * 1 MiB that we know.
  * `npm run -s build && node dist/bench/bodies.js`
  */
 import { readFileSync } from 'node:fs';
@@ -13,8 +14,8 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/bodies.js [--repeats 20]
 
-Prints the processor milliseconds that the gateway needs for each of a list of hostile bodies, sent to
-POST /v1/keywords/estimate with an Idempotency-Key, and the milliseconds that JSON.parse takes for the same text in this
+Sends each of a list of hostile bodies to POST /v1/keywords/estimate with an Idempotency-Key, --repeats times. Prints the mean
+processor milliseconds of the gateway for a request, and the milliseconds that JSON.parse takes for the same text in this
 process. Takes about a minute.
 `);
 

@@ -43,7 +43,7 @@ const log = createLogger('bench', 'silent');
 interface Measured {
   /** Messages per second. */
   rate: number;
-  /** Messages in one call of the handler. */
+  /** Mean number of messages in one call of the handler. */
   batchSize: number;
 }
 
@@ -71,12 +71,12 @@ class Stopwatch {
 
 const variants = {
   async strategy(bus: Bus, options: ConsumerOptions): Promise<Measured> {
-    const watch = new Stopwatch();
+    const stopwatch = new Stopwatch();
     @Controller()
     class Counting {
       @ConsumerPattern(options)
       count(batch: readonly JsMsg[]): Promise<Outcome[]> {
-        return watch.handle(batch);
+        return stopwatch.handle(batch);
       }
     }
     const app = await NestFactory.createMicroservice<MicroserviceOptions>(
@@ -84,21 +84,21 @@ const variants = {
       { strategy: new NatsStrategy(bus, log), logger: false },
     );
     await app.listen();
-    const measured = await watch.measured;
+    const measured = await stopwatch.measured;
     await app.close();
     return measured;
   },
 
   async runner(bus: Bus, options: ConsumerOptions): Promise<Measured> {
-    const watch = new Stopwatch();
-    const running = await runDurable(bus, { ...options, handle: watch.handle }, log);
-    const measured = await watch.measured;
+    const stopwatch = new Stopwatch();
+    const running = await runDurable(bus, { ...options, handle: stopwatch.handle }, log);
+    const measured = await stopwatch.measured;
     await running.stop();
     return measured;
   },
 
   async bare(bus: Bus, { stream, name, batchSize }: ConsumerOptions): Promise<Measured> {
-    const watch = new Stopwatch();
+    const stopwatch = new Stopwatch();
     await bus.jsm.consumers.add(stream, {
       durable_name: name,
       max_ack_pending: Math.max(2000, batchSize * 4),
@@ -108,12 +108,12 @@ const variants = {
       const messages = await consumer.fetch({ max_messages: Math.min(left, batchSize), expires: 5000 });
       for await (const message of messages) {
         message.ack();
-        await watch.handle([message]);
+        await stopwatch.handle([message]);
         left -= 1;
       }
     }
     await bus.nc.flush();
-    return watch.measured;
+    return stopwatch.measured;
   },
 };
 

@@ -1,6 +1,6 @@
 /**
- * Measures rows per second that projections write into Postgres, and sinks into ClickHouse, compared with a
- * plain loop that writes the same rows in batches of the same size.
+ * Measures the rows per second that projections write into Postgres and that sinks write into ClickHouse. The baseline
+ * is a plain loop that writes the same rows in batches of the same size.
  * `npm run -s build && node dist/bench/projections.js`
  */
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -59,7 +59,7 @@ interface Comparison {
   empty(): Promise<unknown>;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** A summary of the tables: counts, in ClickHouse also a hash. It must be the same after both. */
+  /** A summary of the tables: counts, in ClickHouse also a hash. It must be the same after `ours` and `plain`. */
   content(): Promise<string>;
 }
 

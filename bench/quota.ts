@@ -1,6 +1,6 @@
 /**
- * Measures what the request quota adds to a request at a plan's own rate, and how another account's flood affects an
- * account. `npm run -s build && node dist/bench/quota.js`
+ * Measures the delay that the request quota adds to a request at the rate of a plan, and how the flood of another
+ * account affects an account. `npm run -s build && node dist/bench/quota.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -51,7 +51,7 @@ await runBench(async (cleanup) => {
   await floods(gateway.url, peer, await openBenchAccount(database), await openBenchAccount(database, 'free'));
 });
 
-/** Measures the quota alone, which is the time that a request waits in `take`. */
+/** Measures only the quota: the time that a request waits in `take`. */
 async function addedLatency(database: Database): Promise<void> {
   const quota = new RequestQuota(database, createLogger('bench', 'error'));
   quota.start();
@@ -75,8 +75,8 @@ async function addedLatency(database: Database): Promise<void> {
 
 /**
  * Sends requests as often as the plan allows. Halfway between two requests, the same measurement is made without any
- * work, which shows delays of a few microseconds that the machine itself causes.
- * @returns the delay of each request and of each empty measurement, in ms, and the number of delayed requests
+ * work. It shows the delays of a few microseconds that the machine itself causes.
+ * @returns the delay of each request and of each empty measurement, in ms, and the number of requests that waited
  */
 async function paced(
   perSecond: number,

@@ -1,6 +1,6 @@
 /**
- * Measures how fast the analysis service finishes events that wait for a language model that hangs, when all
- * of them have the same deadline, compared with a plain loop that appends as many messages of the same size.
+ * Measures how fast the analysis service finishes events while the language model hangs. All events wait for the model
+ * and have the same deadline. The baseline is a plain loop that appends as many messages of the same size.
  * `npm run -s build && node dist/bench/waiting.js`
  */
 import { createServer } from 'node:http';
@@ -136,7 +136,7 @@ async function untilStored(bus: Bus, stream: 'EVENTS', count: number): Promise<v
   throw new Error(`${stream} has too few messages after ${TIMEOUT_MS / 1000} s`);
 }
 
-/** Appends as many answers and events as the service, each with the bytes of its first event. @returns seconds */
+/** Appends as many answers and events as the service did, each with the bytes of its first event. @returns seconds */
 async function appendBare(bus: Bus): Promise<number> {
   const store = new EventStore(bus);
   const event = (await bus.jsm.direct.getMessage('EVENTS', { seq: 1 }))!.data;

@@ -1,7 +1,7 @@
 /**
- * Measures how many webhooks per second the real delivery service sends, with every attempt recorded,
- * compared with a bare undici loop with the same signatures and with a BullMQ worker, and while ten of a
- * hundred endpoints hang. The programs take turns in the rounds of one run.
+ * Measures how many webhooks per second the real delivery service sends, with every attempt recorded. The baselines are
+ * a bare undici loop with the same signatures, and a BullMQ worker. A second measurement runs while ten of a hundred
+ * endpoints hang. The programs take turns in the rounds of one run.
  * `npm run -s build && node dist/bench/webhooks.js`
  */
 import { connectBus } from '#messaging';

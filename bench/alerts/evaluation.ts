@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const TURNS = 100;
 const HISTORY_DAYS = 21;
 
-/** The duration of the evaluation of one keyword, in ms. */
+/** The mean duration of the evaluation of a keyword, in ms. */
 export interface EvaluationCost {
   /** Mentions that were published just now. */
   fresh: number;
@@ -28,7 +28,7 @@ export async function evaluationCost(cleanup: Cleanup, keywords: number): Promis
   const now = Date.now();
   const ids = await fill(database, keywords, now);
   const cost = async (changedFrom: number) => {
-    // A new evaluation has no levels that an earlier one has kept.
+    // A new `AlertEvaluation` has no cached levels, so each measurement begins with an empty cache.
     const decisions = { record: async () => undefined } as unknown as AlertDecisions;
     const evaluation = new AlertEvaluation(database, decisions, createLogger('bench', 'error'));
     const began = performance.now();

@@ -7,7 +7,7 @@ const BINS_PER_HOUR = HOUR_MS / BIN_MS;
 
 /** A time in which more mentions arrive than usual. */
 export interface Burst {
-  /** ms */
+  /** Epoch ms. */
   from: number;
   to: number;
   /** The factor by which the rate is higher than usual. */

@@ -8,7 +8,7 @@ const ALARMING = ['buy_intent', 'churn_risk', 'recommendation_request'];
 /** The bench counts a post with a lower relevance as irrelevant. */
 const IRRELEVANT_BELOW = 50;
 
-/** Stance on tweets about 100 topics, which were not used for training. */
+/** Stance on tweets about 100 topics. The tweets were not used for training. */
 export async function measureStance(reader: BenchReader): Promise<void> {
   const rows = labelled('stance/topics.train.tsv');
   if (!rows) return;
@@ -117,7 +117,7 @@ export async function measureOwnRelevance(reader: BenchReader): Promise<void> {
   const sets: Record<string, string> = {
     tune: 'weights fitted on these',
     held: 'same names, other posts',
-    unseen: 'names that nothing was set for',
+    unseen: 'names without any entry (except Ford)',
   };
   for (const [set, what] of Object.entries(sets)) {
     const confusion = new Confusion();

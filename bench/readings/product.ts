@@ -21,10 +21,7 @@ const FILE = 'sentiment/tweets.dev.tsv';
 const TOGETHER = 50;
 const PAUSE_MS = 500;
 const MENTIONS_WITHIN_MS = 90_000;
-/**
- * Words that occur in nearly every English tweet, so that the keyword matches the texts although they are not
- * changed.
- */
+/** Nearly every English tweet contains one of these words, so the keyword matches the tweets as they are. */
 const TERMS =
   'the to a i and of in is on for you it at my be with this have me that so just will not are we was but your all'
     .concat(' out up if tomorrow about like see get from day what when his he they an or has as do')
@@ -92,7 +89,7 @@ export async function measureProduct(reader: BenchReader, cleanup: Cleanup): Pro
     if (read !== analysis?.sentiment) different += 1;
   }
   console.log(
-    `\nSentiment through the product: ${mentions.length} of ${published.size} tweets became mentions of a keyword with ${TERMS.length} terms, which ${expected} of them contain; ${different} were read differently from the same text read directly`,
+    `\nSentiment through the product: ${mentions.length} of ${published.size} tweets became mentions of a keyword with ${TERMS.length} terms; ${expected} tweets contain a term; for ${different} mentions, the product and the direct reading differ`,
   );
   const figuresOf = (what: string, found: Confusion) => [
     what,

@@ -33,7 +33,7 @@ let worker: Worker<Job, number> | undefined;
 let count = 0;
 
 answerQuestions({
-  /** BullMQ requires a package with a Redis client, which it does not install. */
+  /** BullMQ needs the Redis client `ioredis`, but does not install it. */
   hasClient() {
     try {
       return Boolean(createRequire(import.meta.url).resolve('ioredis'));
