@@ -40,7 +40,8 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holder = readHolder(file);
   if (fd === undefined) throw new DirectoryInUseError(directory, holderText(holder));
   const self = identifySelf();
-  // Earlier releases did not use a lock of the operating system: their file contains the id of a living process.
+  // Earlier releases did not use a lock of the operating system. If the process that their file names still runs, it
+  // uses the directory.
   const identity = parseIdentity(holder);
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);

@@ -185,7 +185,7 @@ describe('the embedded stores', () => {
     expect(statSync(closed).mode & 0o777).toBe(0o700);
   });
 
-  it('are restarted on the same port after they exit by themselves', async () => {
+  it('are restarted on the same port after they were killed', async () => {
     const stores = await start();
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');

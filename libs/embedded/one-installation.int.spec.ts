@@ -45,7 +45,7 @@ async function start(): Promise<EmbeddedStores> {
   return stores;
 }
 
-/** Starts the stores in another process, prints `up` or the error, and then waits. */
+/** Starts the stores in another process. That process prints `up` and waits, or prints the error and exits. */
 function startAsProcess(prefix: readonly string[]): ChildProcess {
   const script = `
     const { startEmbedded } = await import(process.env.LIBRARY);

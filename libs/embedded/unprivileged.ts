@@ -5,8 +5,8 @@ const USER = 'earshot';
 
 /**
  * The user that runs a store if this process is root: the system user `earshot` (created if missing), who becomes the
- * owner of the store's files. If that user cannot reach the data or the programs (a checkout in /root), the store runs
- * as root, and a log line says so.
+ * owner of the store's files. If that user cannot be created, or cannot reach the data or the programs (a checkout in
+ * /root), the store runs as root, and a log line says so.
  * @param programs files that the user must be able to read
  * @param own files that the store writes, and files that only the store may read
  * @returns undefined to run as this process's user
@@ -18,7 +18,7 @@ export function unprivileged(
   own: readonly string[],
 ): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const reason = (() => {
+  const ownerOrReason = (() => {
     try {
       const owner = systemUser(USER, 'the address of an external store');
       if (!canReach(owner, dataDir, ...programs))
@@ -29,7 +29,7 @@ export function unprivileged(
       return (error as Error).message;
     }
   })();
-  if (typeof reason !== 'string') return reason;
-  log.info(`${name} runs as root: ${reason}`);
+  if (typeof ownerOrReason !== 'string') return ownerOrReason;
+  log.info(`${name} runs as root: ${ownerOrReason}`);
   return undefined;
 }

@@ -9,7 +9,7 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 /** Looks up all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// A slow receiver needs less time. The deadline of the request is usually shorter.
+// Even a slow receiver accepts a connection sooner. The deadline of the request is usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The lookup of the operating system: hosts file and name servers. */
@@ -65,8 +65,8 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy can allow only one of the two
-  // addresses.
+  // RFC 6761: `localhost` is always loopback, so no name server is asked. The policy may allow one of its two addresses
+  // and block the other.
   if (isLocalhost(name)) {
     const open = LOOPBACK.filter(permits);
     if (open.length === 0) throw refusal(hostname);

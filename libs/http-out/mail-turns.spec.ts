@@ -50,7 +50,7 @@ describe('the connections to the mail server', () => {
     expect(mails.started.filter((account) => account === 'other').length).toBe(3);
   });
 
-  it('drops the mails that wait when it is cleared, and lets the running ones end', async () => {
+  it('take no waiting mail after the turns are cleared, and let the running mails end', async () => {
     const turns = new MailTurns(1);
     let end: (text: string) => void = () => {};
     const first = turns.run('account', () => new Promise<string>((resolve) => (end = resolve)));
@@ -62,7 +62,7 @@ describe('the connections to the mail server', () => {
     expect(await first).toBe('sent');
   });
 
-  it('are limited as if all accounts with stalled mails were one account, for a minute, also if other mails of these accounts end in time', async () => {
+  it('are shared as if all accounts with a mail that stalled in the last minute were one account, also if other mails of these accounts end in time', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];

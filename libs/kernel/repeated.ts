@@ -32,7 +32,7 @@ export class Repeated {
     const { pauseMs, run, failed } = this.repetition;
     while (!signal.aborted) {
       const hasMore = await run(signal).catch(failed);
-      // `stop` aborts the pause, which rejects. `ref: false`: a pause does not keep the process alive.
+      // `stop` aborts the pause: its promise rejects. `ref: false`: a pause does not keep the process alive.
       if (hasMore !== true) await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }

@@ -18,10 +18,11 @@ export interface Bus {
 }
 
 /**
- * Connects, waits until the server is reachable, and creates missing streams. Reconnects without a limit of attempts.
+ * Connects, and creates missing streams. Later, a lost connection is opened again without a limit of attempts.
  * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
  *   user without a password is a token.
  * @param streamReplicas copies that the cluster keeps of each stream that this call creates
+ * @throws if no server can be reached at the first attempt
  */
 export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
   const inboxPrefix = `_INBOX.${name}`;
@@ -32,13 +33,13 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
     maxReconnectAttempts: -1,
     waitOnFirstConnect: false,
     reconnectTimeWait: 500,
-    // Otherwise each request creates two errors in advance, which takes as long as encoding it.
+    // Otherwise each request creates two error objects in advance. That takes as long as encoding the request.
     noAsyncTraces: true,
   });
   void logStatus(nc, log);
   const jsm = await jetstreamManager(nc);
   await untilAnswered(() => ensureStreams(jsm, streamReplicas));
-  // The default of 5 s is shorter than a purge of a large stream, which stalls publishers for seconds.
+  // The default of 5 s is too short: a purge of a large stream delays publishers for several seconds.
   return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, inboxPrefix, close: () => nc.drain() };
 }
 

@@ -34,7 +34,10 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
   };
 }
 
-/** Limits connections, writes the headers that all responses share, and protects `/readyz` and `/metrics`. */
+/**
+ * Limits connections, and protects `/readyz` and `/metrics`. Its headers tell clients not to guess content types, and
+ * not to store responses of `/v1`.
+ */
 export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log: Logger): void {
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);
   const refusalOf = operationsGuard(settings);

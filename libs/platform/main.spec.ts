@@ -6,7 +6,7 @@ import { checkout } from '#testing';
 
 const library = new URL('dist/libs/platform/index.js', checkout).href;
 
-/** Runs the program with a start of `startMs` and a stop of `stopMs`; sends signals when it prints `starting`. */
+/** Runs a program whose start takes `startMs` and whose stop takes `stopMs`. Returns when it prints `starting`. */
 async function run(startMs: number, stopMs: number, more: Record<string, unknown> = {}) {
   const script = `
     const { runProgram } = await import(${JSON.stringify(library)});

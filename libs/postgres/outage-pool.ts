@@ -18,7 +18,7 @@ class ServiceClient extends pg.Client {
 
   override query = ((...args: Parameters<pg.Client['query']>) => {
     const [text, values] = args as unknown[];
-    // With a callback, or for a cursor, there is no promise to wait for.
+    // A query with a callback or for a cursor returns no promise to wait for.
     if (typeof text !== 'string' || typeof args.at(-1) === 'function') return super.query(...args);
     const name = Array.isArray(values) && values.length > 0 ? prepared.nameOf(text) : undefined;
     const statement = name === undefined ? text : { name, text };
@@ -31,7 +31,7 @@ class ServiceClient extends pg.Client {
     return inSpan(/\w+/.exec(text)?.[0] ?? 'query', SpanKind.CLIENT, attributes, ask);
   }) as unknown as pg.Client['query'];
 
-  /** A write to a socket takes longer than most statements, so statements that need no earlier result share one. */
+  /** A write to a socket takes longer than most statements, so statements that need no earlier result share a write. */
   private corkUntilNextTick(): void {
     const { stream } = this.connection;
     stream.cork();
@@ -39,7 +39,7 @@ class ServiceClient extends pg.Client {
   }
 }
 
-/** A pool that reports refused and timed-out connections as outages, for which pg has no error type. */
+/** A pool that reports every failure to connect as an outage. pg has no error type for such failures. */
 class OutagePool extends pg.Pool {
   constructor(options?: pg.PoolConfig) {
     super({ ...options, Client: ServiceClient });

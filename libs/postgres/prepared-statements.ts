@@ -10,7 +10,7 @@ const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
 
 /**
  * Decides which statements of a process are prepared. Postgres parses and plans a prepared statement only a few times for
- * each connection. It plans any other statement at each run, which takes longer than the run itself.
+ * each connection. It plans any other statement at each run. The planning takes longer than the run itself.
  */
 export class PreparedStatements {
   private readonly names = new Map<string, string>();

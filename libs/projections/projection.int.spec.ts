@@ -107,7 +107,7 @@ it('stores no position of a batch whose rows could not be written', async () => 
   expect(await apply([message('a', 1), message('b', 2)])).toEqual(['applied', 'applied']);
 });
 
-it('gives each message the sequence of its subject that was applied before it, also if the caller does not know it', async () => {
+it('gives each message its predecessor, the last applied sequence of its subject, also if the caller does not know it', async () => {
   const seen: [string, number, number][] = [];
   const recording: Projection = {
     ...log,

@@ -46,7 +46,10 @@ export class Reader {
     return prepareItem(request, this.compiled(request.subject));
   }
 
-  /** @param embedding the embedding of `modelText`; without it, only the linear model reads the sentiment */
+  /**
+   * @param embedding the embedding of `modelText`. Without it, only the linear model reads the sentiment, and the
+   *   classifier of the whole text does not read the intent
+   */
   read(item: PreparedItem, embedding?: Float32Array): LocalReading {
     const { request, lang, subject } = item;
     const relevance = readRelevance(item, subject, this.weights.relevance);

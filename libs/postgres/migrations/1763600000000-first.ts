@@ -84,7 +84,7 @@ CREATE TABLE watches (
 );
 CREATE INDEX watches_account ON watches (account_id, source, watch_id);
 CREATE INDEX watches_keyword ON watches (keyword_id);
--- Finds a second active watch of one account on the same search. Not unique: a projection never refuses an event.
+-- Finds a second active watch of one account on the same search. Not unique: a projection never refuses a message.
 CREATE INDEX watches_same_search ON watches (account_id, criteria_hash)
   WHERE is_active AND retired_at IS NULL;
 `;
@@ -114,7 +114,7 @@ CREATE TABLE watch_schedule (
   backfill boolean NOT NULL,
   -- Time of the first poll; null before it.
   baseline_at timestamptz(3),
-  -- Everything published until then has been read for this watch.
+  -- Everything published until this time has been read for the watch.
   covered_until timestamptz(3),
   is_active boolean NOT NULL DEFAULT true,
   next_due_at timestamptz(3) NOT NULL,
@@ -127,7 +127,7 @@ CREATE INDEX watch_schedule_due ON watch_schedule (search_key, next_due_at) WHER
 CREATE TABLE seen_items (
   watch_id uuid NOT NULL,
   item_id text NOT NULL,
-  -- End of the window of the check that saw it: after covered_until if that check was not stored completely.
+  -- End of the window of the check that saw the item; after covered_until if that check was not stored completely.
   seen_at timestamptz(3) NOT NULL,
   PRIMARY KEY (watch_id, item_id)
 );

@@ -7,20 +7,20 @@ export class KeywordLife1763800000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE keywords
-        -- The reasons of its pause: it runs while there is none.
+        -- The reasons why the keyword is paused. Without a reason, it runs.
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
-        -- While it is paused for lack of credits: the credits of the check that could not be paid.
+        -- The credits of the check that could not be paid, while the keyword is paused for lack of credits.
         ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
-        -- When its schedule next begins or ends; null if it never does again.
+        -- When the schedule of the keyword begins or ends next; null if it never begins or ends again.
         ADD COLUMN schedule_turns_at timestamptz(3);
       CREATE INDEX keywords_schedule ON keywords (schedule_turns_at) WHERE schedule_turns_at IS NOT NULL;
       CREATE INDEX keywords_broke ON keywords (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watches
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
         ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
-        -- True if its source is disabled in the keyword.
+        -- True if the source of the watch is disabled in the keyword.
         ADD COLUMN disabled boolean NOT NULL DEFAULT false,
-        -- The price when it began, or last changed.
+        -- The price at the beginning of the watch, or at its last change.
         ADD COLUMN credits_per_check integer NOT NULL DEFAULT 0,
         ADD COLUMN first_scan_credits integer NOT NULL DEFAULT 0,
         ADD COLUMN price_book_version text NOT NULL DEFAULT '';
@@ -33,9 +33,9 @@ export class KeywordLife1763800000000 implements MigrationInterface {
       ALTER TABLE watch_schedule
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
-      -- Schedules were stored and had no effect: each is evaluated once.
+      -- Before this migration, schedules were stored but had no effect. So each schedule is evaluated once now.
       UPDATE keywords SET schedule_turns_at = now() WHERE state <> 'retired' AND definition->'schedule' IS NOT NULL;
-      -- Finds the watches from before prices existed.
+      -- Finds the watches that were created before watches had a price.
       CREATE INDEX watches_unpriced ON watches (account_id) WHERE price_book_version = '' AND retired_at IS NULL;
     `);
     await runner.query(`
@@ -46,7 +46,7 @@ export class KeywordLife1763800000000 implements MigrationInterface {
         keyword_id uuid,
         source text NOT NULL,
         from_at timestamptz(3) NOT NULL,
-        -- Null while it continues.
+        -- Null while the period continues.
         to_at timestamptz(3),
         interval_seconds integer NOT NULL,
         credits_per_check integer NOT NULL,

@@ -6,13 +6,13 @@ export class Requests1763820000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Lost when Postgres crashes, which begins a new minute for all accounts.
+      -- The rows are lost when Postgres crashes. Then a new minute begins for all accounts.
       CREATE UNLOGGED TABLE request_quotas (
         account_id uuid PRIMARY KEY,
         window_start timestamptz(3) NOT NULL,
         -- Requests of the minute that are used, or leased to a gateway; never above the limit.
         used integer NOT NULL,
-        -- The size of the latest lease: the statement that takes one returns it.
+        -- The size of the latest lease. The statement that takes a lease returns this size.
         last_lease integer NOT NULL
       ) WITH (fillfactor = 50);
     `);
@@ -24,9 +24,10 @@ export class Requests1763820000000 implements MigrationInterface {
         request_hash bytea NOT NULL,
         -- The id of the command of the request: a gateway that repeats the request sends the same id.
         command_id uuid NOT NULL,
-        -- The gateway that runs it: one that was considered dead must not overwrite its successor's outcome.
+        -- The gateway that runs the request. If it counted as dead meanwhile, it must not overwrite its successor's
+        -- outcome.
         runner uuid NOT NULL,
-        -- While the request runs: until when its gateway counts as alive.
+        -- While the request runs: the time until which its gateway counts as alive.
         running_until timestamptz(3),
         -- Null until there is a final outcome.
         status integer,

@@ -12,14 +12,14 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
     await runner.query(LOCK_BOTH_TABLES);
     await runner.query(`
       ALTER TABLE watch_schedule RENAME TO wide_schedule;
-      -- Columns of eight bytes, of four, of one, then those without alignment.
+      -- The order is: columns of eight bytes, of four, of one, then columns without alignment.
       CREATE TABLE watch_schedule (
         next_due_at timestamptz(3) NOT NULL,
         -- Sequence of the last check applied here: the condition of the next append.
         check_seq bigint NOT NULL DEFAULT 0,
         -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
-        -- Everything published until then has been read for this watch.
+        -- Everything published until this time has been read for the watch.
         covered_until timestamptz(3),
         last_checked_at timestamptz(3),
         interval_seconds integer NOT NULL,
@@ -32,7 +32,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
         search_id uuid,
         search_key text NOT NULL,
         last_status text,
-        -- The step that created the watch, until its first check; null if its trace is not recorded.
+        -- Until the first check: the step of the trace that created the watch. Null if the trace is not recorded.
         traceparent text
       );
       -- A read uses all watches of its search, so they are stored together.
@@ -44,7 +44,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
       ALTER TABLE watch_schedule
         ADD PRIMARY KEY (watch_id),
         ADD FOREIGN KEY (search_key) REFERENCES upstream_searches;
-      -- Without the due time, so that a check changes no index and equal keys are stored once.
+      -- The index does not contain the due time, so a check changes no index, and equal keys are stored once.
       CREATE INDEX watch_schedule_search ON watch_schedule (search_key) WHERE is_active;
       ANALYZE watch_schedule;
     `);

@@ -17,7 +17,8 @@ export class Alerts1763950000000 implements MigrationInterface {
         PRIMARY KEY (keyword_id, bin, search_id)
       );
       CREATE INDEX mention_counts_bin ON mention_counts (bin);
-      -- Follows EVENTS, the last days of it: an event that is stored twice is counted once. Also the examples of an alert.
+      -- Follows EVENTS and keeps the last days, so that an event that is stored twice is counted once. Alerts also take
+      -- their examples from here.
       CREATE TABLE counted_mentions (
         event_id uuid PRIMARY KEY,
         keyword_id uuid NOT NULL,
@@ -33,7 +34,7 @@ export class Alerts1763950000000 implements MigrationInterface {
         keyword_id uuid PRIMARY KEY,
         -- The earliest five minutes with a new mention since the last evaluation; null if there is none.
         changed_from timestamptz(0),
-        -- Increases with each change, so that an evaluation knows whether it saw the last one.
+        -- Increases with each change, so that an evaluation knows whether it saw the last change.
         changes bigint NOT NULL DEFAULT 1,
         -- The next evaluation. During an evaluation: the end of its claim.
         due_at timestamptz(3) NOT NULL,

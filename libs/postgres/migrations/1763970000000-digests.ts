@@ -6,7 +6,7 @@ export class Digests1763970000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Follows EVENTS: what is pushed, of keywords with a channel that gets digests. Old rows are deleted.
+      -- Follows EVENTS: the pushed events of keywords with a channel that gets digests. Old rows are deleted.
       CREATE TABLE digest_items (
         keyword_id uuid NOT NULL,
         -- Sequence in EVENTS.
@@ -23,16 +23,16 @@ export class Digests1763970000000 implements MigrationInterface {
         channel_id uuid NOT NULL,
         mode text NOT NULL,
         account_id uuid NOT NULL,
-        -- Of the account, as due_at was computed.
+        -- The account's time zone with which due_at was computed.
         timezone text NOT NULL,
-        -- The end of the digest before.
+        -- The end of the previous digest's period.
         period_from timestamptz(3) NOT NULL,
         -- Items up to this sequence of EVENTS were in an earlier digest.
         after_seq bigint NOT NULL,
-        -- Sequence in DIGESTS of the digest before; 0 for none.
+        -- Sequence of the previous digest in DIGESTS; 0 if there is none.
         digest_seq bigint NOT NULL DEFAULT 0,
         due_at timestamptz(3) NOT NULL,
-        -- A replica assembles it until then.
+        -- Until this time, only the replica that claimed the digest assembles it.
         claimed_until timestamptz(3) NOT NULL DEFAULT '-infinity',
         PRIMARY KEY (keyword_id, channel_id, mode)
       );

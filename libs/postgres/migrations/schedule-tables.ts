@@ -1,8 +1,8 @@
 /**
- * Pollers of the running release lock searches before they read the schedule, so a migration that copies the schedule
- * locks both tables before the copy: the reference at its end needs the searches as well. A few statements of pollers
- * lock in the other order. If Postgres then ends the lock statement because of the deadlock, nothing has changed yet,
- * and the lock is tried again.
+ * Locks the searches and the schedule before a migration copies the schedule. The migration needs both locks, because
+ * it ends with a reference of the schedule to the searches. Pollers of the running release lock searches before they
+ * read the schedule, so this statement uses the same order. A few statements of pollers lock in the other order. If
+ * Postgres ends this statement because of such a deadlock, nothing has changed yet, and the lock is tried again.
  */
 export const LOCK_BOTH_TABLES = `
   DO $$

@@ -38,7 +38,7 @@ export function readAbout(about: string | undefined): About | undefined {
   return wanted.size + unwanted.size === 0 ? undefined : { wanted, unwanted };
 }
 
-/** Splits a sentence at words such as "not" and "ignore". */
+/** Splits a sentence where an excluding part begins or ends. */
 function partsOf(sentence: string): { text: string; excluded: boolean }[] {
   const parts: { text: string; excluded: boolean }[] = [];
   let rest = sentence;

@@ -19,9 +19,9 @@ const DAMPERS = new Set(
 
 /**
  * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the last word
- * with a valence, and the emphasis. All are between about -1 and 1.
+ * with a valence, the emphasis and the length. All are between about -1 and 1.
  * @param tokens as written
- * @param words the tokens in lower case
+ * @param words the folded tokens (see `foldedToken`)
  */
 export function lexiconFigures(
   lexicon: Lexicon,
