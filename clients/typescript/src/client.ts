@@ -19,8 +19,8 @@ import {
 } from './routes.js';
 
 /**
- * Calls the API. All methods reject with `EarshotError` or `EarshotConnectionError`, or with the reason of `signal` when
- * it is aborted. A missing path parameter is a `TypeError`.
+ * Calls the API. All methods reject with `EarshotError` or `EarshotConnectionError`, or with the reason of `signal`
+ * when it is aborted. A missing path parameter is a `TypeError`.
  */
 export interface Client {
   get<P extends PathsOf<'get'>>(
