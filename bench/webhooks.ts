@@ -106,7 +106,7 @@ async function compareRates(
   await delivery.stop();
   console.log(`\nMedians of ${ROUNDS} rounds, ratios round by round (load ${load()})\n`);
   table(
-    ['', 'deliveries/s', 'ours / it', 'µs of processor time', 'it / ours'],
+    ['', 'deliveries/s', 'ours / this', 'µs of processor time', 'this / ours'],
     [
       lineOf('delivery service', rounds.ours, rounds.ours),
       lineOf('bare undici loop that signs', rounds.bare, rounds.ours),

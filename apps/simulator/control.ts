@@ -40,14 +40,14 @@ export function controlRoutes(
   });
   app.patch('/_sim/posts', (request, reply) => {
     const { source, id, ...body } = (request.body ?? {}) as Record<string, unknown>;
-    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
+    if (!isSimulated(source)) return refuse(reply, `source must be one of ${SIMULATED_SOURCES.join(', ')}`);
     const post = world.change(source, String(id), readChange(body));
     return post ? answer(reply, 200, published(post)) : answer(reply, 404, { error: 'no such post' });
   });
   app.delete('/_sim/posts', (request, reply) => {
     const { one } = queryOf(request);
     const source = one('source');
-    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
+    if (!isSimulated(source)) return refuse(reply, `source must be one of ${SIMULATED_SOURCES.join(', ')}`);
     const id = one('id');
     if (id === undefined) {
       world.clear(source);
@@ -61,7 +61,7 @@ export function controlRoutes(
     if (typeof input === 'string') return refuse(reply, input);
     const count = Number(body.count);
     if (!Number.isInteger(count) || count < 1 || count > 100_000)
-      return refuse(reply, 'count is a whole number from 1 to 100000');
+      return refuse(reply, 'count must be a whole number from 1 to 100000');
     const numbered = (text: string | undefined, n: number) => text?.replaceAll('{n}', String(n));
     const posts = Array.from({ length: count }, (_, i) => {
       const text = numbered(input.text, i + 1) ?? '';
@@ -77,12 +77,12 @@ export function controlRoutes(
     if (!isSimulated(source) && source !== 'llm' && !isChat(source))
       return refuse(
         reply,
-        `source is one of ${[...SIMULATED_SOURCES, 'llm', ...Object.keys(CHAT_SERVICES)].join(', ')}`,
+        `source must be one of ${[...SIMULATED_SOURCES, 'llm', ...Object.keys(CHAT_SERVICES)].join(', ')}`,
       );
     const kinds: readonly Fault['kind'][] =
       source === 'llm' ? [...FAULT_KINDS, ...LLM_FAULT_KINDS] : FAULT_KINDS;
     const known = kinds.find((each) => each === kind);
-    if (!known) return refuse(reply, `kind is one of ${kinds.join(', ')}`);
+    if (!known) return refuse(reply, `kind must be one of ${kinds.join(', ')}`);
     const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
     faults.add({
       source,
@@ -126,13 +126,13 @@ export function controlRoutes(
 
 function readPost(body: Record<string, unknown>): (PostInput & { source: SourceId }) | string {
   const { source } = body;
-  if (!isSimulated(source)) return `source is one of ${SIMULATED_SOURCES.join(', ')}`;
-  if (typeof body.text !== 'string') return 'text is a string';
+  if (!isSimulated(source)) return `source must be one of ${SIMULATED_SOURCES.join(', ')}`;
+  if (typeof body.text !== 'string') return 'text must be a string';
   const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined);
   const kind = POST_KINDS.find((each) => each === body.kind);
   const publishedAt = text('publishedAt');
   if (publishedAt !== undefined && Number.isNaN(Date.parse(publishedAt)))
-    return 'publishedAt is an ISO 8601 time';
+    return 'publishedAt must be an ISO 8601 time';
   const more = {
     title: text('title'),
     author: text('author'),

@@ -50,7 +50,7 @@ describe('the check of one watch', () => {
     itemOf('hn:undated'),
   ];
 
-  it('reports items that have no date or the date of the second of the baseline, and none that were published earlier [keywords.backfill]', () => {
+  it('reports items without a date and items dated in the second of the baseline or later, and no earlier item [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt }), dates(baselineAt));
     expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);

@@ -15,7 +15,7 @@ type AnyError =
   | Schemas['InternalError']
   | Schemas['Unavailable'];
 
-/** The codes of the API. If a proxy between client and API answers, `code` is `UNKNOWN`. */
+/** The codes of the API. `UNKNOWN`: the response is not an error of the API, for example because a proxy answered. */
 export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
