@@ -85,7 +85,9 @@ function compete(terms: string[], posts: MatchableText[]): void {
   const loopRounds = micros.get('indexOf loop')!;
   const cells = (values: (string | number)[]) => values.map((value) => `${value}`.padStart(13)).join('');
   console.log(`\n${terms.length.toLocaleString('en')} terms, ${POSTS.toLocaleString('en')} posts`);
-  console.log(' '.repeat(19) + cells(['µs a post', 'loop / this', 'build ms', 'found a post', 'posts timed']));
+  console.log(
+    ' '.repeat(19) + cells(['µs a post', 'loop / this', 'build ms', 'found a post', 'posts timed']),
+  );
   for (const { name, buildMs, posts: timedPosts } of variants) {
     const rounds = micros.get(name)!;
     const ratio = median(rounds.map((value, i) => loopRounds[i]! / value));

@@ -34,7 +34,7 @@ export class LookupHttp {
     this.failures = 0;
   }
 
-  /** Records a failure. After a rate limit, or if the upstream asks for a wait, these lookups are refused for a time. */
+  /** Records a failure. After a rate limit or a requested wait, these lookups are refused for a time. */
   failed({ kind, retryAfterMs }: UpstreamError): void {
     if (kind !== 'rate_limited' && retryAfterMs === undefined) return;
     this.failures += 1;
