@@ -43,7 +43,7 @@ export const EDITOR_FIELDS: Readonly<Record<string, Field>> = {
   sentimentEnabled: [READ, 'Read sentiment and intent'],
   minRelevance: [READ, 'Relevance at least'],
   'languages[]': [READ, 'Languages'],
-  aiEnabled: [READ, 'Let a model sort mentions'],
+  aiEnabled: [READ, 'Sort mentions into buckets'],
   aiPreset: [READ, 'Buckets'],
   aiPrompt: [READ, 'What is relevant'],
   coBrandsEnabled: [READ, 'Find other brands'],

@@ -1,4 +1,7 @@
-/** A text in lower case, with the same length, so that positions in both agree: only İ (U+0130) would become longer. */
+/**
+ * Returns a text in lower case with the same length, so that a position means the same character in both texts. Only İ
+ * (U+0130) would become longer in lower case, so it becomes i.
+ */
 export function lowerCase(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase();
 }

@@ -2,8 +2,8 @@ import { Refusal } from '#kernel';
 import type { Tx } from '#postgres';
 
 /**
- * Requires that an address belongs to no account and no member. A lock on the address makes concurrent sign-ups wait
- * for each other.
+ * Requires that an address belongs to no account and no current member. A lock on the address makes concurrent sign-ups
+ * wait for each other.
  * @param inAccount the account whose own address may be this address
  * @throws Refusal `conflict`
  */

@@ -7,7 +7,7 @@ function reportEndedSession(error: unknown): void {
   if (error instanceof EarshotError && error.status === 401) sessionEnded();
 }
 
-/** The cache of all API responses. The cache makes no retries, because the client retries after 429 and 5xx. */
+/** The cache of all API responses. The cache never retries a request, because the client already retries. */
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: reportEndedSession }),
   mutationCache: new MutationCache({ onError: reportEndedSession }),

@@ -7,7 +7,7 @@ interface Page<Row> {
 
 interface Options<Row> {
   staleTime?: number;
-  /** After how many milliseconds the rows are read again. */
+  /** Returns the number of milliseconds until the rows are read again. */
   refetchInterval?: (rows: readonly Row[]) => number;
 }
 

@@ -1,7 +1,7 @@
 import type { UseFormReturnType } from '@mantine/form';
 import { EarshotError } from '../api/client.js';
 
-/** `sources[0].source` of the API → `sources.0.source` of the form. */
+/** Returns the path of the form for a path of the API: `sources.0.source` for `sources[0].source`. */
 export const formPath = (path: string) => path.replace(/\[(\w+)\]/g, '.$1');
 
 /**

@@ -9,7 +9,10 @@ import { ENGINES } from './engine-table.js';
 import type { Answer } from './rank.js';
 
 const SHOWN_ANSWERS = 10;
-/** Longer texts are not compared, because the time grows with the length of both texts. */
+/**
+ * Maximum length of two compared texts together. Longer texts are not compared, because the time grows with the length
+ * of both texts.
+ */
 const MAX_COMPARED_CHARACTERS = 20_000;
 
 /** The texts of the last answers, newest first, with the changes since the previous answer. */

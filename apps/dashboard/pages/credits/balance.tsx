@@ -39,7 +39,7 @@ export function Balance() {
                 value={short(balance.creditsRemaining)}
                 hint={
                   balance.creditsHeld > 0
-                    ? `${credits(balance.creditsHeld)} reserved for running checks`
+                    ? `${credits(balance.creditsHeld)} reserved for running work`
                     : 'Allowance and packs'
                 }
               />
@@ -79,7 +79,7 @@ export function Balance() {
             </SimpleGrid>
             <Paper p="md" bg="var(--surface)">
               <Text size="sm" c="dimmed" mb="sm">
-                {`On ${dayOf(balance.periodStart)} the period began; ${count(balance.creditsRemaining)} credits remain today.`}
+                {`The period began on ${dayOf(balance.periodStart)}. ${count(balance.creditsRemaining)} credits remain today.`}
               </Text>
               <Suspense fallback={<Skeleton h={260} />}>
                 <Chart days={days} />

@@ -10,7 +10,7 @@ export function Component() {
   return (
     <Page
       title="Credits"
-      lead="Every check, reading and question has a price before it runs and a line in the ledger after it."
+      lead="You can see the price of checks, readings and questions before they run. The ledger has a line for each charge."
     >
       <Balance />
       <Usage />

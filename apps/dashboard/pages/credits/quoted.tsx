@@ -77,7 +77,7 @@ function QuoteOf({ id }: { id: string }) {
   );
 }
 
-/** “153 more than quoted” */
+/** Returns the difference for people, such as “153 more than quoted”. */
 function differenceOf(one: { quotedCredits: number; chargedCredits: number }): string {
   const difference = one.chargedCredits - one.quotedCredits;
   if (difference === 0) return 'as quoted';

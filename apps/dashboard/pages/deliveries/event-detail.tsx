@@ -39,7 +39,7 @@ export function EventDetail({ delivery, channel }: Props) {
   );
 }
 
-/** The event of a delivery. Each attempt sends a webhook the bytes of the event, with a new signature. */
+/** The event of a delivery. Each attempt to a webhook sends the same bytes of the event, with a new signature. */
 function SentEvent({ delivery, channel }: Props) {
   const { eventId, target } = delivery;
   const query = useQuery({

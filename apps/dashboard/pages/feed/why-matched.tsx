@@ -34,8 +34,8 @@ export function WhyMatched({ why, ai }: { why: Why; ai: Mention['ai'] }) {
         {why.dropped && (
           <Text size="sm">
             It was dropped: <b>{words(why.dropped.reason).toLowerCase()}</b>{' '}
-            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not pushed
-            and not charged.
+            <span className="foreign">({why.dropped.rule})</span>. Dropped mentions are stored, but not
+            pushed.{why.dropped.reason !== 'rule' && ' Their readings are not charged.'}
           </Text>
         )}
         {hits.map(({ detail }, index) => (

@@ -11,7 +11,7 @@ export function readableValue(key: string, value: unknown, nameOf: NameOf): stri
   return lines.length > 0 ? lines.join('\n') : 'none';
 }
 
-/** `refreshIntervalSeconds` → “Refresh interval seconds”, `channelIds` → “Channels” */
+/** Returns the label of a key: “Refresh interval seconds” for `refreshIntervalSeconds`, “Channels” for `channelIds`. */
 export const labelOf = (key: string) =>
   words(key.replace(/Id(s?)$/, '$1').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 

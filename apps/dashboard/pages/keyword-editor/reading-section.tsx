@@ -45,7 +45,7 @@ export function ReadingSection() {
           />
         </Group>
         <Switch
-          label="Let a model sort mentions into buckets (1 credit for each mention that gets a bucket)"
+          label="Sort mentions into buckets (1 credit for each mention that gets a bucket)"
           {...form.getInputProps('aiEnabled', { type: 'checkbox' })}
         />
         <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>

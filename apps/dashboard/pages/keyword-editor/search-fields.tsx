@@ -21,7 +21,7 @@ interface Props {
   search: DraftSearch;
 }
 
-/** The criteria of one search. Each criterion of the search replaces the same criterion of the keyword. */
+/** The criteria of one search. If they are enabled, each of them replaces the same criterion of the keyword. */
 export function SearchFields({ source, path, search }: Props) {
   const form = useDraft();
   const own = `${path}.overrides`;

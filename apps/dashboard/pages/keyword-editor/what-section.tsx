@@ -62,7 +62,10 @@ export function WhatSection() {
 
 const RARE_CRITERIA = ['priceMin', 'priceMax', 'repliesTo', 'sort', 'page', 'perPage', 'filters'] as const;
 
-/** Rarely used criteria. They are visible if the keyword has such a criterion, or if the API reports a fault of one. */
+/**
+ * Rarely used criteria. They are visible if the member opens them, if the keyword has such a criterion, or if the API
+ * reports a fault in such a criterion.
+ */
 function CriteriaOfAllSources() {
   const form = useDraft();
   const { globalCriteria, sources } = form.values;

@@ -7,7 +7,7 @@ import { count, percent } from '../../parts/format.js';
 import { Section } from '../../parts/section.js';
 import { Loaded, LoadingRows } from '../../parts/states.js';
 
-/** The share of this keyword, and of each keyword of a competitor, in the mentions of all these keywords. */
+/** The share of this keyword, and of up to 19 keywords of competitors, in the mentions of all these keywords. */
 export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number }) {
   const voices = useQuery({
     queryKey: ['/v1/keywords', keyword.id, 'share-of-voice', days],

@@ -92,7 +92,7 @@ interface Row {
   count: number;
 }
 
-/** Adds up the counts of each term over all sources. */
+/** Adds up the counts of each term over the sources in the rows. The API returns only the most frequent rows. */
 function sumByTerm(rows: readonly Row[]): Row[] {
   const counts = new Map<string, number>();
   for (const { value, count: n } of rows) counts.set(value, (counts.get(value) ?? 0) + n);

@@ -10,8 +10,8 @@ import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 /**
- * The mentions of a backtest with the rules that would have fired; by default only mentions for which a rule would have
- * fired.
+ * The mentions of a backtest with the rules that would have fired. By default, shows only mentions for which a rule
+ * would have fired, or would no longer fire.
  */
 export function BacktestItems({
   keywordId,
@@ -21,7 +21,7 @@ export function BacktestItems({
 }: {
   keywordId: string;
   backtestId: string;
-  /** True if any rule would have fired for any mention. */
+  /** True if a rule would have fired, or would no longer fire, at least once. */
   anyFired: boolean;
   names: ReadonlyMap<string, string>;
 }) {

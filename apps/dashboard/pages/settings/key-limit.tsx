@@ -8,7 +8,7 @@ import { Problem } from '../../parts/problem.js';
 interface Props {
   id: string;
   name: string;
-  /** Null: the setting of the installation. */
+  /** The limit of the key; null if the default of the installation applies. */
   credits: number | null;
 }
 
@@ -52,7 +52,7 @@ export function KeyLimit({ id, name, credits }: Props) {
         >
           <Stack>
             <NumberInput
-              label="Credits of a day through MCP"
+              label="Maximum credits a day through MCP"
               description="Leave it empty for the default of this installation, MCP_DAILY_CREDITS."
               min={0}
               max={1_000_000_000}

@@ -48,7 +48,7 @@ export function PlanAndPacks({ plan }: { plan: Plan }) {
   return (
     <Section
       title="Plan and packs"
-      lead="After a change to a smaller plan, Earshot pauses keywords that exceed its limits. Packs are used after the allowance."
+      lead="After a change to a smaller plan, Earshot pauses keywords that exceed the limits of the new plan. Packs are used after the allowance."
     >
       <Stack>
         <Group align="flex-end">

@@ -51,8 +51,8 @@ function Summary({ sources }: { sources: readonly SourceState[] }) {
   if (broken.length === 0) return null;
   return (
     <Alert color="red" title={`${broken.map(({ id }) => sourceName(id)).join(', ')}: not healthy`}>
-      Earshot repeats failed checks, and they cost nothing. Afterwards it also finds posts that were published
-      in the meantime, as far back as the source shows them.
+      Earshot repeats failed checks. A failed check costs nothing. When a source answers again, Earshot also
+      finds the posts that were published in the meantime, as far back as the source shows them.
     </Alert>
   );
 }

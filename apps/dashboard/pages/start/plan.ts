@@ -16,7 +16,7 @@ const MAX_TERM_LENGTH = 60;
 
 /**
  * Returns usual spellings of a brand: unchanged, in one word, as a hashtag, and for a domain also the name in the
- * domain. “Acme Rocket” → Acme Rocket, AcmeRocket, #AcmeRocket
+ * domain. For “Acme Rocket”, returns Acme Rocket, AcmeRocket and #AcmeRocket.
  */
 export function suggestedTerms(brand: string): string[] {
   const name = brand.trim().replace(/\s+/g, ' ');

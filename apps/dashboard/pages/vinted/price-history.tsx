@@ -49,7 +49,7 @@ export function PriceHistory() {
   );
 }
 
-/** `https://www.vinted.fr/items/123-coat` → `123` */
+/** Returns the id in the address of a listing: `123` for `https://www.vinted.fr/items/123-coat`. */
 const idOf = (text: string) => /(?:items\/)?(\d+)/.exec(text.trim())?.[1] ?? '';
 
 function History({ id }: { id: string }) {

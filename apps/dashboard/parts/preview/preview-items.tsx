@@ -92,7 +92,7 @@ function Item({ mention, terms }: { mention: Mention; terms: readonly string[] }
       <Badge mt={4} color={reason ? 'teal' : 'gray'} className="foreign">
         {reason
           ? `matches ${reason}`
-          : 'found by the source, without one of the terms: the keyword would leave it out'}
+          : 'contains none of the terms, so the keyword would leave it out'}
       </Badge>
     </div>
   );

@@ -89,6 +89,6 @@ function Offer({ question, preview: { price, start } }: Props) {
   );
 }
 
-/** “Acme”, “AcmeRocket” or “#AcmeRocket” */
+/** Returns the terms as a text, such as “Acme”, “AcmeRocket” or “#AcmeRocket”. */
 export const askedTerms = ({ terms }: PreviewQuestion): string =>
   ANY_OF.format(terms.slice(0, MAX_TERMS).map((term) => `“${term}”`));
