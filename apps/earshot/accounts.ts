@@ -13,7 +13,7 @@ import { CommandClient } from '#transport';
 import { id, print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** `accounts create`, `accounts list`, `accounts change-plan`, `accounts set` */
+/** Adds the commands `accounts create|list|change-plan|set`. */
 export function addAccountCommands(program: Command): void {
   const accounts = program.command('accounts').description('manage accounts and their plans');
   accounts
@@ -69,7 +69,7 @@ export function addAccountCommands(program: Command): void {
     });
 }
 
-/** `signing-secret rotate` */
+/** Adds the command `signing-secret rotate`. */
 export function addSigningSecretCommands(program: Command): void {
   program
     .command('signing-secret')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { SETTINGS } from '#config';
 import { sourceSettings } from '#sources';
 
-/** `config` */
+/** Adds the command `config`. */
 export function addConfigCommand(program: Command): void {
   program
     .command('config')

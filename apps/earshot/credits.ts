@@ -11,7 +11,7 @@ import { auditText } from './audit/print-audit.js';
 import { readAccount } from './audit/read-account.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** `credits grant`, `credits show`, `credits audit`. */
+/** Adds the commands `credits grant|show|audit`. */
 export function addCreditCommands(program: Command): void {
   const credits = program.command('credits').description('manage the credits of an account');
   addGrant(credits);
@@ -22,7 +22,7 @@ export function addCreditCommands(program: Command): void {
 function addGrant(credits: Command): void {
   credits
     .command('grant')
-    .description('add a pack of credits to the allowance; print {packId, amount, creditsRemaining}')
+    .description('add a pack of credits to the account; print {packId, amount, creditsRemaining}')
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--amount <credits>', 'number of credits', wholeNumber)
     .option('--expires-at <instant>', 'ISO 8601; default: never', instant)

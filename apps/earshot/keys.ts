@@ -31,7 +31,11 @@ export function addKeyCommands(program: Command): void {
     .option('--name <name>', 'name of the key', 'key')
     .option('--scope <scope>', 'read or write', 'write')
     .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
-    .option('--mcp-daily-credits <n>', 'most credits a day through MCP; default: MCP_DAILY_CREDITS', limit)
+    .option(
+      '--mcp-daily-credits <n>',
+      'maximum credits a day through MCP; default: MCP_DAILY_CREDITS',
+      dailyCredits,
+    )
     .action(async (options: NewKeyOptions) => {
       const { account, name, scope, expiresAt = '', mcpDailyCredits } = options;
       const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
@@ -72,7 +76,11 @@ export function addKeyCommands(program: Command): void {
     )
     .requiredOption('--account <id>', 'the account', id)
     .requiredOption('--key <id>', 'the id of the key', id)
-    .option('--mcp-daily-credits <n>', 'most credits a day; default: MCP_DAILY_CREDITS', limit)
+    .option(
+      '--mcp-daily-credits <n>',
+      'maximum credits a day through MCP; default: MCP_DAILY_CREDITS',
+      dailyCredits,
+    )
     .action(async ({ account, key, mcpDailyCredits }: LimitOptions) => {
       const limit = mcpDailyCredits === undefined ? {} : { mcpDailyCredits };
       const command = { commandId: newId(), accountId: account, keyId: key, ...limit };
@@ -97,7 +105,7 @@ export function addKeyCommands(program: Command): void {
     });
 }
 
-function limit(text: string): number {
+function dailyCredits(text: string): number {
   if (!/^\d{1,9}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number below 1,000,000,000.');
   return Number(text);

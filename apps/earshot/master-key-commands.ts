@@ -5,7 +5,7 @@ import { masterKeys } from '#secrets';
 import { print } from './arguments.js';
 import { newKey, readMasterKey, rotateMasterKey } from './master-key.js';
 
-/** `master-key rotate` */
+/** Adds the command `master-key rotate`. */
 export function addMasterKeyCommands(program: Command): void {
   program
     .command('master-key')
@@ -13,7 +13,7 @@ export function addMasterKeyCommands(program: Command): void {
     .command('rotate')
     .description(
       'create a new key; the next start encrypts every stored secret with it and removes the old key. If MASTER_KEY is ' +
-        'set, print the value for one start of every service; after that start, use only the part before the comma',
+        'set, print the value of MASTER_KEY for the next start of every service; later, use only the part before the comma',
     )
     .action(() => {
       const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], process.env);

@@ -70,7 +70,7 @@ export class ChannelDecisions implements ChannelFaults {
     });
   }
 
-  /** Deletes the record of failures of a channel that its user has corrected, enabled or deleted. */
+  /** Deletes the record of a channel's failures. Called after somebody has corrected, enabled or deleted the channel. */
   async forgetFailures({ accountId, channelId }: ChannelRef): Promise<void> {
     await this.database.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2', [
       accountId,

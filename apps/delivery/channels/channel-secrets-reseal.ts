@@ -8,7 +8,7 @@ import { ChannelDecisions } from './channel-decisions.js';
 
 /**
  * Encrypts the secrets of all channels with the present MASTER_KEY if the setting also contains an earlier key. Runs at
- * the start. If it crashes, the next start finds the remaining secrets.
+ * the start. After a crash, the next start encrypts the remaining secrets.
  */
 @Injectable()
 export class ChannelSecretsReseal implements OnModuleInit {

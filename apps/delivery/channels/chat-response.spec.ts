@@ -13,7 +13,7 @@ const telegram = { ok: false, description: 'Flood control exceeded', parameters:
 
 describe('the wait that a chat service states', () => {
   it.each([429, 500, 503])(
-    'in the body of a %i is kept, and is preferred to the header [channels.retry-after]',
+    'is read from the body of a %i, even if the header states another wait [channels.retry-after]',
     (status) => {
       expect(wait(discordResult, status, discord)).toBe(1250);
       expect(wait(telegramResult, status, telegram)).toBe(7000);
@@ -21,17 +21,17 @@ describe('the wait that a chat service states', () => {
     },
   );
 
-  it('in the body of a Telegram answer that refuses the message with the status 200 is kept', () => {
+  it('is read from the body of a Telegram answer that has the status 200 but refuses the message', () => {
     const answer = { status: 200, headers: {}, body: JSON.stringify(telegram) };
     expect(telegramResult(answer)).toMatchObject({ delivered: false, retryAfterMs: 7000 });
   });
 
-  it('in the body of a delivered message is not kept, because this body is the message', () => {
+  it('is not read from the body of an answer to a delivered message, because this body is the message', () => {
     expect(wait(discordResult, 200, { id: '1', retry_after: 5 })).toBeUndefined();
     expect(wait(telegramResult, 200, { ...telegram, ok: true })).toBeUndefined();
   });
 
-  it.each([301, 400, 403, 404])('is not kept for a %i, which is permanent', (status) => {
+  it.each([301, 400, 403, 404])('is ignored for a %i, because this status is permanent', (status) => {
     expect(wait(discordResult, status, discord)).toBeUndefined();
     expect(wait(telegramResult, status, telegram, { 'retry-after': '60' })).toBeUndefined();
   });
@@ -47,7 +47,7 @@ describe('the wait that a chat service states', () => {
   });
 
   it.each([slackResult, teamsResult, discordResult, telegramResult])(
-    'in the header counts for a 429, a 503 and a success, and 30 s are the default for a 429',
+    'is read from the header of a 429, a 503 and a success; without a header, it is 30 s for a 429',
     (read) => {
       const header = { 'retry-after': '3' };
       expect([429, 503, 200, 500].map((status) => wait(read, status, '{}', header))).toEqual([

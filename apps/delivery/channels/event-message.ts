@@ -115,7 +115,7 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
       return { head: 'the keyword runs again', lines: [], url: null };
     case 'channel.disabled':
       return {
-        head: `a ${textOf(data['kind'])} channel is disabled`,
+        head: `a channel is disabled: ${textOf(data['kind'])}`,
         lines: [`Reason: ${textOf(data['reason'])}`, 'It gets nothing until it is enabled again.'],
         url: null,
       };

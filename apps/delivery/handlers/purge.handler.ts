@@ -11,7 +11,10 @@ import { ConsumerPattern } from '#transport';
 import { replaysProjection } from '../projections/replays.projection.js';
 import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
-/** Ends the replays of a purged keyword, and deletes its attempts, its pending deliveries and its endpoints. */
+/**
+ * Ends the replays of a purged keyword. Deletes its attempts, its pending deliveries, and the endpoints that the account
+ * no longer uses.
+ */
 @Controller()
 export class PurgeHandler {
   constructor(

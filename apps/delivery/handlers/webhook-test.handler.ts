@@ -72,7 +72,7 @@ export class WebhookTestHandler {
   }
 }
 
-/** Converts a list in which names and values alternate. */
+/** Converts a list of alternating names and values to an object. */
 function byName(list: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let n = 0; n < list.length; n += 2) headers[list[n] ?? ''] = list[n + 1] ?? '';

@@ -8,7 +8,7 @@ export interface WebhookOwner {
 }
 
 /**
- * The present webhook URL of a keyword or watch, which may be retired; empty if there is no URL.
+ * Returns the present webhook URL of a keyword or watch; empty if there is no URL. The keyword or watch may be retired.
  * @throws Refusal `not-found` if the account has no such keyword or watch
  */
 export async function presentWebhook(

@@ -3,8 +3,8 @@ import { KeywordDecisionSchema, type KeywordEvent } from '#contracts';
 import type { Projection } from '#projections';
 
 /**
- * If a user sets an endpoint again in a keyword or watch, this projection deletes the endpoint's record of failures,
- * which enables the endpoint.
+ * If somebody sets an endpoint again in a keyword or watch, this projection deletes the endpoint's record of failures.
+ * This enables the endpoint.
  */
 export const endpointsProjection: Projection = {
   name: 'endpoints-v1',

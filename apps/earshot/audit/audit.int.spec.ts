@@ -16,7 +16,7 @@ afterAll(() => billing?.stop());
 const audited = async (accountId: string) =>
   audit(await readAccount(billing.bus, billing.database, accountId));
 
-it('the audit agrees with an account that used every operation, and finds a changed row in a table', async () => {
+it('the audit agrees with an account that has checks, a lookup, a grant and a change of plan, and finds changed and deleted rows', async () => {
   const { bus, store, database } = billing;
   const accountId = await billing.open('solo');
   const other = await billing.open();

@@ -3,7 +3,7 @@ import { print, wholeNumber } from '../arguments.js';
 import { withBus, withClickHouse, withDatabase } from '../connection.js';
 import { checkInstallation } from './doctor.js';
 
-/** `doctor` */
+/** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')

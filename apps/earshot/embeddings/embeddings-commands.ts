@@ -8,7 +8,7 @@ import { backfillEmbeddings, embeddingsStatus } from './backfill.js';
 
 const PROGRESS_EVERY_MS = 2000;
 
-/** `embeddings status`, `embeddings backfill`. */
+/** Adds the commands `embeddings status|backfill`. */
 export function addEmbeddingsCommands(program: Command): void {
   const embeddings = program
     .command('embeddings')

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../../parts/states.js';
 import { DataTable, More } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-/** The activity of a keyword: checks and deliveries, newest first. */
+/** The activity of a keyword: checks, deliveries and events of the keyword itself, newest first. */
 export function Checks({ keywordId }: { keywordId: string }) {
   const path = { id: keywordId };
   const query = usePages(['/v1/keywords', keywordId, 'activity'], async (page, signal) => {
@@ -19,7 +19,10 @@ export function Checks({ keywordId }: { keywordId: string }) {
     return { data: activity, nextCursor };
   });
   return (
-    <Section title="Activity" lead="Each check and each delivery of the last seven days.">
+    <Section
+      title="Activity"
+      lead="The checks, the deliveries and the events of the keyword itself in the last seven days."
+    >
       <Loaded query={query}>
         {(rows) => {
           if (rows.length === 0)

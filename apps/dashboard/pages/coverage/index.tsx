@@ -62,7 +62,7 @@ export function Component() {
   );
 }
 
-/** Returns the start of the lines: for a new keyword, its creation, which can be later than `since`. */
+/** Returns the start of the lines: the earliest start of a window. For a new keyword, it can be later than `since`. */
 function firstOf(data: readonly { windows: { from: string }[] }[], since: string): string {
   const starts = data.flatMap(({ windows }) => windows.slice(0, 1).map(({ from }) => from)).sort();
   return starts[0] ?? since;

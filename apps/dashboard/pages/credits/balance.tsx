@@ -46,7 +46,7 @@ export function Balance() {
               <Figure
                 label="Used this period"
                 value={short(balance.usedThisPeriod)}
-                hint={`${short(Math.round(perDay))} a day in the last week`}
+                hint={`recently ${short(Math.round(perDay))} a day on average`}
               />
               <Figure
                 label="Allowance"

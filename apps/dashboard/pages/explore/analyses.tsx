@@ -68,8 +68,7 @@ export function Analyses() {
     onError: (error) => showFaults(form, error),
   });
   const number = mentions.data?.length;
-  if (!canEdit)
-    return <Text size="sm">Analyses cost credits, so only editors and owners can run them.</Text>;
+  if (!canEdit) return <Text size="sm">Analyses cost credits, so only editors and owners can run them.</Text>;
   return (
     <Stack>
       <Section

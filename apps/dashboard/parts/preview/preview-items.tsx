@@ -90,9 +90,7 @@ function Item({ mention, terms }: { mention: Mention; terms: readonly string[] }
         <MarkedText text={excerpt} spans={spansOf(excerpt, terms)} />
       </Text>
       <Badge mt={4} color={reason ? 'teal' : 'gray'} className="foreign">
-        {reason
-          ? `matches ${reason}`
-          : 'contains none of the terms, so the keyword would leave it out'}
+        {reason ? `matches ${reason}` : 'contains none of the terms, so the keyword would leave it out'}
       </Badge>
     </div>
   );
