@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 
 const HOUR_MS = 3_600_000;
-/** Items that repeat a story after this time begin a new story. */
+/** A key of a story is kept for this time after it was found. An item without a kept key begins a new story. */
 const KEPT_DAYS = 30;
 /** One statement deletes at most this many rows, so that it locks them only for a moment. */
 const ROWS_PER_STATEMENT = 5_000;

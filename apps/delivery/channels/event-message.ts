@@ -116,7 +116,7 @@ function keywordText(type: string, data: Json): { head: string; lines: string[];
     case 'channel.disabled':
       return {
         head: `a channel is disabled: ${textOf(data['kind'])}`,
-        lines: [`Reason: ${textOf(data['reason'])}`, 'It gets nothing until it is enabled again.'],
+        lines: [`Reason: ${textOf(data['reason'])}`, 'The channel gets nothing until it is enabled again.'],
         url: null,
       };
     default:

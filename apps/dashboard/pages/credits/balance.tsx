@@ -73,7 +73,7 @@ export function Balance() {
                 hint={
                   usedUpAt
                     ? 'The credits are used up on this day at this pace. Keywords pause then.'
-                    : `They last until the renewal on ${dayOf(balance.periodEnd)}`
+                    : `The credits last until the renewal on ${dayOf(balance.periodEnd)}`
                 }
               />
             </SimpleGrid>

@@ -35,8 +35,8 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
           title="A search by meaning costs 2 credits"
           action={<Button onClick={onAgree}>Search for 2 credits</Button>}
         >
-          It sorts your mentions by how close their meaning is to “{filters.q}”. The same question is free for
-          ten minutes.
+          The search sorts your mentions by how close their meaning is to “{filters.q}”. The same question is
+          free for ten minutes.
         </Empty>
       ) : isNarrowed(filters) ? (
         <Empty

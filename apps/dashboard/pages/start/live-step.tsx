@@ -62,7 +62,7 @@ export default function LiveStep({ keywordId }: { keywordId: string }) {
                   <Anchor component={Link} to="/channels">
                     set up a channel
                   </Anchor>
-                  : Slack, mail, Discord, Teams, Telegram or a webhook. Then choose it in the{' '}
+                  : Slack, mail, Discord, Teams, Telegram or a webhook. Then choose the channel in the{' '}
                   <Anchor component={Link} to={`/keywords/${keywordId}/edit`}>
                     editor
                   </Anchor>
