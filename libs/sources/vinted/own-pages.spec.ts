@@ -90,6 +90,16 @@ describe("a listing's own page", () => {
     expect([paths().length, heldOff]).toMatchObject([2, [{ waitMs: 30_000 }]]);
   });
 
+  it('that answers 429 with a wait of 0 s is the last requested page, and the lane does not wait', async () => {
+    const { site, read, paths, heldOff } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [catalogItem(4)];
+    site.page = { status: 429, headers: { 'retry-after': '0' } };
+    paths();
+    expect((await read(10, 0)).warnings.length).toBe(1);
+    expect([paths().length, heldOff]).toEqual([2, []]);
+  });
+
   it('that cannot be read for another reason does not prevent the next request', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);

@@ -17,7 +17,8 @@ export interface OwnPages {
 
 /**
  * Requests the own pages of the first few listings. A page that cannot be read is ignored, because the next scan also
- * shows whether the listing is gone. If Vinted asks Earshot to wait, no further page is requested, and the lane waits.
+ * shows whether the listing is gone. If Vinted gets too many requests or asks Earshot to wait, no further page is
+ * requested, and the lane waits.
  */
 export async function askOwnPages(
   ids: readonly string[],
@@ -30,11 +31,10 @@ export async function askOwnPages(
       if (await context.shared(listingUrl(market, id), () => isGone(context, market, id))) gone.add(id);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      const { message, waitMs } = error;
-      if (waitMs > 0) {
-        context.http.holdOff({ waitMs, reason: message });
+      const { message, waitMs, kind } = error;
+      if (waitMs > 0) context.http.holdOff({ waitMs, reason: message });
+      if (waitMs > 0 || kind === 'rate_limited')
         return { gone, warnings: [`${message}; the next check finds out whether listings are gone`] };
-      }
     }
   }
   return { gone, warnings: [] };
