@@ -161,6 +161,11 @@ describe('a call that fails for a while', () => {
     expect(new Set(seen.map(({ body }) => body))).toEqual(new Set(['{"since":"2026-03-01"}']));
     await client.post('/v1/replays', { body: { since: '2026-03-01' }, idempotencyKey: 'mine' });
     expect(seen[3]?.headers['idempotency-key']).toBe('mine');
+    await client.post('/v1/replays', {
+      body: { since: '2026-03-01' },
+      headers: { 'Idempotency-Key': 'also mine' },
+    });
+    expect(seen[4]?.headers['idempotency-key']).toBe('also mine');
   });
 
   it('does not repeat a change whose first attempt may have had an effect', async () => {

@@ -50,12 +50,13 @@ export class Http {
   async send<T>(call: HttpCall, read: (response: Response) => Promise<T> | T): Promise<T> {
     const isRead = call.method === 'GET';
     const idempotencyKey = this.keyOf(call);
-    const headers = {
+    const headers = new Headers({
       ...this.credentials(isRead),
       ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      ...call.headers,
-    };
+    });
+    // The caller's headers replace ours, in any spelling.
+    for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
     const body = call.body === undefined ? null : JSON.stringify(call.body);
     const url = this.options.baseUrl.replace(/\/+$/, '') + addressOf(call);
     const { retries = 3, longestRetryAfterSeconds = 60 } = this.options;
