@@ -34,6 +34,7 @@ describe('other brands than the subject', () => {
     expect(brands('acme is fine, globex is not; initechs neither', ['Globex', 'Initech'])).toEqual([
       'Globex',
     ]);
+    expect(brands('Visit ΟΔΥΣΣΕΑΣ.GR, not Acme', ['Οδυσσεας'])).toEqual(['Οδυσσεας']);
   });
 
   it('are each named once, in their first spelling', () => {

@@ -1,7 +1,8 @@
 /**
  * Returns a text in lower case with the same length, so that a position means the same character in both texts. Only İ
- * (U+0130) would become longer in lower case, so it becomes i.
+ * (U+0130) would become longer in lower case, so it becomes i. A sigma becomes σ everywhere: otherwise the same word
+ * would differ at the end of a word (ς) and inside.
  */
 export function lowerCase(text: string): string {
-  return text.replaceAll('\u0130', 'i').toLowerCase();
+  return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ');
 }
