@@ -37,7 +37,7 @@ async function threeKeywords() {
   const ids: string[] = [];
   for (let n = 0; n < 3; n += 1) ids.push(await keywords.keyword(accountId));
   const pauses = () => Promise.all(ids.map(async (id) => (await keywords.keywordRow(id)).pauses));
-  return { accountId, pauses };
+  return { accountId, ids, pauses };
 }
 
 it('nothing stays paused when the plan grew again during the enforcement of the smaller plan', async () => {
@@ -60,6 +60,20 @@ it('everything that exceeds the plan stays paused when the plan shrank again dur
   const meanwhile = new InterruptedDecisions(async () => {
     await changePlan(accountId, 'free');
     await enforce(accountId);
+  });
+  await enforce(accountId, meanwhile);
+  expect(await pauses()).toEqual([[], [], ['plan']]);
+});
+
+it('a keyword that is created during an enforcement takes no more than the plan allows', async () => {
+  const { accountId, ids, pauses } = await threeKeywords();
+  await changePlan(accountId, 'free');
+  await enforce(accountId);
+  // One of the two running keywords is deleted. Before the third resumes, a new keyword takes its place.
+  const retired = ids.shift();
+  await keywords.database.query(`UPDATE keywords SET state = 'retired' WHERE keyword_id = $1`, [retired]);
+  const meanwhile = new InterruptedDecisions(async () => {
+    ids.push(await keywords.keyword(accountId));
   });
   await enforce(accountId, meanwhile);
   expect(await pauses()).toEqual([[], [], ['plan']]);

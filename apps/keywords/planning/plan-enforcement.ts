@@ -21,6 +21,12 @@ interface Subject {
 }
 
 /**
+ * How often an enforcement looks again whether everything fits: a keyword that is created meanwhile can take the place
+ * of one that is resumed.
+ */
+const MAX_PASSES = 5;
+
+/**
  * Pauses the keywords and watches that are over the limits of an account's plan, and resumes those that are within the
  * limits again. The newest ones are paused. Keywords and watches whose intervals or terms the plan does not allow are
  * paused at any age.
@@ -37,6 +43,12 @@ export class PlanEnforcement {
    * @param causeId id of the decision that caused the enforcement; a repetition with the same id changes nothing
    */
   async enforce(accountId: string, causeId: string): Promise<void> {
+    for (let pass = 0; pass < MAX_PASSES; pass += 1)
+      if (!(await this.pass(accountId, pass === 0 ? causeId : derivedId(causeId, String(pass))))) return;
+  }
+
+  /** @returns whether something had to be changed */
+  private async pass(accountId: string, causeId: string): Promise<boolean> {
     const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       return this.readUse(tx, accountId);
@@ -57,6 +69,7 @@ export class PlanEnforcement {
             : { kind: 'resume', reasons: ['plan'], creditsRemaining };
         },
       );
+    return changing.length > 0;
   }
 
   /**
