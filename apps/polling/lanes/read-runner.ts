@@ -69,7 +69,7 @@ export class ReadRunner {
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
       // The reservations stay: some of the checks may have been stored, and the next attempt has the same ids.
-      await this.putOff(searches);
+      await this.putOff(read.searches);
       await this.claims.giveBack(read.searches);
     } finally {
       this.underWay.delete(reserved);
