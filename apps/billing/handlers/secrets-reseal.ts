@@ -35,11 +35,9 @@ export class SecretsReseal implements OnModuleInit {
           'the secrets of an account could not be encrypted with the new key',
         );
       });
-    if (failures === 0) await renewKeyCheck(this.database, this.box);
-    this.log.info(
-      { accounts: accountIds.length, failures },
-      'secrets were encrypted with the present MASTER_KEY',
-    );
+    if (failures > 0) return;
+    await renewKeyCheck(this.database, this.box);
+    this.log.info({ accounts: accountIds.length }, 'secrets were encrypted with the present MASTER_KEY');
   }
 
   /** @throws Error if none of the keys decrypts the account's secrets */

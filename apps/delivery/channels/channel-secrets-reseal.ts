@@ -36,6 +36,6 @@ export class ChannelSecretsReseal implements OnModuleInit {
           );
         });
     }
-    this.log.info({ failures }, 'the secrets of channels were encrypted with the present MASTER_KEY');
+    if (failures === 0) this.log.info('the secrets of channels were encrypted with the present MASTER_KEY');
   }
 }
