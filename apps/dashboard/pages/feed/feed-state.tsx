@@ -54,7 +54,7 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
       ) : (
         <Empty
           icon={Radar}
-          title="Nothing has been said yet"
+          title="No mentions in this period"
           action={
             <Group justify="center">
               <Button component={Link} to="/start">
@@ -66,7 +66,7 @@ export function FeedState({ filters, feed, onAgree, onReset }: Props) {
             </Group>
           }
         >
-          New mentions appear here as soon as they are found. You do not need to reload the page.
+          New mentions appear here as soon as they are found. For older mentions, choose a longer period.
         </Empty>
       )}
     </div>

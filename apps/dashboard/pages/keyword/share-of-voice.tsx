@@ -61,6 +61,9 @@ export function ShareOfVoice({ keyword, days }: { keyword: Keyword; days: number
   );
 }
 
+/** The API accepts at most this many values of a filter. */
+const KEYWORDS_AT_ONCE = 100;
+
 async function readVoices(keyword: Keyword, days: number, signal: AbortSignal) {
   const others: { id: string; name: string }[] = [];
   for await (const { id, name, subjectRole, state } of api.paginate('/v1/keywords', {
@@ -68,14 +71,16 @@ async function readVoices(keyword: Keyword, days: number, signal: AbortSignal) {
     signal,
   }))
     if (id !== keyword.id && subjectRole === 'competitor' && state !== 'retired') others.push({ id, name });
-  const voices = [{ id: keyword.id, name: keyword.name }, ...others.slice(0, 19)];
+  const voices = [{ id: keyword.id, name: keyword.name }, ...others];
   const since = new Date(Date.now() - days * 86_400_000).toISOString();
-  const query = { keyword: voices.map(({ id }) => id), bucket: 'day', group: 'keyword', since } as const;
-  const { data } = await api.get('/v1/mentions/series', { query, signal });
+  const counts = new Map<string, number>();
+  for (let at = 0; at < voices.length; at += KEYWORDS_AT_ONCE) {
+    const ids = voices.slice(at, at + KEYWORDS_AT_ONCE).map(({ id }) => id);
+    const query = { keyword: ids, bucket: 'day', group: 'keyword', since } as const;
+    const { data } = await api.get('/v1/mentions/series', { query, signal });
+    for (const { group, count } of data) if (group) counts.set(group, (counts.get(group) ?? 0) + count);
+  }
   return voices
-    .map((voice) => ({
-      ...voice,
-      count: data.filter(({ group }) => group === voice.id).reduce((sum, row) => sum + row.count, 0),
-    }))
+    .map((voice) => ({ ...voice, count: counts.get(voice.id) ?? 0 }))
     .sort((a, b) => b.count - a.count);
 }

@@ -32,9 +32,9 @@ function TopList({ by, keywordId, days }: { by: By; keywordId: string; days: num
     queryKey: ['/v1/mentions/top', by, keywordId, days],
     queryFn: async ({ signal }) => {
       const since = new Date(Date.now() - days * 86_400_000).toISOString();
-      const query = { by, keyword: [keywordId], since, limit: 30 };
+      const query = { by, keyword: [keywordId], since, limit: by === 'term' ? 100 : 8 };
       const { data } = await api.get('/v1/mentions/top', { query, signal });
-      return by === 'term' ? sumByTerm(data) : data.slice(0, 8);
+      return by === 'term' ? sumByTerm(data) : data;
     },
   });
   return (

@@ -35,7 +35,7 @@ export function RuleList({ rules, channels, canEdit, faultAt, onChange }: Props)
   if (rules.length === 0)
     return (
       <Empty icon={Workflow} title="No rules" action={add}>
-        Without rules each mention goes to the webhook and the channels of the keyword.
+        Without rules the settings of the keyword alone decide what its webhook and its channels get.
       </Empty>
     );
   return (
