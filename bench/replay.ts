@@ -161,8 +161,6 @@ async function measure(
   const random = seeded(42);
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const one of installations) {
-      const both = [one.throughGateway, one.bareReads] as const;
-      if (round === 0) both.forEach((times) => (times.length = 0));
       for (const n of pick(random, one.watches, READS)) {
         const watchId = watchIdOf(one.size, n);
         const gateway = await timed(() => readThroughGateway(one.gateway, watchId, apiKey, since));

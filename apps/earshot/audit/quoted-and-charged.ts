@@ -12,7 +12,7 @@ export interface AuditDay {
   failedChecks: number;
   /** Credits for checks, and for brands in answers of AI engines. */
   charged: number;
-  /** Credits for other readings of items and for lookups, which have no quote. */
+  /** Credits for everything without a quote: other readings of items, lookups, semantic questions, analyses, Explores. */
   chargedOtherwise: number;
   /** The part of `charged` for watches without a stored quote. */
   chargedUnquoted: number;

@@ -61,7 +61,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     packs: listOf(object({ id: ID, granted: INTEGER, remaining: INTEGER, expiresAt: nullable(INSTANT) })),
     creditsRemaining: INTEGER,
     creditsHeld: described(
-      'The part of `creditsRemaining` that is reserved for running checks and lookups',
+      'The part of `creditsRemaining` that is reserved for work that has begun: checks, readings, lookups, Explores',
       INTEGER,
     ),
     usedThisPeriod: INTEGER,

@@ -43,12 +43,9 @@ export function priceOf(post: SimPost, { currency, now }: { currency: string; no
   const rate = rateBetween(post.currency, currency, now);
   const cents = centsOf(post, { currency, now });
   const fee = Math.round(cents * 0.05) + 70;
-  const money = (of: number): Amount => ({
-    amount: decimalOf(of),
-    currency_code: rate ? currency : post.currency,
-  });
-  const words = (of: number) =>
-    `${(of / 100).toFixed(2).replace('.', ',')} ${currency === 'EUR' ? '€' : currency}`;
+  const shown = rate ? currency : post.currency;
+  const money = (of: number): Amount => ({ amount: decimalOf(of), currency_code: shown });
+  const words = (of: number) => `${(of / 100).toFixed(2).replace('.', ',')} ${shown === 'EUR' ? '€' : shown}`;
   return {
     asked: money(cents),
     fee: money(fee),
