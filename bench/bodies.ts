@@ -1,6 +1,6 @@
 /**
- * Measures the processor time of the gateway for a request (the mean of several) with each of the worst bodies of up to
- * 1 MiB that we know.
+ * Measures the gateway with the worst request bodies of up to 1 MiB that we know. For each body, it measures the mean
+ * processor time of several requests.
  * `npm run -s build && node dist/bench/bodies.js`
  */
 import { readFileSync } from 'node:fs';

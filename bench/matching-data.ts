@@ -15,8 +15,8 @@ export function seeded(seed: number): Random {
 
 const SYLLABLES =
   'ac ba be cor da del en fer gan hal in jo ka lam me nor or pel qui ra sol ta ul ver wex yon zim'.split(' ');
-// Names share some syllables with the prose, so that an index partly matches many of them, but few are words of the
-// prose.
+// Names share some syllables with the words of the posts. So an index often finds the beginning of a name in a post,
+// but rarely the whole name.
 const NAME_SYLLABLES = [
   ...'ax bry dyn fiz glo hux jyn kry lyx nuo oz pho quo rix sny tri vex wyn zon'.split(' '),
   ...SYLLABLES,
@@ -40,7 +40,7 @@ function name(random: Random): string {
   return word(random, NAME_SYLLABLES, 2);
 }
 
-/** Distinct invented names: mostly one word, some of several words, some with punctuation or in another script. */
+/** Distinct invented names. Most are one word. Others have several words, punctuation, or begin in another script. */
 export function makeTerms(random: Random, count: number): string[] {
   const terms = new Set<string>();
   while (terms.size < count) {
@@ -57,7 +57,7 @@ export function makeTerms(random: Random, count: number): string[] {
   return [...terms];
 }
 
-/** Posts of 20 to 80 invented words: a fifth contain a term, a tenth contain an address or another script. */
+/** Posts of 20 to 79 words. A fifth contain a term, a tenth contain an address or a foreign word. */
 export function makePosts(random: Random, count: number, terms: readonly string[]): MatchableText[] {
   const vocabulary = Array.from({ length: 20_000 }, () => word(random));
   return Array.from({ length: count }, () => {

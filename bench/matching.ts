@@ -1,8 +1,8 @@
 /**
- * Measures the search for N terms in one post: with the two indexes of Earshot, an `indexOf` loop over all
- * terms, and the npm package modern-ahocorasick, in interleaved rounds of one run, so that other load affects
- * all of them in the same way. `npm run -s build && node dist/bench/matching.js`. Data are seeded; only times
- * differ from run to run.
+ * Measures the search for N terms in one post. It compares the two indexes of Earshot, an `indexOf` loop over all
+ * terms, and the npm package modern-ahocorasick. They take turns in the rounds of one run, so that other load affects
+ * all of them in the same way. The data are seeded, so only the times differ from run to run.
+ * `npm run -s build && node dist/bench/matching.js`
  */
 import AhoCorasick from 'modern-ahocorasick';
 import DoubleArrayAhoCorasick from 'modern-ahocorasick/fast';
@@ -12,10 +12,9 @@ import { makePosts, makeTerms, seeded } from './matching-data.js';
 
 const POSTS = 10_000;
 const ROUNDS = 5;
-/**
- * The loop is timed on the number of posts that causes about this many comparisons; the npm package on a fixed sample.
- */
+/** The loop is timed on so many posts that it makes about this many comparisons. */
 const LOOP_COMPARISONS = 2_000_000;
+/** The npm package is timed on this many posts. */
 const LIBRARY_POSTS = 1_000;
 
 type Variant = { name: string; buildMs: number; posts: number; run(): number };
@@ -108,7 +107,7 @@ function compete(terms: string[], posts: MatchableText[]): void {
 const began = performance.now();
 console.log(`Matching, medians of ${ROUNDS} interleaved rounds on Node ${process.version}.`);
 console.log(
-  'The loop and the npm package are timed on the first posts only, scaled per post; ratios are round by round.',
+  'The loop and the npm package are timed on the first posts only. Ratios are medians of the ratios of each round.',
 );
 for (const size of [1_000, 10_000, 100_000]) {
   const random = seeded(42);

@@ -1,6 +1,7 @@
 /**
- * Measures the read of a page of mentions among ten million: through the gateway, and by ClickHouse's client alone; the
- * first page, and the two hundredth. `npm run -s build && node dist/bench/mentions.js`
+ * Measures how long it takes to read a page of mentions when there are ten million. The gateway reads the first page
+ * and the two hundredth. For comparison, ClickHouse's client alone reads the rows of the first page.
+ * `npm run -s build && node dist/bench/mentions.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -25,8 +26,8 @@ import { programEnv, startProgram } from './program.js';
 helpWanted(`
 Usage: node dist/bench/mentions.js [--mentions 10000000] [--rounds 5] [--reads 60] [--page 200]
 
-Measures GET /v1/mentions (50 of the last 24 hours, and of 30 days) for an account with this number of mentions in 30 days.
-The mentions are written into ClickHouse's table directly, in batches in order of time. Takes about three minutes.
+Measures GET /v1/mentions with a limit of 50, for the last 24 hours and for 30 days. The account has --mentions mentions in
+30 days. They are written directly into ClickHouse's table, in batches in order of time. Takes about three minutes.
 `);
 
 const MENTIONS = numberOption('mentions', 10_000_000);
@@ -116,7 +117,7 @@ async function deepPage(get: Get, first: string): Promise<string> {
   return path;
 }
 
-/** Reads the same fifty rows with ClickHouse's own client. */
+/** Reads the rows of the first page with ClickHouse's own client. */
 async function bare(clickhouse: ClickHouseClient, accountId: string, since: Date): Promise<void> {
   const rows = await selectRows(
     clickhouse,

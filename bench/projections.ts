@@ -39,8 +39,8 @@ Usage: node dist/bench/projections.js [--keywords 4000] [--events 20000] [--roun
 
 Messages go to the handlers of the projections \`keywords\` and \`schedule\` (Postgres, 200 messages a batch), and of the sinks of
 mentions and of the events' index (ClickHouse, 2,000 a batch, two batches at once, as their consumers do). The baseline for each
-is a loop that has the same rows ready and writes them with pg or ClickHouse's client: one INSERT for each table and batch, in
-one transaction. Takes about a minute.
+is a loop that has the same rows ready and writes them with pg or ClickHouse's client: one INSERT for each table and batch. In
+Postgres, each batch is one transaction. Takes about a minute.
 `);
 
 const KEYWORDS = numberOption('keywords', 4000);

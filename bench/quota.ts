@@ -1,6 +1,7 @@
 /**
- * Measures the delay that the request quota adds to a request at the rate of a plan, and how the flood of another
- * account affects an account. `npm run -s build && node dist/bench/quota.js`
+ * Measures the delay that the request quota adds to a request, if requests arrive at the rate of the plan. Then
+ * measures how a flood of requests from one account slows the reads of another account.
+ * `npm run -s build && node dist/bench/quota.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -125,7 +126,7 @@ async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAc
     ['reads of an account, ms', 'requests', 'p50', 'p95', 'p99'],
     [
       ['alone', ...figures(alone.flat())],
-      [`beside one that asks ${FLOOD_RATE}/s and may ask 1/s`, ...figures(beside.flat())],
+      [`beside an account that sends ${FLOOD_RATE}/s and may send 1/s`, ...figures(beside.flat())],
     ],
   );
   console.log(`the flood was answered: ${JSON.stringify(answers)}`);

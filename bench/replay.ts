@@ -1,7 +1,7 @@
 /**
- * Measures the read of one watch's hundred events while the number of all events grows from 20 thousand to 2
- * million: through the gateway, and from ClickHouse directly. Uses three tables of different sizes in
- * interleaved rounds. `npm run -s build && node dist/bench/replay.js`
+ * Measures how long it takes to read the hundred events of one watch, among 20 thousand to 2 million events. The events
+ * are read through the gateway, and directly from ClickHouse. Three tables of different sizes take turns in the rounds.
+ * `npm run -s build && node dist/bench/replay.js`
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -212,7 +212,7 @@ function pick(random: () => number, below: number, count: number): Set<number> {
 
 function report(installations: readonly Installation[]): void {
   console.log(
-    `Replay of one watch's ${EVENTS_OF_A_WATCH} events, ${ROUNDS} interleaved rounds of ${READS} different watches, one read at a time.`,
+    `Reads of the ${EVENTS_OF_A_WATCH} events of one watch, ${ROUNDS} interleaved rounds of ${READS} different watches, one read at a time.`,
   );
   console.log(
     `The events were written into the table, not through the stream. Milliseconds (load ${load()}).\n`,

@@ -104,7 +104,7 @@ async function compareRates(
     if (jobs) rounds.bull.push(jobs);
   }
   await delivery.stop();
-  console.log(`\nMedians of ${ROUNDS} rounds, ratios round by round (load ${load()})\n`);
+  console.log(`\nMedians of ${ROUNDS} rounds, also of the ratios of each round (load ${load()})\n`);
   table(
     ['', 'deliveries/s', 'ours / this', 'µs of processor time', 'this / ours'],
     [

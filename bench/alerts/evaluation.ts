@@ -14,13 +14,16 @@ const HISTORY_DAYS = 21;
 
 /** The mean duration of the evaluation of a keyword, in ms. */
 export interface EvaluationCost {
-  /** Mentions that were published just now. */
+  /** All new mentions were published just now. */
   fresh: number;
-  /** The same mentions, and one that was published a day ago. */
+  /** One of the new mentions was published a day ago. */
   late: number;
 }
 
-/** Evaluates keywords with a spike alert and 10 mentions an hour, one after the other as the loop does, from Postgres. */
+/**
+ * Measures keywords that have a spike alert and about 10 mentions an hour in Postgres. Like the loop, it evaluates one
+ * keyword after another.
+ */
 export async function evaluationCost(cleanup: Cleanup, keywords: number): Promise<EvaluationCost> {
   const stores = await benchStores(cleanup);
   const database = await openDatabase(stores.databaseUrl, 'bench', 4);
@@ -65,7 +68,7 @@ async function fill(database: Database, count: number, now: number): Promise<str
     [ids, new Date(from), new Date(now)],
   );
   await database.query('SELECT setseed(0.5)');
-  // 0.83 mentions in five minutes.
+  // The mean is 0.83 mentions in five minutes, or 10 an hour.
   await database.query(
     `INSERT INTO mention_counts (keyword_id, bin, search_id, total, negative)
      SELECT k, bin, k, 1 + (random() < 0.4)::int + (random() < 0.07)::int, 0

@@ -19,7 +19,7 @@ export function contentWords(text: string): Set<string> {
   return new Set(wordsOf(text).filter((word) => !FUNCTION_WORDS.has(word)));
 }
 
-/** Okapi BM25 over all words, a search that uses only words. */
+/** A search that compares only words: Okapi BM25. */
 export class Bm25 {
   private readonly counts: Map<string, number>[];
   private readonly lengths: number[];
@@ -38,7 +38,7 @@ export class Bm25 {
     });
   }
 
-  /** The indices of the best texts. */
+  /** The indices of the best texts, the best first. */
   best(query: string, count: number): number[] {
     const words = [...new Set(wordsOf(query))];
     const scores = this.counts.map((counts, n) =>
