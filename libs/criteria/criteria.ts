@@ -56,8 +56,8 @@ export function criteriaJson(criteria: Criteria) {
 }
 
 /**
- * Reads stored criteria. During an update, a newer process can have stored a field that this one does not know; the
- * field is left out, because one such row must not stop the work on the rows that are read with it.
+ * Reads stored criteria. During an update, a process of the newer release can store a field that this process does not
+ * know. The field is left out, because an error would also stop the work on the rows that are read with this row.
  */
 export function storedCriteria(json: JsonValue): Criteria {
   return fromJson(CriteriaSchema, json, { ignoreUnknownFields: true });

@@ -31,8 +31,8 @@ export interface StoresLock extends DirectoryLock {
 }
 
 /**
- * Locks a directory for this process. Changes nothing else in it.
- * @throws DirectoryInUseError when another process has locked it
+ * Locks a directory for this process. Writes only the file `lock` in it.
+ * @throws DirectoryInUseError when another process uses it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock');
@@ -40,8 +40,8 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holder = readHolder(file);
   if (fd === undefined) throw new DirectoryInUseError(directory, holderText(holder));
   const self = identifySelf();
-  // Earlier releases did not use a lock of the operating system. If the process that their file names still runs, it
-  // uses the directory.
+  // Earlier releases did not use a lock of the operating system. They only wrote the process into the file. If this
+  // process still runs, it uses the directory.
   const identity = parseIdentity(holder);
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);

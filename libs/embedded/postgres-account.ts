@@ -6,7 +6,7 @@ import { canReach, systemUser, type Owner } from './system-user.js';
 export interface PostgresAccount {
   /** The owner that the files must have; undefined: this process's user. */
   owner?: Owner;
-  /** A command before the program on the command line, which changes to the owner; usually empty. */
+  /** A command that changes to the owner. It is put before the program on the command line. Usually empty. */
   wrap: string[];
 }
 
@@ -14,10 +14,10 @@ const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
 
 /**
  * The account that can run `program` on a data directory below `directory`: this process's user, or, if that is root,
- * the user postgres (created if missing). Below a directory that is closed to others (a checkout in /root, as on most
- * servers), the user postgres can reach neither its data nor its program. The user postgres then gets one capability,
- * with which it can pass through directories. So the data can stay there, and /root stays closed.
- * @throws Error that says what to do if none of this is possible
+ * the user postgres (created if missing). If a parent directory is closed to others (as /root is on most servers), this
+ * user cannot reach the data or the program. It then gets one capability, with which it can pass through closed
+ * directories. So the data can stay there, and the parent directory stays closed.
+ * @throws Error if none of this is possible. Its message says what to do
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {
   if (process.getuid?.() !== 0) return { wrap: [] };

@@ -22,7 +22,7 @@ export function unprivileged(
     try {
       const owner = systemUser(USER, 'the address of an external store');
       if (!canReach(owner, dataDir, ...programs))
-        return `the user ${USER} cannot reach ${dataDir} or its program`;
+        return `the user ${USER} cannot reach ${dataDir} or the program of ${name}`;
       changeOwner(owner, ...own);
       return owner;
     } catch (error) {

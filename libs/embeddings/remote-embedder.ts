@@ -14,7 +14,10 @@ export interface RemoteOptions {
 }
 
 const TEXTS_IN_REQUEST = 64;
-/** About 2,000 tokens. Servers refuse texts that are too long for their model. */
+/**
+ * The server gets this many characters of a text, about 2,000 tokens. Servers refuse texts that are too long for their
+ * model.
+ */
 const MAX_CHARACTERS = 8_000;
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;

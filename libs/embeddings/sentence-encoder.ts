@@ -24,7 +24,7 @@ export class SentenceEncoder {
   /** Reads the model, which takes about 30 MB of memory. */
   static async load(): Promise<SentenceEncoder> {
     const vocabulary = JSON.parse(await readFile(modelFile('vocabulary.json'), 'utf8')) as Vocabulary;
-    // Imported here, so that a process that imports this library but does not use the encoder does not load 45 MB.
+    // The runtime takes 45 MB. It is imported here, so that only processes that use the encoder load it.
     const runtime = await import('onnxruntime-node');
     const session = await runtime.InferenceSession.create(fileURLToPath(modelFile('use-lite.onnx')), {
       executionProviders: ['cpu'],

@@ -62,7 +62,7 @@ describe('the connections to the mail server', () => {
     expect(await first).toBe('sent');
   });
 
-  it('are shared as if all accounts with a mail that stalled in the last minute were one account, also if other mails of these accounts end in time', async () => {
+  it('are shared fairly: all accounts with a stalled mail in the last minute count as one account, even if their other mails end in time', async () => {
     jest.useFakeTimers(fakeOnly('Date'));
     const mails = new Mails(new MailTurns(8));
     const stalling = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -21,7 +21,7 @@ export type ErrorCode = AnyError['code'] | 'UNKNOWN';
 /** One invalid part of a request. `path` names the field in the request body, such as `sources.0.source`. */
 export type Fault = Schemas['Fault'];
 
-/** The API refused the request, or failed. Thrown after the last retry. */
+/** The API refused the request, or failed. It is thrown after the last retry, or at once if a retry is not allowed. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError';
   /** HTTP status */
@@ -29,7 +29,7 @@ export class EarshotError extends Error {
   readonly code: ErrorCode;
   /** Up to 50 faults of an invalid request, otherwise empty. */
   readonly details: readonly Fault[];
-  /** Id of the request, which the operator finds in the log. */
+  /** Id of the request. The operator can find it in the log. */
   readonly requestId: string | undefined;
   /** How long to wait before the next attempt, if the API states it. */
   readonly retryAfterSeconds: number | undefined;
@@ -49,8 +49,8 @@ export class EarshotError extends Error {
 }
 
 /**
- * No complete response arrived: the connection failed, or the time limit was exceeded. Thrown after the last retry;
- * `cause` is the error of `fetch`.
+ * No complete response arrived: the connection failed, or the time limit was exceeded. It is thrown after the last
+ * retry, or at once if a retry is not allowed. `cause` is the error of `fetch`.
  */
 export class EarshotConnectionError extends Error {
   override readonly name = 'EarshotConnectionError';

@@ -6,7 +6,7 @@ const REPEATABLE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /** How a client repeats failed requests. */
 export interface RetryOptions {
-  /** Number of attempts after the first attempt. */
+  /** Maximum number of attempts after the first attempt. */
   retries: number;
   /** If `Retry-After` is longer, the call throws without waiting. */
   longestRetryAfterSeconds: number;

@@ -19,7 +19,7 @@ export function allowedServer(listener: RequestListener): Promise<TestServer> {
   return serverOn('127.0.0.2', listener);
 }
 
-/** A server on 127.0.0.1, which is not reached unless the test allows that address. */
+/** A server on 127.0.0.1. The guarded client does not reach it, unless the test allows this address. */
 export function loopbackServer(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
