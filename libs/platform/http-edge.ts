@@ -27,7 +27,7 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((address) => address.trim()),
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
-    // Closes a connection without any traffic: the client has stopped reading the response.
+    // Closes a connection that has no traffic for this time, for example if the client stopped reading the response.
     connectionTimeout: 2 * HTTP_REQUEST_TIMEOUT_MS,
     // Node checks for slow requests only at this interval; its default is 30 s.
     http: { headersTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) },

@@ -10,8 +10,8 @@ const SEALED = 'earshot';
 
 /**
  * Checks that the key can decrypt this installation's secrets. With another key no webhook could be signed, and every
- * event would be parked. The first start stores a value against which later starts are checked. When Postgres is empty
- * and the streams are not, the key is checked against an account's secret in the streams.
+ * event would be parked. The first start stores an encrypted value, and later starts must be able to decrypt it. If
+ * Postgres is empty and the streams are not, the key must be able to decrypt an account's secret in the streams.
  * @throws SettingsError
  */
 export async function checkMasterKey(

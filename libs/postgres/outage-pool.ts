@@ -8,8 +8,8 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, r
 const prepared = new PreparedStatements();
 
 /**
- * A connection that records its statements as spans (their text, without the values of parameters), prepares frequent
- * statements with parameters, and sends the statements of one moment together.
+ * A connection that records its statements as spans (their text, without the values of parameters), and prepares
+ * frequent statements with parameters. Statements that are run at the same time are sent in one write.
  */
 class ServiceClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {

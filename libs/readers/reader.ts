@@ -25,11 +25,11 @@ const MATTER_OF_FACT = 2;
 export interface PreparedItem extends RelevanceText {
   request: ReadRequest;
   subject: RelevanceSubject;
-  /** The author's words in lower case, with § for the subject. Links and names are replaced. */
+  /** The author's words in lower case, with § for the subject. Links and @names are replaced. */
   marked: string;
   /** The author's title in the same form; empty if there is none. */
   markedTitle: string;
-  /** The author's words in the form that the models were trained on: links and names are replaced. */
+  /** The author's words in the form that the models were trained on: links and @names are replaced. */
   modelText: string;
   lang: string | undefined;
   /** True if the models for English read the item. */
@@ -122,7 +122,7 @@ function markedTitle(title: string, names: readonly string[]): string {
   return withoutNames(markedText(lower, placesOf(lower, names)));
 }
 
-/** The name of the subject as written in the text. */
+/** The name of the subject as written in the text; empty if the text does not contain it. */
 function nameIn({ plain, places }: PreparedItem): string {
   const [first] = places;
   return first ? plain.slice(first.start, first.end) : '';

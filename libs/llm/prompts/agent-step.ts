@@ -19,11 +19,12 @@ type Field = AgentStepFields[string];
 /** The answer of a step: each field has a value of its type, or null. */
 export type AgentStepOutput = Record<string, string | number | boolean | null>;
 
-/** Maximum length of a text without `maxLength`, and of any text. The answer is part of a message of limited size. */
+/** Maximum length of a text whose field has no `maxLength`. */
 const DEFAULT_MAX_LENGTH = 2_000;
+/** Maximum length of any text, because the answer is part of a message of limited size. */
 const MAX_LENGTH = 10_000;
 
-/** A user's instruction and flat schema. Null is a valid value of each field. */
+/** The reading that carries out a user's instruction. Null is a valid value of each field of the flat schema. */
 export function agentStepReading(instruction: string, fields: AgentStepFields): LlmReading<AgentStepOutput> {
   const names = Object.keys(fields);
   const properties = Object.fromEntries(names.map((name) => [name, schemaOf(fields[name]!)]));

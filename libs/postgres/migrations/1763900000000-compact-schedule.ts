@@ -4,7 +4,7 @@ import { grantsLike, LOCK_BOTH_TABLES } from './schedule-tables.js';
 const COLUMNS = `next_due_at, check_seq, baseline_at, covered_until, last_checked_at, interval_seconds, backfill, is_active,
   disabled, watch_id, account_id, keyword_id, search_id, search_key, last_status, traceparent`;
 
-/** Reduces the bytes of each watch: by an order of columns without padding, and by one index less (ADR 27). */
+/** Each watch takes fewer bytes: the order of the columns needs no padding, and one index replaces two (ADR 27). */
 export class CompactSchedule1763900000000 implements MigrationInterface {
   readonly name = 'CompactSchedule1763900000000';
 

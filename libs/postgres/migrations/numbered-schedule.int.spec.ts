@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('TRUNCATE watch_schedule, upstream_searches, schedule_accounts'));
 
-/** Searches of one account with watches, as the present release stores them. */
+/** Stores searches of one account and their watches, in the form of the present release. */
 async function scheduleWatches(searches: number, watchesOfEach: number): Promise<void> {
   const [account]: { account_number: number }[] = await database.query(
     'INSERT INTO schedule_accounts (account_id) VALUES ($1) RETURNING account_number',
@@ -40,7 +40,7 @@ async function scheduleWatches(searches: number, watchesOfEach: number): Promise
   );
 }
 
-/** Runs work on a connection, with the tables as the release before the migration had them. */
+/** Reverts the migration, and runs work on the tables of the release before it. */
 async function beforeMigration(work: (runner: QueryRunner) => Promise<void>): Promise<void> {
   const runner = database.createQueryRunner();
   try {

@@ -18,8 +18,8 @@ const DAMPERS = new Set(
 );
 
 /**
- * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the last word
- * with a valence, the emphasis and the length. All are between about -1 and 1.
+ * Computes figures of a text: for each list the sums, counts and extremes of good and bad words; then the last
+ * valence of a word, the emphasis and the length. All are between about -1 and 1.
  * @param tokens as written
  * @param words the folded tokens (see `foldedToken`)
  */

@@ -1,9 +1,9 @@
 /**
- * The reader reads this many characters of a text, so that the time is limited. The beginning usually shows the meaning
+ * The reader reads at most this many characters of a text, to limit the time. The beginning usually shows the meaning
  * of a post.
  */
 export const MAX_CHARACTERS = 4_000;
-/** The reader reads this many characters of a title. */
+/** The reader reads at most this many characters of a title. */
 export const MAX_TITLE_CHARACTERS = 500;
 
 /** Characters without width and marks of direction. They could hide words from the reader. */
@@ -23,13 +23,13 @@ export function normalised(text: string, max = MAX_CHARACTERS): string {
   return folded(plain.replace(INVISIBLE, '').replace(/[’‘ʼ]/g, "'")).slice(0, max);
 }
 
-/** The text with `http` for each link and `@user` for each name, as in the training data of the models. */
+/** The text with `http` for each link and `@user` for each @name, as in the training data of the models. */
 export function withoutNames(text: string): string {
   const unlinked = text.includes('://') || /www\./i.test(text) ? text.replace(LINK, 'http') : text;
   return unlinked.includes('@') ? unlinked.replace(HANDLE, '@user') : unlinked;
 }
 
-/** The text, with the title before it if the author wrote the title. */
+/** The text, with the title before it if the author wrote the title and the text does not begin with it. */
 export function authorsWords(item: { title: string; text: string; titleOfParent: boolean }): string {
   const text = normalised(item.text);
   const title = item.titleOfParent ? '' : normalised(item.title, MAX_TITLE_CHARACTERS);
