@@ -52,7 +52,7 @@ await runBench(async (cleanup) => {
     worst = Math.max(worst, ms);
     rows.push([
       name,
-      body.length,
+      Buffer.byteLength(body),
       last.status,
       last.bytes,
       ms.toFixed(1),

@@ -96,7 +96,7 @@ const MAX_SENTENCES = 40;
 
 /**
  * Finds statements about changes to or from the subject and comparisons with it ("leaving § for Acme", "§ is better
- * than Acme"). Questions, and sentences about sport or elections, are ignored.
+ * than Acme"). Questions with a word of `HYPOTHETICAL`, and sentences about sport or elections, are ignored.
  * @param sentences in lower case, with § for the subject
  */
 export function switchingIn(sentences: readonly string[]): Switching[] {
