@@ -12,12 +12,12 @@ import { directionsOf, harmIn, hostilePages, clippedTexts, missingIn } from './h
 import { call } from './installation.js';
 import type { Member } from './member.js';
 
-/** The right-to-left override. It reverses the text after it, up to the end of the paragraph or of its isolation. */
+/** The right-to-left override. It reverses the text after it, up to the end of the paragraph or of the surrounding `<bdi>`. */
 const REVERSED = '\u202e';
 
 /**
- * Repeats the search until it finds nothing, because a page moves while it loads. @returns the findings that
- * remain after 20 s
+ * Calls `find` until it returns nothing, because the layout of a page changes while the page loads. @returns the
+ * findings that remain after 20 s
  */
 const remaining = (find: () => Promise<string[]>): Promise<string[]> =>
   until('nothing is found', async () => (await find()).length === 0, 20_000).then(() => [], find);
@@ -39,7 +39,7 @@ export function hostileTasks(member: Member): void {
       const missing = await remaining(() => missingIn(page, fields));
       expect([path, missing, await harmIn(page)]).toEqual([path, [], []]);
       for (const width of [360, 1280]) {
-        // Only one call, because each call starts the animation of the page to its new width again.
+        // The width is set only once, because each call restarts the page's animation.
         await page.setViewportSize({ width, height: 860 });
         expect([path, width, await remaining(() => clippedTexts(page))]).toEqual([path, width, []]);
       }

@@ -4,8 +4,8 @@ const FIELDS =
   'input, textarea, select, [contenteditable], [role="dialog"]:not([data-shortcuts]), [role="menu"]';
 
 /**
- * Returns true if the key belongs to a field, a dialog or a combination. Then it is not a shortcut. Shortcuts work in a
- * dialog with `data-shortcuts`.
+ * Returns true if the key is not a shortcut: it belongs to a field, a menu, a dialog without `data-shortcuts`, a
+ * combination of keys or the input of a character, or it has been handled already.
  */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented)

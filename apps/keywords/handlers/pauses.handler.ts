@@ -57,10 +57,11 @@ export class PausesHandler {
   }
 
   /**
-   * Removes every reason that a user can remove. Removes the reason `schedule` only if the schedule has begun and the
-   * loop has not processed the start yet.
-   * @throws Refusal `not-covered` while the credits or the plan do not allow it, `conflict` if the keyword is paused
-   * only because it is outside its schedule
+   * Removes every reason that a user can remove. Removes the reason `schedule` only if the schedule has begun and
+   * `pauses.loop.ts` has not removed this reason yet.
+   * @throws Refusal `not-covered` if the credits, the terms or the number of keywords and searches are not covered,
+   * `invalid` if an interval is shorter than the plan allows, `conflict` if the keyword is paused only because it is
+   * outside its schedule
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {
