@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Bus, StreamName } from '#messaging';
+import { headers as natsHeaders } from '@nats-io/nats-core';
+import { RETRIED_HEADER, type Bus, type StreamName } from '#messaging';
 import { print, wholeNumber } from './arguments.js';
 import { withBus } from './connection.js';
 
@@ -72,7 +73,10 @@ export async function retryParked(
   if (!message)
     throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
   const subject = message.header.get('earshot-subject');
+  const headers = natsHeaders();
+  headers.set(RETRIED_HEADER, String(seq));
   await bus.js.publish(subject, message.data, {
+    headers,
     expect: { streamName: message.header.get('earshot-stream') as StreamName },
   });
   await bus.jsm.streams.deleteMessage('PARKED', seq);

@@ -1,5 +1,6 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
+import PQueue from 'p-queue';
 import { isOutage } from '#outages';
 import { arriveShared, metrics, SpanKind, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
@@ -38,6 +39,10 @@ class DurableLoop implements RunningDurable {
   private readonly finished: Promise<unknown>;
   /** Messages whose outcome comes later. */
   private readonly late = new Set<Promise<void>>();
+  /** Messages that were handled alone, so that no other message can be at fault. */
+  private readonly alone = new WeakSet<JsMsg>();
+  /** One late message after the other, because a failing store must not get all of them at once. */
+  private readonly lateAlone = new PQueue({ concurrency: 1 });
   private stopping = false;
 
   constructor(
@@ -68,7 +73,7 @@ class DurableLoop implements RunningDurable {
       const known: Outcome[] = [];
       batch.forEach((message, index) => {
         const outcome = outcomes[index]!;
-        if (outcome.kind === 'later') return this.settleLater(message, outcome, batch.length === 1);
+        if (outcome.kind === 'later') return this.settleLater(message, outcome);
         known.push(outcome);
         const parked = this.settle(message, outcome);
         if (parked) parking.push(parked);
@@ -82,6 +87,7 @@ class DurableLoop implements RunningDurable {
   /** @param part of the batch: all of it, or one message that is tried alone */
   private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<(Outcome | Later)[]> {
     const first = part[0];
+    if (part.length === 1 && first) this.alone.add(first);
     const causes = new Map(
       part.map((message) => [message, message.headers?.get('traceparent') || undefined] as const),
     );
@@ -117,14 +123,15 @@ class DurableLoop implements RunningDurable {
     }
   }
 
-  private settleLater(message: JsMsg, { outcome }: Later, isAlone: boolean): void {
+  private settleLater(message: JsMsg, { outcome }: Later): void {
     this.supply.keep(message);
     const settled = outcome
-      .catch((error: unknown) => {
-        if (this.stopping) return retry(SOON_MS);
+      .catch((error: unknown) =>
         // Another message of the batch may be at fault.
-        return isAlone ? this.afterFailure(message, error) : this.outcomeAlone(message);
-      })
+        this.stopping || this.alone.has(message)
+          ? this.afterFailure(message, error)
+          : this.outcomeAlone(message),
+      )
       .then((known) => {
         this.count([known]);
         return this.settle(message, known);
@@ -137,12 +144,14 @@ class DurableLoop implements RunningDurable {
   }
 
   private async outcomeAlone(message: JsMsg): Promise<Outcome> {
-    const [outcome = retry(SOON_MS)] = await this.outcomesOf([message], [message]);
+    const outcomes = await this.lateAlone.add(() => this.outcomesOf([message], [message]));
+    const [outcome = retry(SOON_MS)] = outcomes ?? [];
     if (outcome.kind !== 'later') return outcome;
     return outcome.outcome.catch((error: unknown) => this.afterFailure(message, error));
   }
 
   private afterFailure(message: JsMsg, error: unknown): Outcome {
+    if (this.stopping) return retry(SOON_MS);
     const deliveries = message.info.deliveryCount;
     this.log.error({ err: error, subject: message.subject, seq: message.seq, deliveries }, 'handler failed');
     if (deliveries >= PARK_AFTER_DELIVERIES && !this.durable.inOrder && !isOutage(error))

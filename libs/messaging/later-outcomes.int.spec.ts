@@ -73,6 +73,47 @@ describe('a message whose outcome comes later', () => {
     expect(sizes).toEqual([2, 1, 1]);
   });
 
+  it('is tried alone together with no other message, and once for each delivery', async () => {
+    const refused = (error: string) => later(Promise.reject(new Error(error)));
+    let running = 0;
+    let most = 0;
+    const calls: string[] = [];
+    const { name, running: consumer } = await run(
+      async (batch) => {
+        calls.push(batch.map(({ text, deliveries }) => `${text}${deliveries}`).join(' '));
+        if (batch.length > 1) return batch.map(() => refused('one of them is bad'));
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        const [first] = batch;
+        return first?.text === 'bad' && first.deliveries === 1 ? [refused('bad')] : [done];
+      },
+      10,
+      { lingerMs: 100 },
+    );
+    await send('a', 'b', 'c', 'bad');
+    await settled(name);
+    await consumer.stop();
+    expect(most).toBe(1);
+    expect(calls).toEqual(['a1 b1 c1 bad1', 'a1', 'b1', 'c1', 'bad1', 'bad2']);
+  });
+
+  it('is not parked if a stop rejects its outcome', async () => {
+    const decision = new Decision();
+    let isLast = false;
+    const { name, running } = await run((batch) => {
+      isLast = batch.every(({ deliveries }) => deliveries >= 8);
+      return batch.map(() => (isLast ? later(decision.outcome) : soon));
+    });
+    await send('late');
+    await until('it is delivered for the eighth time', () => isLast);
+    const stopped = running.stop();
+    decision.refuse(new Error('the pool is closed'));
+    await stopped;
+    expect(await parked(name)).toEqual([]);
+  });
+
   it('counts among the messages that a replica may hold', async () => {
     const decision = new Decision();
     let begun = 0;

@@ -1,3 +1,5 @@
+import type { JsMsg } from '@nats-io/jetstream';
+
 /**
  * What happens to a message next. `done`: it is not delivered again. `retry`: it is delivered again after the given
  * time. `park`: it is set aside with its reason; `npm run -s cli -- parked` lists it and sends it again.
@@ -11,6 +13,17 @@ export type Outcome =
 export interface Later {
   kind: 'later';
   outcome: Promise<Outcome>;
+}
+
+/** The header of a parked message that was sent to its consumers again. */
+export const RETRIED_HEADER = 'earshot-retried';
+
+/** True if an earlier delivery of the message may have been handled, wholly or in part. */
+export function wasHandledBefore({
+  redelivered,
+  headers,
+}: Pick<JsMsg, 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>): boolean {
+  return redelivered || headers?.has(RETRIED_HEADER) === true;
 }
 
 export const done: Outcome = { kind: 'done' };

@@ -1,5 +1,6 @@
+import { headers as natsHeaders } from '@nats-io/nats-core';
 import { newId } from '#kernel';
-import { until } from '#testing';
+import { RETRIED_HEADER } from '#messaging';
 import { ChecksUnderTest, messageOf, POSITIVE, type CheckScene } from '../testing/checks-under-test.js';
 
 let fixture: ChecksUnderTest;
@@ -33,7 +34,6 @@ describe('checks that are handled alone after a failure of their batch', () => {
       messageOf(second.check(...items(19), { text: 'bad' })),
     ];
     await expect(handler.handle(messages)).rejects.toThrow('defect');
-    await until('the first part is published', async () => (await second.events()).length > 0);
     isFailing = false;
     for (const message of messages) await handler.handle([message]);
     for (const [scene, count] of [
@@ -55,13 +55,25 @@ describe('checks that are handled alone after a failure of their batch', () => {
     });
     const messages = [messageOf(scene.check(...items(24))), messageOf(other.check({ text: 'bad' }))];
     await expect(handler.handle(messages)).rejects.toThrow('defect');
-    await until('the first part is published', async () => (await scene.events()).length === 24);
     isFailing = false;
     for (const message of messages) await handler.handle([message]);
     await handler.handle([messageOf(scene.check(...items(10)))]);
     const charges = (await scene.events()).map((event) => event.charges.length);
     expect(charges).toEqual(Array.from({ length: 34 }, () => 1));
   });
+});
+
+it('a parked check that is retried changes no stored event and repeats no reading', async () => {
+  const scene = await fixture.scene();
+  const check = scene.check({ text: 'acme one' }, { text: 'acme two' });
+  await fixture.handler().handle(check);
+  const stored = await scene.events();
+  const headers = natsHeaders();
+  headers.set(RETRIED_HEADER, '7');
+  const { handler, asked } = fixture.handler(() => ({ ...POSITIVE, relevance: 1 }));
+  await handler.handle([{ ...messageOf(check), headers }]);
+  expect(asked).toEqual([]);
+  expect(await scene.events()).toEqual(stored);
 });
 
 it('a check that contains an item twice gives one event, with the first version of the item', async () => {

@@ -13,7 +13,7 @@ import {
 import { release } from '#credits';
 import type { EventStore, Unstored } from '#event-store';
 import { failpoint, isoOf, systemClock } from '#kernel';
-import { done, park, subjectOf, type Outcome } from '#messaging';
+import { done, park, subjectOf, wasHandledBefore, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
@@ -64,8 +64,10 @@ export class ChecksHandler {
     let read: ReadPart | undefined;
     // The threads of the reader read the next part while the current part is stored and published.
     for (const part of [...partsOf(checksOfBatch), undefined]) {
-      const [next] = await Promise.all([part && this.read(part), read && this.publish(read)]);
-      read = next;
+      const steps = [part && this.read(part), read && this.publish(read)] as const;
+      // Waits for both, even if one fails: the messages are then handled alone, and nothing may still be published.
+      await Promise.allSettled(steps);
+      [read] = await Promise.all(steps);
     }
     if (checksOfBatch.some((one) => one.treated.size > 0)) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
@@ -73,7 +75,7 @@ export class ChecksHandler {
 
   /** What earlier attempts at the message may have stored; undefined for the first attempt. */
   private async earlierOf(message: CheckMessage, check: Check): Promise<Earlier | undefined> {
-    const isRepeated = message.redelivered || this.handled.has(message);
+    const isRepeated = wasHandledBefore(message) || this.handled.has(message);
     this.handled.add(message);
     if (!isRepeated) return undefined;
     const [events, readings] = await Promise.all([
@@ -170,7 +172,7 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
 }
 
 /** A message of CHECKS. */
-type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'>;
+type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'> & Partial<Pick<JsMsg, 'headers'>>;
 
 /** Some checks of a batch, or parts of them, and the readings of their items. */
 interface ReadPart {

@@ -2,7 +2,7 @@ import { toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { EventSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
-import { subjectOf } from '#messaging';
+import { subjectOf, wasHandledBefore } from '#messaging';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { knownWatches } from '../readmodels/check-sink.js';
@@ -43,6 +43,6 @@ export async function publishKeywordEvents(
 }
 
 async function isStored(store: EventStore, { event, message }: EventWithMessage): Promise<boolean> {
-  if (!message.redelivered) return false;
+  if (!wasHandledBefore(message)) return false;
   return (await storedEventIds(store, event, event.occurredAt)).has(event.eventId);
 }

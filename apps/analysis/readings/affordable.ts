@@ -43,7 +43,7 @@ export async function affordable(
      FROM credit_balances b WHERE b.account_id = ANY($1)`,
     [[...new Set(items.map(({ check }) => check.accountId))]],
   );
-  const recent = spending.byAccount();
+  const recent = spending.byAccount(new Set(items.map(({ eventId }) => eventId)));
   const free = new Map(rows.map((row) => [row.account_id, row.free - (recent.get(row.account_id) ?? 0)]));
   return new Set(
     items.flatMap((item) => {
@@ -51,7 +51,7 @@ export async function affordable(
       const remaining = (free.get(accountId) ?? 0) - maxCredits(item);
       if (remaining < 0) return [];
       free.set(accountId, remaining);
-      spending.add(accountId, maxCredits(item));
+      spending.add(item.eventId, accountId, maxCredits(item));
       return [item.eventId];
     }),
   );

@@ -3,22 +3,28 @@ const REMEMBERED_MS = 10_000;
 
 /** The credits that this process has let accounts spend in the last seconds. The balances may not show them yet. */
 export class RecentSpending {
-  private readonly spent: { accountId: string; credits: number; at: number }[] = [];
+  private readonly spent = new Map<string, { accountId: string; credits: number; at: number }>();
 
   /** @param now epoch ms */
   constructor(private readonly now: () => number) {}
 
-  add(accountId: string, credits: number): void {
-    this.spent.push({ accountId, credits, at: this.now() });
+  /** Remembers what the readings of an event cost. A repetition for the same event replaces the earlier cost. */
+  add(eventId: string, accountId: string, credits: number): void {
+    // Deleted first, so that the events stay in the order of their times.
+    this.spent.delete(eventId);
+    this.spent.set(eventId, { accountId, credits, at: this.now() });
   }
 
-  /** Credits of the last seconds, by account. */
-  byAccount(): Map<string, number> {
+  /**
+   * Credits of the last seconds, by account.
+   * @param except ids of events whose cost is left out, because they are read again
+   */
+  byAccount(except: ReadonlySet<string>): Map<string, number> {
     const since = this.now() - REMEMBERED_MS;
-    while (this.spent[0] && this.spent[0].at < since) this.spent.shift();
     const sums = new Map<string, number>();
-    for (const { accountId, credits } of this.spent)
-      sums.set(accountId, (sums.get(accountId) ?? 0) + credits);
+    for (const [eventId, { accountId, credits, at }] of this.spent)
+      if (at < since) this.spent.delete(eventId);
+      else if (!except.has(eventId)) sums.set(accountId, (sums.get(accountId) ?? 0) + credits);
     return sums;
   }
 }

@@ -36,7 +36,7 @@ export class DurableScene {
 
   /** Runs a durable consumer of a stream that is empty at its start. Each call of `handle` is one batch. */
   readonly run = async (
-    handle: (batch: Seen[]) => (Outcome | Later)[] | Promise<Outcome[]>,
+    handle: (batch: Seen[]) => (Outcome | Later)[] | Promise<(Outcome | Later)[]>,
     batchSize = 10,
     more: Partial<Durable> = {},
   ) => {
