@@ -37,7 +37,9 @@ export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
 
 /** Runs the work with a connection to the installation's NATS. */
 export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Promise<T>): Promise<T> {
-  const bus = await connectBus(findInstallation(env).natsUrl, 'cli', createLogger('cli', 'silent'));
+  const { STREAM_REPLICAS } = readSettings(['STREAM_REPLICAS'], env);
+  const log = createLogger('cli', 'silent');
+  const bus = await connectBus(findInstallation(env).natsUrl, 'cli', log, STREAM_REPLICAS);
   try {
     return await work(bus);
   } finally {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readSettings } from '#config';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { simulatedChannels, simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
@@ -94,7 +95,8 @@ function moveMarket({ world }: Simulator): void {
 
 /** The secret is read again, because `signing-secret rotate` may have replaced the first secret. */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
-  const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
+  const replicas = readSettings(['STREAM_REPLICAS'], env).STREAM_REPLICAS;
+  const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'), replicas);
   try {
     const account = await demoAccount(bus, dataDir, url);
     const signingSecret = await presentSigningSecret(env, account.accountId);

@@ -101,7 +101,9 @@ export async function startInstallation(
       NATS_URL: stores.natsUrl,
       DATABASE_URL: stores.databaseUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
-      MASTER_KEY: settings.MASTER_KEY || (await masterKeyIn(dataDir, () => holdsSecrets(stores))),
+      MASTER_KEY:
+        settings.MASTER_KEY ||
+        (await masterKeyIn(dataDir, () => holdsSecrets(stores, settings.STREAM_REPLICAS))),
       PUBLIC_URL: env.PUBLIC_URL || `http://127.0.0.1:${port}`,
     };
     for (const start of startersOf(complete)) {

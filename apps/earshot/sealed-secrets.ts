@@ -9,8 +9,11 @@ import type { Addresses } from './connection.js';
  * Returns whether the stores contain data that is encrypted with a MASTER_KEY: accounts in the streams, or the check
  * value in Postgres.
  */
-export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise<boolean> {
-  const bus = await connectBus(natsUrl, 'host', createLogger('host', 'silent'));
+export async function holdsSecrets(
+  { natsUrl, databaseUrl }: Addresses,
+  streamReplicas: number,
+): Promise<boolean> {
+  const bus = await connectBus(natsUrl, 'host', createLogger('host', 'silent'), streamReplicas);
   try {
     const { state } = await bus.jsm.streams.info('ACCOUNTS');
     if (state.messages > 0) return true;

@@ -44,6 +44,8 @@ describe('deploy/compose.yaml', () => {
     }
     const cli = compose.environmentOf('cli');
     expect(unknownSettings(Object.keys(cli))).toEqual([]);
+    // The command line also creates missing streams.
+    expect(cli.STREAM_REPLICAS).toBe('3');
     // With another model than analysis, `embeddings backfill` would delete the vectors that searches use.
     const embeddings = ([name]: [string, string]) => name.startsWith('EMBEDDINGS_');
     expect(Object.entries(cli).filter(embeddings)).toEqual(
