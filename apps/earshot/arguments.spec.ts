@@ -25,7 +25,7 @@ it.each([
   expect(instant(text)).toBe(canonical);
 });
 
-it.each(['1', 'December 2026', '2026-02-30', '2026-13-01', '2026-W10'])(
+it.each(['1', 'December 2026', '2026-02-30', '2026-13-01', '2026-W10', '2026-012'])(
   'the command line refuses %s, which is not an ISO 8601 time',
   (text) => {
     expect(() => instant(text)).toThrow('It must be ISO 8601');

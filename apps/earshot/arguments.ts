@@ -21,11 +21,12 @@ export function wholeNumber(text: string): number {
 
 /**
  * Returns the canonical form of a time.
- * @throws InvalidArgumentError if the text is not an ISO 8601 time; `Date` also accepts other formats, for example `1`
+ * @throws InvalidArgumentError if the text is not an ISO 8601 time that begins with year, month and day; `Date` also
+ *   accepts other formats, for example `1`, and reads the day number in `2026-012` as a month
  */
 export function instant(text: string): string {
   const at = Date.parse(text);
-  if (!isISO8601(text, { strict: true }) || Number.isNaN(at))
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || !isISO8601(text, { strict: true }) || Number.isNaN(at))
     throw new InvalidArgumentError('It must be ISO 8601, for example 2026-12-31T00:00:00Z.');
   return isoOf(at);
 }

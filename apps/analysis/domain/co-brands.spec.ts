@@ -37,6 +37,12 @@ describe('other brands than the subject', () => {
     expect(brands('Visit ΟΔΥΣΣΕΑΣ.GR, not Acme', ['Οδυσσεας'])).toEqual(['Οδυσσεας']);
   });
 
+  it('are found beside a name of the subject that was entered with spaces around it', () => {
+    expect(coBrandsOf({ title: '', text: 'Acme vs Globex', names: [' Acme '], listed: [] })).toEqual([
+      'Globex',
+    ]);
+  });
+
   it('are each named once, in their first spelling', () => {
     expect(brands('Acme vs Globex. Really: Acme vs GLOBEX')).toEqual(['Globex']);
   });

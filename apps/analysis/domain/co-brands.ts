@@ -56,7 +56,7 @@ export function coBrandsOf({ title, text, names, listed }: BrandText): string[] 
     for (const at of positionsOf(input, name)) {
       const before = BEFORE.exec(input.slice(Math.max(0, at - 80), at))?.[1];
       if (before !== undefined) add(before);
-      for (let end = at + name.length, next; (next = AFTER.exec(input.slice(end, end + 120)));) {
+      for (let end = at + folded(name).length, next; (next = AFTER.exec(input.slice(end, end + 120)));) {
         if (next[1] !== undefined) add(next[1]);
         end += next[0].length;
       }
