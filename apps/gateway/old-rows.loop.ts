@@ -10,8 +10,9 @@ import { Sessions } from './sessions/sessions.js';
 const PAUSE_MS = 5 * 60_000;
 
 /**
- * Deletes rows that the gateway keeps only for some time. The owner of each table defines which rows are old. No code
- * reads old rows, so the time of their deletion does not matter.
+ * Deletes rows that the gateway keeps only for some time. The owner of each table defines which rows are old. The time of
+ * their deletion does not matter: all other code ignores old rows, except that the audit log shows its old entries until
+ * they are deleted.
  */
 @Injectable()
 export class OldRows implements Loop {

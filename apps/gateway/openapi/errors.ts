@@ -6,7 +6,7 @@ interface ErrorKind {
   codes: readonly string[];
 }
 
-/** Every status of a refusal, and its codes. */
+/** Every status of an error response, and its codes. */
 export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   400: {
     name: 'BadRequest',

@@ -22,7 +22,7 @@ export interface EndpointRow {
 export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The addresses after `after`, in ascending order: at most `limit` + 1, which shows whether there is another page. */
+  /** At most `limit` + 1 addresses after `after`, in ascending order. The additional one shows that there is another page. */
   endpoints(accountId: string, limit: number, after: string): Promise<EndpointRow[]> {
     return this.read(accountId, 'u.url COLLATE "C" > $2', after, limit + 1);
   }

@@ -29,7 +29,7 @@ async function watch(accountId: string): Promise<string> {
   return watchId;
 }
 
-it('the last check of a watch is the failed check, or otherwise the last completed one', async () => {
+it('the last check of a watch is the failed check, if there is one, and otherwise the last completed check', async () => {
   const accountId = newId();
   const watchId = await watch(accountId);
   const lastCheck = async () => {

@@ -3,9 +3,9 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
 /**
- * Purged keywords whose rows ClickHouse may still have: it takes a second or two to delete them. Each read of
- * ClickHouse queries this list first, so that a request that begins after the response to a purge never returns such
- * rows.
+ * Purged keywords whose rows ClickHouse may still contain, because a deletion takes a second or two. The reads of
+ * mentions, events, deliveries and corrections query this list first, so that a request that begins after the response
+ * to a purge does not return such rows.
  */
 @Injectable()
 export class PurgedKeywords {

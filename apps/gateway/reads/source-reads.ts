@@ -18,7 +18,7 @@ export class SourceReads {
   async health(): Promise<Map<SourceId, UpstreamHealth>> {
     const rows: { source: SourceId; trouble: string | null; last_success_at: Date | null }[] =
       await this.database.query(
-        // A lane without searches is left out: nothing would ever clear its trouble.
+        // The trouble of a lane without searches is left out, because no read of the lane will ever clear it.
         `SELECT source, max(last_success_at) AS last_success_at,
            min(trouble) FILTER (WHERE trouble <> '' AND EXISTS (
              SELECT 1 FROM upstream_searches s WHERE s.lane = lanes.lane AND s.next_due_at < 'infinity')) AS trouble

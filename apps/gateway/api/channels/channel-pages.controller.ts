@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<AddressAnswer, { question: string; button: string; 
     done: 'Your address is confirmed. Each mail contains a link to unsubscribe.',
   },
   unsubscribe: {
-    question: 'Do you want no more messages of this channel at this address?',
+    question: 'Do you want to stop the messages of this channel to this address?',
     button: 'Unsubscribe',
     done: 'You have unsubscribed. You get no more messages of this channel.',
   },

@@ -33,7 +33,7 @@ export class CreditsController {
       allowanceRemaining: balance.allowanceRemaining,
       packs: balance.packs,
       creditsRemaining: balance.remaining,
-      // The part of the balance that is reserved for running checks and lookups.
+      // The part of the balance that is reserved for work that has begun.
       creditsHeld: balance.held,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
       // Semantic questions and analyses do not read a source.

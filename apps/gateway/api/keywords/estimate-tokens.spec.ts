@@ -34,7 +34,7 @@ describe('an estimate token', () => {
     ]);
   });
 
-  it('is valid only for its account and body, and keeps the spelling of the user’s own keys', () => {
+  it('is valid only for its account and body; the body can be in snake_case or camelCase, but the user’s own keys must not change', () => {
     const check = (account: string, sent: unknown) =>
       codeOf(() => tokens.check(account, sent, estimateToken, now));
     const camel = { globalCriteria: { filters: { Kept_Key: 1 }, market: 'global' }, name: 'Acme' };

@@ -6,7 +6,7 @@ import { Described } from '../../http/validators.js';
 export class MemberChangeDto {
   @IsIn(MEMBER_ROLES)
   @Described(
-    'A viewer can only read. An editor can also change keywords and watches, and create API keys. An owner can do everything',
+    'A viewer can only read. An editor can also change keywords, watches, channels and mentions, and create API keys. An owner can do everything',
   )
   role!: string;
 }

@@ -24,7 +24,7 @@ export class ReplayBodyDto {
   @ArrayMaxSize(EVENT_TYPES.length)
   @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event' })
   @Described(
-    'Only events of these types are replayed. By default, events of all types are replayed, but events about the keyword itself only if the keyword’s `webhookEvents` contains their type',
+    'Only events of these types are replayed. Default: all types of events about items, and the types of events about the keyword itself that its `webhookEvents` contains',
   )
   types?: string[];
   @Optional()

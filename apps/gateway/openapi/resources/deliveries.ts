@@ -34,7 +34,10 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     keywordId: nullable(ID),
     watchId: nullable(ID),
     url: described('Null if the keyword was purged', nullable(TEXT)),
-    types: described('Types of the events to send; empty means all', listOf(TEXT)),
+    types: described(
+      'Types of the events to send. Empty: all types about items, and the types in the keyword’s `webhookEvents`',
+      listOf(TEXT),
+    ),
     ratePerSecond: INTEGER,
     matched: described('Number of events in the window; 0 while the replay is queued', INTEGER),
     sent: described('Number of events that the receiver accepted', INTEGER),

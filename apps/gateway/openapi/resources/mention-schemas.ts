@@ -20,7 +20,7 @@ const count = nullable(INTEGER);
 const dropped = nullable(
   object({
     reason: described('`muted`, `language`, `irrelevant`, `rule`', TEXT),
-    rule: described('The mute, the language, or the relevance and its limit', TEXT),
+    rule: described('The mute, the language, the relevance and its limit, or the name of the rule', TEXT),
   }),
 );
 const itemObject = nullable(ref('ItemObject'));
