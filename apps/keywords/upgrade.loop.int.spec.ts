@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-it('watches without a price get one, also if their criteria contain a field of a newer release', async () => {
+it('watches without a price get a price, even if their criteria contain a field of a newer release', async () => {
   const { database, decisions, admission } = keywords;
   const accountId = await keywords.open('free');
   const prices = () =>

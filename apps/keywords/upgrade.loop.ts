@@ -21,9 +21,9 @@ interface UnpricedWatch {
 }
 
 /**
- * Runs at the first start of this version, for the watches that an older version created. Stores their prices, which
- * are quoted from this time on, and pauses keywords and watches over the limits of the account's plan. Later starts
- * find no such watches.
+ * Runs at each start, for the watches that a version without prices created. Stores their prices, which are quoted from
+ * this time on, and pauses keywords and watches over the limits of the account's plan. Only the first start of a version
+ * with prices finds such watches.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

@@ -24,7 +24,7 @@ export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
 
 export type PollingConfig = ReturnType<typeof readPollingConfig>;
 
-/** `SOURCE_<ID>_LANES`: the number of lanes, and so of replicas, that share a source's work. */
+/** `SOURCE_<ID>_LANES`: the number of lanes of a source, and so the maximum number of replicas that share its work. */
 function lanesOf(source: string, env: NodeJS.ProcessEnv): number {
   const name = `SOURCE_${source.toUpperCase()}_LANES`;
   const count = Number(env[name] || 1);

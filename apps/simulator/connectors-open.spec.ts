@@ -113,7 +113,7 @@ describe('a search that names places', () => {
     expect(idsOf(await search('lemmy', { filters: { community: 'nobody' } }))).toEqual([]);
   });
 
-  it('reads sites and tags on stackoverflow, and answers with the title of their question', async () => {
+  it('reads sites and tags on stackoverflow; each answer has the title of its question', async () => {
     const question = publish('stackoverflow', 'A kettle?', { text: 'Zephyr kettle #led', community: 'unix' });
     const answer = publish('stackoverflow', '', {
       kind: 'answer',

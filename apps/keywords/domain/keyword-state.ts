@@ -1,7 +1,7 @@
 import type { KeywordDefinition, KeywordEvent, Watch } from '#contracts';
 import { running, withoutReason, withReason, type Pauses } from './pauses.js';
 
-/** The state of one subject of KEYWORDS: nothing, a keyword, or a watch without a keyword. */
+/** The state of one subject of KEYWORDS: nothing, or a keyword or a watch without a keyword, alive or retired. */
 export type KeywordState =
   | { status: 'none' }
   | KeywordAlive
@@ -17,7 +17,7 @@ export interface KeywordAlive {
   /** Includes replaced watches, because a purge must find their events. */
   everyWatchId: readonly string[];
   pauses: Pauses;
-  /** Number of changes so far. */
+  /** 1 after the creation. Each change, pause and resume adds 1. */
   version: number;
 }
 

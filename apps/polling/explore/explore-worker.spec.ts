@@ -33,7 +33,7 @@ describe('the newest posts of a source without a search', () => {
     expect(kept([]).items.map(({ itemId }) => itemId)).toEqual(['2']);
     expect(kept([]).warnings).toEqual([
       'one',
-      'rss has no search: its 3 newest posts were read, and posts with a term were kept (1)',
+      'rss has no search: its 3 newest posts were read, and posts with a term or the question were kept (1)',
     ]);
   });
 });

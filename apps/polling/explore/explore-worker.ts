@@ -200,7 +200,7 @@ export function matching(
 ): Fetched {
   const matcher = compile([{ key: '', mode: 'word', terms: terms.length > 0 ? terms : [question] }]);
   const found = items.filter(({ title, text }) => matcher.match({ title, text }).length > 0);
-  const note = `${source} has no search: its ${items.length} newest posts were read, and posts with a term were kept (${found.length})`;
+  const note = `${source} has no search: its ${items.length} newest posts were read, and posts with a term or the question were kept (${found.length})`;
   return { ...fetched, items: found, warnings: [...fetched.warnings, note] };
 }
 

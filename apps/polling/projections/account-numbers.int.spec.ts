@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const numbersOf = (ids: readonly string[]) => database.transaction((tx) => accountNumbersOf(tx, ids));
 
-it('an account has one number, which it keeps, and no two accounts have the same', async () => {
+it('an account keeps its number, and two accounts never have the same number', async () => {
   const [a, b] = [newId(), newId()];
   const first = await numbersOf([a, a]);
   const later = await numbersOf([b, a]);

@@ -37,7 +37,7 @@ interface ParsedRequest {
   model: string;
   prompt: string;
   searches: boolean;
-  /** True if the request contains the text that the engine sent before its pause. */
+  /** True if the request ends with the part of the answer that the engine sent before its pause. */
   isContinuation: boolean;
 }
 

@@ -10,7 +10,7 @@ import { connection, isFeatured, madeAt, postNode, slugOf, topicSlugsOf } from '
 import type { SimulatedSource } from '../simulated-source.js';
 
 const WINDOW_SECONDS = 900;
-/** Maximum number of posts on a page; a larger number is ignored. */
+/** Maximum number of posts on a page. A request for more posts gets this number. */
 const MAX_POSTS = 20;
 const ORDERS = ['NEWEST', 'VOTES', 'RANKING', 'FEATURED_AT'];
 const SERVED = { config: { source: 'producthunt' as const } };

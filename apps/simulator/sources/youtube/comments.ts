@@ -23,8 +23,8 @@ export function commentsAreOff({ title }: SimPost): boolean {
 }
 
 /**
- * The comments on a video up to now, oldest first: 110 to 230 comments, one every five minutes after the publication of
- * the video.
+ * The comments on a video up to now, oldest first. The video gets one comment every five minutes after its publication,
+ * until it has 110 to 229 comments.
  */
 export function commentsOf(post: SimPost, now: number): Comment[] {
   const max = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
