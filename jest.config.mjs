@@ -1,6 +1,6 @@
 export default {
   roots: ['apps', 'clients', 'libs', 'test', 'bench'].map((folder) => `<rootDir>/${folder}`),
-  // `npm run test:long` runs the others.
+  // `npm run test:long` runs the long specs.
   testMatch: ['**/*.spec.ts', '!**/*.long.spec.ts'],
   // tsc compiles the specs (test/jest/global-setup.mjs), and they run as Node's own modules (test/jest/runtime.cjs).
   transform: {},

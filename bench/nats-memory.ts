@@ -33,7 +33,7 @@ const MESSAGES_A_ROUND = (ROUND_MEGABYTES * 1_000_000) / BODY.length;
 const PUBLISHED_AT_ONCE = 100;
 /** The size of three blocks of a stream: as many as are in memory when writes are fast. */
 const WARM_UP_MEGABYTES = 24;
-/** After the warm-up, the second half may need at most this factor of the memory of the first half. */
+/** Target: the memory in the second half after the warm-up, divided by that in the first half, is at most this. */
 const MAX_GROWTH = 1.1;
 
 await runBench(async (cleanup) => {

@@ -171,7 +171,7 @@ async function speed(
     [
       ['a question, 50 mentions', median(plain).toFixed(1), quantile(plain, 0.95).toFixed(1)],
       [
-        'with an author, ranked among his own',
+        'with an author, ranked among the mentions of this author',
         median(filtered).toFixed(1),
         quantile(filtered, 0.95).toFixed(1),
       ],

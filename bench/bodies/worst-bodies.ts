@@ -93,7 +93,7 @@ export const WORST_BODIES: Readonly<Record<string, string>> = {
     `{${JSON.stringify('k'.repeat(100_000))}:[${Array(900).fill('1e999').join(',')}]}`,
   ),
   'lists nested half a million levels deep': withKey('name', '['.repeat(500_000) + ']'.repeat(500_000)),
-  'a tree as wide as is allowed, of faults': withKey(
+  'a tree of faults that is as wide as is allowed': withKey(
     'sources',
     `[${Array(14)
       .fill(`{"source":"x","enabled":1,"searches":[${Array(90).fill('{"id":1,"label":2,"a":3}').join(',')}]}`)

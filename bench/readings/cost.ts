@@ -9,7 +9,7 @@ const ROUNDS = 3;
 const SUBJECT = { names: ['Acme'], role: 'own' as const };
 const MIB = 1024 * 1024;
 
-/** Prints the processor time of a post, by reading. */
+/** Prints the processor time of a post for each kind of reading. */
 export async function measureCost(reader: BenchReader): Promise<void> {
   const rows = labelled('sentiment/tweets.dev.tsv')?.slice(0, POSTS);
   if (!rows) return;

@@ -24,12 +24,12 @@ export class BenchReader {
   }
 }
 
-/** The subject of a request for the mood of a text: none. */
+/** A request for the mood of a text has no subject. */
 export const MOOD: ReadSubject = { names: [], role: 'topic' };
 
 /** A request for a post of this text. For sources whose posts have titles, a dash separates title and text. */
 export function requestFor(text: string, subject: ReadSubject, source = 'x'): ReadRequest {
-  const [title = '', ...rest] = ASKING.has(source) ? text.split(' — ') : ['', text];
+  const [title = '', ...rest] = SOURCES_WITH_TITLES.has(source) ? text.split(' — ') : ['', text];
   const item = {
     source,
     kind: 'post',
@@ -42,4 +42,4 @@ export function requestFor(text: string, subject: ReadSubject, source = 'x'): Re
   return { item, subject, analysis: true, embed: false };
 }
 
-const ASKING = new Set(['github', 'stackoverflow', 'reddit', 'hackernews']);
+const SOURCES_WITH_TITLES = new Set(['github', 'stackoverflow', 'reddit', 'hackernews']);

@@ -9,7 +9,7 @@ import { answerQuestions } from '../peer.js';
  * hundred.
  */
 
-/** What the receiver had got when it had the expected number of deliveries. */
+/** The counts of the receiver at the time when it has the expected number of deliveries. */
 export interface Received {
   requests: number;
   distinct: number;

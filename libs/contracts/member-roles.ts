@@ -1,4 +1,7 @@
-/** What a member may do. A viewer reads; an editor also changes what is watched; an owner may do everything. */
+/**
+ * What a member may do. A viewer only reads. An editor also changes keywords, watches, channels and mentions, and creates
+ * API keys. An owner may do everything.
+ */
 export const MEMBER_ROLES = ['owner', 'editor', 'viewer'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 

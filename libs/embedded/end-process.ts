@@ -4,8 +4,8 @@ import { isRunning, type ProcessIdentity } from './process-identity.js';
 const POLL_MS = 20;
 
 /**
- * Ends one process: sends `signal`, and SIGKILL after `graceMs`. Resolves when the process has exited. Never affects
- * another process that has got the same pid meanwhile.
+ * Ends one process: sends `signal`, and SIGKILL after `graceMs`. Resolves when the process has exited, at the latest
+ * `graceMs` after SIGKILL. Never affects another process that has got the same pid meanwhile.
  */
 export async function endProcess(
   identity: ProcessIdentity,

@@ -58,8 +58,8 @@ describe('redirects', () => {
       `${server.origin}/d`,
       `${server.origin}/c`,
     ]);
-    const lent = await guardedClient().request(get(`${server.origin}/x`, { redirects: 'follow' }));
-    expect([lent.url, lent.movedTo]).toEqual([`${server.origin}/d`, undefined]);
+    const temporary = await guardedClient().request(get(`${server.origin}/x`, { redirects: 'follow' }));
+    expect([temporary.url, temporary.movedTo]).toEqual([`${server.origin}/d`, undefined]);
   });
 
   it('are followed at most five times', async () => {

@@ -49,7 +49,7 @@ it('the gateway counts a list of the API before it reads the elements', async ()
 it('the limit of 50 faults also applies to the refusal of an estimate', async () => {
   const { status, body } = await tenant.api.post(
     '/v1/keywords/estimate',
-    WORST_BODIES['a tree as wide as is allowed, of faults'],
+    WORST_BODIES['a tree of faults that is as wide as is allowed'],
   );
   expect([status, body.valid, body.refusal.status]).toEqual([200, false, 400]);
   expect(body.refusal.details).toHaveLength(50);
