@@ -75,7 +75,7 @@ export class CoverageController {
   }
 }
 
-/** Returns the reason why no check of the search is due; undefined while the search runs. */
+/** Returns the reason why no check of the search is planned; undefined while the search runs. */
 function idleReason(keyword: KeywordEntity, watch: WatchEntity | undefined): string | undefined {
   if (keyword.state === 'retired') return 'the keyword was deleted';
   if (!watch) return 'the search was removed from the keyword';

@@ -41,7 +41,7 @@ export const coverageSchemas: Readonly<Record<string, Schema>> = {
       'Seconds from the publication of an item until Earshot found it, for the mentions in the window; null without mentions',
       nullable(object({ p50: NUMBER, p95: NUMBER })),
     ),
-    nextCheckAt: described('Null while no check is due', nullable(INSTANT)),
+    nextCheckAt: described('Time of the next check; null if no check is planned', nullable(INSTANT)),
   }),
   Coverage: object({ data: listOf(ref('SearchCoverage')), since: INSTANT, until: INSTANT }),
 };

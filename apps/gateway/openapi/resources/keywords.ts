@@ -129,7 +129,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'post',
     summary: 'Pause a keyword',
     description:
-      'The keyword has no checks and no costs until it is resumed. A keyword that is already paused does not change. Free.',
+      'The keyword has no checks and no costs until it is resumed. A keyword that a user has already paused does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -137,7 +137,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'post',
     summary: 'Resume a keyword',
     description:
-      'Checks begin again immediately. Items that were published during the pause can be reported by the first check. A running keyword does not change. Free.',
+      'Checks begin again immediately, unless the keyword is outside its schedule. Items that were published during the pause can be reported by the first check. Returns 409 if the keyword is paused only by its schedule. A running keyword does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
