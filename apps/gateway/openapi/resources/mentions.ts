@@ -16,7 +16,7 @@ export const filters = [
   repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text must contain, all of them, in upper or lower case. Each `q` has up to 200 characters; one search can have at most 50 words and phrases. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
+    'Words and "phrases" that must all be in the title or the text, in upper or lower case. Each `q` has up to 200 characters; one search can have at most 50 words and phrases. With `mode=semantic`, `q` is required and is a question: up to 1,000 characters, at most 5 questions. The score of a mention is its nearness to the nearest question.',
     {
       type: 'string',
       maxLength: 1000,
