@@ -187,7 +187,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'listEndpoints',
     summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
     description:
-      'Each endpoint contains the time since which every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
+      'Each endpoint shows since when every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },
