@@ -76,7 +76,7 @@ export function addMemberCommands(program: Command): void {
   members
     .command('reset-password')
     .description(
-      'print {email, token, path}: within one hour, the person can open the path in the dashboard once and choose a password',
+      'print {email, token, path}: with the path in the dashboard, the person can choose a password once, within one hour',
     )
     .requiredOption('--email <email>', 'email address of the member')
     .action(async ({ email }: { email: string }) => {

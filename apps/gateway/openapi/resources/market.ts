@@ -136,7 +136,7 @@ export const marketRoutes: readonly Route[] = [
       inQuery('brand_id', 'Listings of this brand; also requires `market`'),
       inQuery('catalog_id', 'Listings of this catalogue; also requires `market`'),
       inQuery('market', 'Market of the listings'),
-      inQuery('from', 'First day. Default: 30 days before `to`', INSTANT_SENT),
+      inQuery('from', 'First day. Default: 29 days before `to`', INSTANT_SENT),
       inQuery('to', 'Last day. Default: today', INSTANT_SENT),
     ],
     answer: object({ data: listOf(ref('MarketDay')) }),
