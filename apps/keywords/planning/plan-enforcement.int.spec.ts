@@ -65,7 +65,7 @@ it('everything that exceeds the plan stays paused when the plan shrank again dur
   expect(await pauses()).toEqual([[], [], ['plan']]);
 });
 
-it('a keyword that is created during an enforcement is counted, so that no paused keyword resumes above the plan', async () => {
+it('a keyword that is created during an enforcement is paused if it exceeds the plan', async () => {
   const { accountId, ids, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);
