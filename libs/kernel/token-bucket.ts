@@ -13,8 +13,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token; if no token is left, the next token that will be available. @returns the time to wait before its
-   * use, in ms
+   * Takes a token. If no token is left, takes the next token that becomes available.
+   * @returns the time in ms until the token may be used; 0 if one was left
    */
   take(nowMs: number): number {
     const waitMs = this.waitMs(nowMs);
@@ -22,7 +22,7 @@ export class TokenBucket {
     return waitMs;
   }
 
-  /** The wait before a token that is taken now could be used, in ms. */
+  /** The time in ms until a token could be used if it was taken now. Takes no token. */
   waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;

@@ -1,4 +1,4 @@
-// Replaces half of a surrogate pair, as encoders do.
+// Half of a surrogate pair becomes this character. Text encoders do the same.
 export const REPLACEMENT_CHARACTER = '\ufffd';
 
 const REPLACED = new Map<number, string>([
@@ -7,7 +7,10 @@ const REPLACED = new Map<number, string>([
   [0x02bc, "'"],
 ]);
 
-/** The canonical caseless form (Unicode D145, composed) of one base with its marks. */
+/**
+ * The canonical caseless form (Unicode D145, composed) of one base with its marks. Typographic apostrophes, dashes,
+ * spaces and full-width characters become their ASCII characters.
+ */
 export function foldCluster(cluster: string): string {
   let folded = '';
   // Lower, upper, lower is the full folding: upper expands ligatures, and the first lower handles ẞ.

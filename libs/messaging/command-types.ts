@@ -79,7 +79,9 @@ export interface CommandType<I extends DescMessage = DescMessage, O extends Desc
   output: O;
 }
 
-/** Every command that crosses NATS. `proto/earshot/commands` defines their messages. */
+/**
+ * The commands that cross NATS, except lookups (see `lookupCommand`). `proto/earshot/commands` defines their messages.
+ */
 export const COMMANDS = {
   openAccount: {
     subject: 'commands.billing.open-account',
@@ -252,7 +254,9 @@ export const COMMANDS = {
   retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
 } as const;
 
-/** A lookup is answered by the polling replica that holds the source's first lane. */
+/**
+ * The command of a lookup on a source. The polling replica that holds the source's first lane answers it.
+ */
 export function lookupCommand(source: string) {
   return {
     subject: `commands.polling.lookup.${source}`,

@@ -8,7 +8,11 @@ const message = { data: new Uint8Array(), time: new Date(ASKED_AT) };
 beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
 afterEach(() => void jest.useRealTimers());
 
-/** The outcome of a purge whose pass begins and ends when the purge has these ages. */
+/**
+ * The outcome of one pass of a purge.
+ * @param beginsMs time from the request of the purge to the beginning of the pass
+ * @param endsMs time from the request of the purge to the end of the pass
+ */
 async function passed(beginsMs: number, endsMs: number) {
   jest.setSystemTime(ASKED_AT + beginsMs);
   return eraseTwice([message], async () => void jest.setSystemTime(ASKED_AT + endsMs));

@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The holders of claims and reservations: a replica that was considered dead must not release those of its successor.
+ * Stores who holds a claim or a reservation. A replica that was wrongly considered dead must not release the claims and
+ * reservations of its successor.
  */
 export class Claims1763830000000 implements MigrationInterface {
   readonly name = 'Claims1763830000000';

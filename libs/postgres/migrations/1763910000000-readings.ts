@@ -6,13 +6,14 @@ export class Readings1763910000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Items that share a key (a link, a part of the text) tell the same story. Kept for 30 days.
+      -- Items that share a key (a link, a part of the text) belong to the same story. A row is kept for 30 days.
       CREATE TABLE stories (
         account_id uuid NOT NULL,
         key text NOT NULL,
         story_id uuid NOT NULL,
-        -- A keyword, or a lone watch, and the event of its first item with this key.
+        -- A keyword, or a lone watch.
         owner_id uuid NOT NULL,
+        -- The event of the owner's first item with this key.
         event_id uuid NOT NULL,
         told_at timestamptz(3) NOT NULL DEFAULT now(),
         PRIMARY KEY (account_id, key, owner_id)

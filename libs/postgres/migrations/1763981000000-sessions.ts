@@ -25,7 +25,7 @@ export class Sessions1763981000000 implements MigrationInterface {
       CREATE INDEX sessions_by_expiry ON sessions (expires_at);
       CREATE TABLE auth_attempts (
         attempt_id uuid NOT NULL,
-        -- What is limited: SHA-256 of an e-mail address, or of a network, with the kind of the attempt.
+        -- SHA-256 of the kind of the attempt and of what is limited: an e-mail address or a network.
         subject bytea NOT NULL,
         at timestamptz(3) NOT NULL DEFAULT now(),
         PRIMARY KEY (subject, at, attempt_id)

@@ -6,7 +6,7 @@ export class EndpointPauses1763996100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- It gets nothing before: it has answered 429 or Retry-After.
+      -- Nothing is sent to the endpoint before this time, because it has answered 429 or with Retry-After.
       ALTER TABLE webhook_endpoints ADD COLUMN paused_until timestamptz(3);
     `);
   }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The limit of each API key through MCP, and the calls, each of which counts once even if it is repeated. */
+/** The daily credits that each API key may spend through MCP, and its MCP commands. A repeated command counts once. */
 export class McpLimits1763996150000 implements MigrationInterface {
   readonly name = 'McpLimits1763996150000';
 

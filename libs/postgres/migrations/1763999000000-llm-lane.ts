@@ -11,9 +11,9 @@ export class LlmLane1763999000000 implements MigrationInterface {
         lane text PRIMARY KEY,
         -- Failures in a row.
         failures integer NOT NULL DEFAULT 0,
-        -- No request is sent before.
+        -- No request is sent before this time.
         blocked_until timestamptz(3) NOT NULL DEFAULT 'epoch',
-        -- Requests that may be sent at once, as of refilled_at; they grow with the requests of a minute.
+        -- Requests that could be sent at once at refilled_at. The number grows by the allowed requests per minute.
         tokens double precision NOT NULL DEFAULT 'infinity',
         refilled_at timestamptz NOT NULL DEFAULT now()
       );
@@ -21,7 +21,7 @@ export class LlmLane1763999000000 implements MigrationInterface {
       -- Requests under way.
       CREATE TABLE llm_turns (
         turn uuid PRIMARY KEY,
-        -- Its replica renews it. The request of a dead one counts until then.
+        -- The replica of the request renews this time. The request of a dead replica counts until then.
         ends_at timestamptz(3) NOT NULL
       );
     `);

@@ -6,7 +6,7 @@ export class NextLlmTurn1763999200000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Others leave room for this turn until then.
+      -- Other turns leave room for the turn next_turn until next_until.
       ALTER TABLE llm_lane ADD COLUMN next_turn uuid, ADD COLUMN next_until timestamptz(3);
     `);
   }

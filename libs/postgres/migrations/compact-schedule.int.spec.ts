@@ -11,7 +11,7 @@ let database: Database;
 beforeAll(async () => {
   stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
-  // This migration worked on tables that a later migration replaced.
+  // The tested migration worked on tables that a later migration replaced.
   const runner = database.createQueryRunner();
   await new NumberedSchedule1764000000000().down(runner);
   await runner.release();

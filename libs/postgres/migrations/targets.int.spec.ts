@@ -15,7 +15,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('the migration gives waiting deliveries the webhook of their address as target', async () => {
+it('the migration sets the target of each waiting delivery to the webhook of its address', async () => {
   const migration = new Targets1763850000000();
   const runner = database.createQueryRunner();
   await migration.down(runner);

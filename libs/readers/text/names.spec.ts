@@ -22,7 +22,7 @@ describe('the names of a subject', () => {
 });
 
 describe('a text that is read', () => {
-  it('is read without characters of no width, and keeps its case', () => {
+  it('loses its zero-width characters, and keeps its case', () => {
     expect(normalised('I lo\u200bve\u00ad A\u2060cme\ufeff')).toBe('I love Acme');
   });
 
@@ -30,7 +30,7 @@ describe('a text that is read', () => {
     expect(normalised('a'.repeat(100_000)).length).toBe(4_000);
   });
 
-  it('has links and names replaced', () => {
+  it('has links and handles replaced', () => {
     expect(withoutNames('see https://a.b/c?d=e and @jane_doe, me@x.org')).toBe(
       'see http and @user, me@x.org',
     );

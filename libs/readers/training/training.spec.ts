@@ -23,7 +23,7 @@ describe('training', () => {
     }
   });
 
-  it('fits a network to classes that no single input separates, and always the same network', () => {
+  it('fits a network to classes that no single input separates, and returns the same network each time', () => {
     const corners = [
       [0, 0, 0],
       [0, 1, 1],

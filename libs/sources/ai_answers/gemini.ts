@@ -2,7 +2,8 @@ import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { incompleteAnswer, citationsOf, refusedPrompt, textsOf, unknownAnswer } from './reading.js';
 
-// Finish reasons that are caused by the prompt or the content. The other reasons are caused by the length.
+// Finish reasons that are caused by the prompt or the content. With any other reason except STOP, the answer is
+// incomplete, for example because it is too long.
 const DECLINED = new Set([
   'SAFETY',
   'RECITATION',

@@ -38,8 +38,9 @@ export const DISCUSSIONS_QUERY = `query ($q: String!, $first: Int!, $after: Stri
 
 /**
  * Reads a response to `DISCUSSIONS_QUERY`.
- * @throws UpstreamError if the response has no results: for its first error, or for an unknown shape. If it has both
- * results and errors, the page gets a warning.
+ * If the response has both results and errors, the page has a warning.
+ * @throws UpstreamError if the response has no results. It describes the first error in the response, or the unknown
+ * shape if there is none
  */
 export function parseDiscussions(body: unknown): DiscussionPage {
   const answer = recordOf(body);

@@ -49,7 +49,7 @@ describeRecorded(
 function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
   const isSignIn = file.includes('oauth-token');
   const upstream = fakeUpstream('producthunt', (): FakeAnswer => {
-    // The recording does not contain its status; it is documented.
+    // The recording does not contain its status. According to the documentation, the status is 400.
     if (isSignIn) return { status: 400, body: bytes };
     return { status, headers, body: pageOf(file, bytes) };
   });

@@ -7,8 +7,8 @@ const MAX_FEEDS = 20;
 const PATH = 'filters.feed_urls';
 
 /**
- * The feeds of a search, without duplicates. `filters.feed_urls` is a list, or a text with commas between the
- * addresses.
+ * The feeds of a search, without duplicates. `filters.feed_urls` is a list, or a text with commas or spaces between
+ * the addresses.
  */
 export function feedUrlsOf(criteria: Criteria): string[] {
   return [

@@ -20,7 +20,7 @@ describeRecorded(
       last: 'rss:59523b9b-8280-58b1-95e8-849f5bdd8e27',
       digest: '516e9f87f206',
     },
-    // A feed inside an HTML page with a DOCTYPE. Both are reasons to refuse the feed.
+    // A feed inside an HTML page with a DOCTYPE. Earshot refuses HTML pages, and files with a DOCTYPE.
     'atom-duplicate-content-1.xml': { error: 'not_parsable' },
     'atom-incomplete-1.xml': { error: 'unknown_shape' },
     'atom-minimal-1.xml': { items: 1, ids: ['rss:f138d8e5-012b-5ddb-871e-600a00378aff'] },

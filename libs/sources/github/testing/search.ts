@@ -17,7 +17,7 @@ export interface SearchOptions {
   answer?: FakeAnswer;
 }
 
-/** Reads one search; returns the result, the requests and the waits. */
+/** Reads one search. Returns the result, the queries that GitHub was asked, and the requests. */
 export async function read(init: Parameters<typeof criteriaOf>[0], options: SearchOptions = {}) {
   const { of = withoutToken, more = {}, answer = { body: { items: [] } } } = options;
   const upstream = fakeUpstream('github', ({ method }) =>

@@ -19,7 +19,10 @@ interface SearchOptions {
   answer?: (path: string, host: string) => FakeAnswer;
 }
 
-/** Reads one search; returns the result and the requests. */
+/**
+ * Reads one search. Returns the result, the decoded paths of the requests without the check of the server's version,
+ * and all requests.
+ */
 export async function read(
   init: Parameters<typeof criteriaOf>[0],
   options: SearchOptions = {},

@@ -6,7 +6,7 @@ import { ADA, answerOf, tweetRecord } from './fixtures.js';
 
 const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
 
-/** The item of a tweet with these fields, and of these objects that it refers to. */
+/** The item of a tweet with these fields. `includes` are objects that the response includes in addition. */
 export function one(more: Record<string, unknown> = {}, includes: Record<string, unknown> = {}) {
   const answer = answerOf([tweetRecord(1, SPEC_NOW, more)], {
     includes: { users: [ADA, GRACE], ...includes },
