@@ -64,7 +64,8 @@ async function bundle() {
   const build = await rolldown({
     input: Object.fromEntries(specifiers.map((specifier) => [fileOf(specifier), `\0${specifier}`])),
     platform: 'node',
-    // Optional packages that are not installed stay imports, which fail only when they are used.
+    // Rolldown also keeps the imports of packages that are not installed (optional packages). Such an import fails only
+    // when it is used.
     external: (id) => UNBUNDLED.includes(packageOf(id)) || id.endsWith('.node'),
     // The files that Node would choose.
     resolve: { conditionNames: ['node'], mainFields: ['main'] },

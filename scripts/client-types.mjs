@@ -29,7 +29,7 @@ export async function clientTypes(document) {
   );
 }
 
-/** An agent step has user-defined keys; `type: object` alone becomes a map of unknown values. */
+/** An empty schema allows every value, so its type is `unknown`. */
 function transform(schema) {
   if (Object.keys(schema).length === 0) return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
 }

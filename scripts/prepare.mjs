@@ -113,8 +113,8 @@ function isInstalledManually() {
 }
 
 /**
- * Runs npm, and ends it when this process is asked to end. Its output goes to our standard error; with `quiet`, into
- * the message of a failed run.
+ * Runs npm, and ends it when this process is asked to end. The output of npm goes to our standard error. With `quiet`,
+ * it goes into the message of the error instead, and is lost if npm succeeds.
  */
 function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;

@@ -21,8 +21,8 @@ const TARGETS = {
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
   test: { program: JEST, args: [], before: ensureServers },
-  // No browser test is a long test. `--ci=false` ends the list of `--testMatch`, which would otherwise include the
-  // paths.
+  // No long test needs a browser. `--ci=false` ends the list of `--testMatch`. Without it, the list would include the
+  // paths of `args`.
   'test:long': { program: JEST, args: ['--testMatch=**/*.long.spec.ts', '--ci=false'], before: ensureNats },
 };
 
@@ -53,8 +53,8 @@ async function ensureNats() {
 }
 
 /**
- * SIGTERM sent to npm ends npm and its shell, which do not pass the signal on, so this process would continue without a
- * terminal. Therefore, below npm, the loss of the parent counts as SIGTERM.
+ * A SIGTERM ends npm and its shell. They do not pass the signal on, so this process would continue without a terminal.
+ * Therefore, if npm has started this process, it sends SIGTERM to itself when its parent has ended.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -43,7 +43,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ language, command, args
   beforeAll(async () => {
     port = await freePort();
     const env = { ...process.env, PORT: String(port), EARSHOT_SIGNING_SECRET: SECRET };
-    // In a process group: `go run` starts the receiver as its child.
+    // The child has its own process group, because `go run` starts the receiver as a child, and both must be killed.
     child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
     await until(`${language} listens`, () => out.includes('listening'), 60_000);

@@ -25,7 +25,7 @@ it('after a kill in the middle of a replay the next delivery service sends each 
     await freePort(),
   );
   const { id } = await until(
-    'the replay is continued',
+    'the replay is accepted',
     async () => {
       const { status, body } = await setup.ada.api.post('/v1/replays', {
         since: '2026-01-01',

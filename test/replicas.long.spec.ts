@@ -55,8 +55,8 @@ describe('the six services in two replicas each', () => {
   });
 
   it('charge exactly the same credits', () => {
-    // Checks: eight searches on hackernews, three of which start over, and two searches on x, which start
-    // over. First scans: 12 tweets.
+    // Checks: 11 on hackernews, because eight searches begin and three of them start over. Two on x, for the two
+    // searches that start over; each costs 5. The first checks on x are first scans of 12 tweets.
     expect(one.charged).toEqual({
       analysis: 60,
       check: 21,

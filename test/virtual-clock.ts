@@ -26,8 +26,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Makes new connections of the database use this clock: its function `now()` is found before the function
-   * of Postgres.
+   * Makes new connections of the database use this clock. Postgres finds the function `now()` of this clock before its
+   * own function.
    */
   async applyTo({ databaseUrl }: IsolatedStores): Promise<void> {
     const database = await new DataSource({ type: 'postgres', url: databaseUrl }).initialize();

@@ -61,11 +61,11 @@ export const metrics = {
   ),
   deliveries: counter<'outcome'>(
     'earshot_delivery_attempts_total',
-    'Webhook attempts by outcome (delivered, failed, given_up)',
+    'Attempts to deliver to webhooks and channels, by outcome (delivered, failed, given_up)',
   ),
   oldestUndelivered: new SettableGauge<Labels<never>>(
     'earshot_oldest_undelivered_event_seconds',
-    'Age of the oldest event that waits for its webhook, in seconds',
+    'Age of the oldest event that waits for its delivery to a webhook or channel, in seconds',
   ),
   quotaOutages: counterFromZero(
     'earshot_quota_outages_total',

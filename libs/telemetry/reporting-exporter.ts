@@ -38,7 +38,7 @@ export class ReportingExporter implements SpanExporter {
     if (this.lost === 0)
       this.log.warn(
         { collector: this.collector, reason: reasonOf(error) },
-        'spans cannot be exported and are lost; the next line follows when exporting works again',
+        'spans cannot be exported and are lost; another line is logged when they can be exported again',
       );
     this.lost += spans;
   }

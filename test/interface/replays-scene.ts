@@ -57,7 +57,7 @@ export class ReplaysScene {
   };
 }
 
-/** An event of each kind of the keyword itself, as analysis makes them. */
+/** One event of each kind about the keyword itself, as analysis makes it. */
 export function ofEachKind(accountId: string, keywordId: string): Event[] {
   const at = new Date(Date.now() - 60_000).toISOString();
   const reason = { reason: 'user', creditsRemaining: 7 };

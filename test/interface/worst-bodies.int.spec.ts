@@ -34,7 +34,7 @@ it('the gateway names a list that is too long and does not read its elements', a
   });
 });
 
-it('the gateway counts a list of the API before it reads the elements', async () => {
+it('the gateway refuses a list that is longer than the API allows, and does not check its elements', async () => {
   const rules = Array.from({ length: 21 }, () => ({ name: '', when: 5 }));
   const { body } = await tenant.api.post('/v1/keywords', {
     name: 'Acme',

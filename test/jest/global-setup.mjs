@@ -20,9 +20,9 @@ import teardown from './global-teardown.mjs';
 
 const { root, compiledRoot, compiledFile } = compiled;
 
-/** Files here are in memory. */
+/** The files of this folder are in memory. */
 const MEMORY = '/dev/shm';
-/** The specs stored up to 0.3 GiB there at once. Their programs need the rest as memory. */
+/** The files of the specs took up to 0.3 GiB at once. The programs of the specs need the rest as memory. */
 const MIN_FREE_BYTES = 6 * 2 ** 30;
 
 /** Compiles what has changed, then starts the stores that all specs share. */
@@ -39,9 +39,9 @@ export default async function setup() {
 }
 
 /**
- * Moves the temporary files of the specs, which include the data of their stores, into memory if there is
- * enough room, because a disk needs more processor time. Keeps a `TMPDIR` that is set already. Deletes the
- * files of runs that were killed.
+ * Keeps the temporary files of the specs in memory if there is enough room, because a disk needs more processor time.
+ * These files include the data of the stores. Does nothing if `TMPDIR` is set already. Deletes the files of runs that
+ * were killed.
  */
 function writeToMemory() {
   if (process.env.TMPDIR || !existsSync(MEMORY)) return;
@@ -52,7 +52,7 @@ function writeToMemory() {
   const { bavail, bsize } = statfsSync(MEMORY);
   if (Math.min(bavail * bsize, freemem()) < MIN_FREE_BYTES) return;
   const directory = mkdtempSync(join(MEMORY, `earshot-specs-${process.pid}-`));
-  // If the specs run as root, the stores run as other users.
+  // If the specs run as root, the stores run as other users, and must be able to write here.
   chmodSync(directory, 0o1777);
   process.env.TMPDIR = directory;
   process.env.SPEC_FILES = directory;
