@@ -36,8 +36,8 @@ const LIBC = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl
 
 /**
  * The entries that the lock file lacks, by path. A package of the lock file can require an optional package without an
- * entry. The missing entry is made from the parent's `optionalDependencies` and from the platform in the name. It has no
- * `integrity`, because only a registry with this package knows that value.
+ * entry. The missing entry is made from the parent's `optionalDependencies` and from the platform in the name. It has
+ * no `integrity`, because only a registry with this package knows that value.
  * @throws Error for a package whose version is a range, or whose name contains no platform. Add its entry manually
  */
 function missingEntries({ packages }) {

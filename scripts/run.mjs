@@ -54,7 +54,7 @@ async function ensureNats() {
 
 /**
  * A SIGTERM ends npm and its shell. They do not pass the signal on, so this process would continue without a terminal.
- * Therefore, if npm has started this process, it sends SIGTERM to itself when its parent has ended.
+ * Therefore, if npm has started this process, this process sends SIGTERM to itself when its parent has ended.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -51,7 +51,7 @@ describe('the rules of a keyword', () => {
   });
 });
 
-it('the rules keep no long texts of items, which would fill the memory', () => {
+it('the rules keep no long texts of items, so that they do not fill the memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heap = () => (collect(), process.memoryUsage().heapUsed);

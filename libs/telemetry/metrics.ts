@@ -69,7 +69,7 @@ export const metrics = {
   ),
   quotaOutages: counterFromZero(
     'earshot_quota_outages_total',
-    'Times that the request quota could not be counted, and requests were accepted without it',
+    'How often the request quota could not be counted, so that requests were accepted without it',
   ),
   passwordHashes: counterFromZero(
     'earshot_password_hashes_total',

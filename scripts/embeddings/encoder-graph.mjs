@@ -80,8 +80,8 @@ class EncoderGraph extends Graph {
 
   /**
    * One transformer layer: attention and feed-forward, each after a normalisation and with a residual connection.
-   * @param pool is applied to the rows before the last matrix. The last layer takes their mean there. The matrix is linear, so
-   *   the product of the mean equals the mean of the products, and needs one row instead of all
+   * @param pool is applied to the rows before the last matrix. In the last layer, it is their mean. The matrix is
+   *   linear, so the product of the mean equals the mean of the products, and only one row must be multiplied
    */
   layer(input, number, width, pool = (rows) => rows) {
     const name = (part) => `${ENCODER}/Layer_${number}/TransformerLayer/${part}`;
@@ -150,9 +150,9 @@ class EncoderGraph extends Graph {
   }
 
   /**
-   * Multiplies the input by a matrix and adds a bias. The matrix has weights of 8 bits, and a scale for each column. The
-   * input is quantized at run time. The weights are signed, because the kernels for signed weights are the fastest on
-   * processors without VNNI. These kernels add the products of two neighbouring rows in 16 bits. The sum must not
+   * Multiplies the input by a matrix and adds a bias. The matrix has weights of 8 bits, and a scale for each column.
+   * The input is quantized at run time. The weights are signed, because the kernels for signed weights are the fastest
+   * on processors without VNNI. These kernels add the products of two neighbouring rows in 16 bits. The sum must not
    * overflow: 255 × (|first| + |second|) is at most 32,767. So the results are the same on every processor.
    */
   linear(input, kernel, bias, columns) {

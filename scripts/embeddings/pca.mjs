@@ -1,6 +1,7 @@
 // Computes libs/embeddings/model/principal.f16 from texts of ../shared/readings:
-// `npm run -s build && npm run embeddings:pca`. The file contains the 128 directions to which embeddings are compressed,
-// as 512 × 128 half-precision numbers, and nothing of the texts. Run this only after a change of the encoder.
+// `npm run -s build && npm run embeddings:pca`. The file contains the 128 directions to which embeddings are
+// compressed, as 512 × 128 half-precision numbers, and nothing of the texts. Run this only after a change of the
+// encoder.
 
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

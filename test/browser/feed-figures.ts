@@ -37,8 +37,8 @@ export function figureTasks(dashboard: Dashboard, mentions: number): void {
 }
 
 /**
- * Scrolls to the end of the list repeatedly, until the list has this many rows. The code runs in the page,
- * which is faster.
+ * Code that scrolls to the end of the list repeatedly, until the list has this many rows. It runs in the page, because
+ * that is faster than calls from the test.
  */
 const scrollTo = (rows: number) => `(async () => {
   const feed = document.querySelector('[role=feed]');

@@ -8,7 +8,7 @@ import { createLogger } from '#telemetry';
 
 const DAYS = 5;
 
-/** Writes mentions of the last days directly into ClickHouse, which generates them. */
+/** Lets ClickHouse generate mentions of the last days, without events. */
 export async function writeMentions(
   clickhouse: ClickHouseClient,
   accountId: string,

@@ -4,7 +4,7 @@ import type { InterfaceUnderTest } from './interface-under-test.js';
 
 /** The password of every member. */
 export const PASSWORD = 'four words in a row';
-/** The first sign-up code, which follows from the MASTER_KEY of programs under test. */
+/** The first sign-up code. It is derived from the MASTER_KEY of programs under test. */
 export const FIRST_CODE = firstSignUpCode('5e'.repeat(32));
 
 /** Signs up the first member of an installation without accounts. */

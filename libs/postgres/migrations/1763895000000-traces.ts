@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The step of a recorded trace from which later work follows, as `traceparent`; null if no trace is recorded. */
+/** The `traceparent` of the step that caused a delivery or a watch; null if the trace of that step is not recorded. */
 export class Traces1763895000000 implements MigrationInterface {
   readonly name = 'Traces1763895000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The stories of an account and the labels of its buckets, which readings need for comparison. */
+/** The stories of an account and the labels of its buckets. Readings compare new items with them. */
 export class Readings1763910000000 implements MigrationInterface {
   readonly name = 'Readings1763910000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Semantic questions of the last ten minutes, so that an identical question is charged once. */
+/** Recent semantic questions, so that an identical question within ten minutes is charged once. */
 export class SemanticQuestions1763920000000 implements MigrationInterface {
   readonly name = 'SemanticQuestions1763920000000';
 

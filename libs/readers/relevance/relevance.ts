@@ -21,16 +21,16 @@ export function readRelevance(
 ): Relevance {
   const observations = observe(text, subject);
   let sum = weights[SIGNAL_NAMES.indexOf('bias')] ?? 0;
-  let strongest: { name: SignalName; gain: number; observation: Observation }[] = [];
+  let contributions: { name: SignalName; gain: number; observation: Observation }[] = [];
   for (const [name, observation] of observations) {
     const gain = (weights[SIGNAL_NAMES.indexOf(name)] ?? 0) * observation.size;
     sum += gain;
-    strongest.push({ name, gain, observation });
+    contributions.push({ name, gain, observation });
   }
   const relevance = Math.round(logistic(sum) * 100);
   const side = relevance >= 50 ? 1 : -1;
-  strongest = strongest.filter(({ gain }) => gain * side > 0).sort((a, b) => (b.gain - a.gain) * side);
-  const [first] = strongest;
+  contributions = contributions.filter(({ gain }) => gain * side > 0).sort((a, b) => (b.gain - a.gain) * side);
+  const [first] = contributions;
   return { relevance, reason: first ? REASONS[first.name](first.observation.evidence) : NOTHING[side] };
 }
 

@@ -48,7 +48,7 @@ const GIST = {
 /** Rare intents get more weight: the weight of an intent is its inverse share to this power. */
 const GIST_POWER = 0.8;
 const NETWORK_PART = 0.7;
-/** The network is trained on every second post of this file, which is enough and takes less time. */
+/** The network is trained on every second post of this file. This is enough, and takes less time. */
 const NETWORK_SKIPS = 'sentiment/reddit.train.tsv';
 
 async function train(folder: string): Promise<void> {

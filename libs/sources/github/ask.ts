@@ -5,7 +5,7 @@ import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamRe
 import { statusError } from '../shared/status-error.js';
 import { askWithTokenAdvice } from '../shared/token-advice.js';
 
-/** The setting that holds the token. */
+/** The setting that contains the token. */
 export const TOKEN_SETTING = 'SOURCE_GITHUB_TOKEN';
 
 const API = 'https://api.github.com';
