@@ -29,7 +29,9 @@ export function readRelevance(
   }
   const relevance = Math.round(logistic(sum) * 100);
   const side = relevance >= 50 ? 1 : -1;
-  contributions = contributions.filter(({ gain }) => gain * side > 0).sort((a, b) => (b.gain - a.gain) * side);
+  contributions = contributions
+    .filter(({ gain }) => gain * side > 0)
+    .sort((a, b) => (b.gain - a.gain) * side);
   const [first] = contributions;
   return { relevance, reason: first ? REASONS[first.name](first.observation.evidence) : NOTHING[side] };
 }
