@@ -14,7 +14,7 @@ const STAMP = join(OUTPUT, '.built');
 /** The inputs of the build. */
 const INPUTS = ['apps/dashboard', 'clients/typescript', 'scripts/build-dashboard.mjs', 'package-lock.json'];
 const COMPRESSED = new Set(['.js', '.css', '.svg', '.json']);
-/** A smaller file fits into one packet anyway. */
+/** Smaller files are not compressed, because they need only one packet in any case. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 const wanted = signature();

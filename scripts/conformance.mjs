@@ -20,7 +20,7 @@ if (process.argv.includes('--check')) {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
-/** Titles of the tests of each rule. Files are parsed, not run: no stores are needed. */
+/** The titles of the tests of each rule. The spec files are parsed and not run, so no stores are needed. */
 async function testsByRule() {
   const found = new Map();
   for (const spec of specFiles())

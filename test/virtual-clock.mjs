@@ -1,6 +1,6 @@
-// Loaded into programs under test (NODE_OPTIONS=--import=…): their time runs VIRTUAL_SPEED times as fast from
-// VIRTUAL_EPOCH_MS on. Waits of the services themselves are shortened; waits of libraries and connections are
-// not, because the network does not become faster.
+// Programs under test load this file (NODE_OPTIONS=--import=…). From VIRTUAL_EPOCH_MS on, their time runs VIRTUAL_SPEED
+// times as fast. Waits of the services themselves are shortened. Waits of libraries and connections are not shortened,
+// because the network does not become faster.
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 

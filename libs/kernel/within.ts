@@ -1,7 +1,7 @@
 /**
  * Waits for work, but not longer than `ms`.
  * @returns whether the work finished in time; a later error is ignored
- * @throws what the work throws in time
+ * @throws the error of the work, if the work fails in time
  */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -28,8 +28,8 @@ export async function streamsBehind(database: Database, bus: Bus): Promise<Strea
 }
 
 /**
- * Refuses a start when streams have lost decisions that the tables still contain. Such decisions could not be changed
- * any more, and billing would fail permanently.
+ * Refuses a start when streams have lost messages that the tables still contain. Otherwise each command on the subject
+ * of a lost decision would fail, and so would billing.
  * @throws SettingsError that says what to do
  */
 export async function checkStreams(database: Database, bus: Bus): Promise<void> {

@@ -17,7 +17,10 @@ export function counterFromZero(name: string, description: string): Counter<Labe
   return created;
 }
 
-/** All metrics of Earshot. Names follow Prometheus' conventions: the unit comes last. */
+/**
+ * The metrics of Earshot, except those of the process (`process-metrics.ts`). The names follow the conventions of
+ * Prometheus: the unit is at the end.
+ */
 export const metrics = {
   consumerPending: new SettableGauge<Labels<'stream' | 'consumer'>>(
     'earshot_consumer_pending_messages',

@@ -47,7 +47,7 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
       const reply = () => this.replyTo(message.data);
       message.respond(await arriveWith(this.type.subject, SpanKind.SERVER, arrival, reply));
     } catch (error) {
-      // The caller gets no reply, and retries.
+      // The caller gets no reply, so its request fails when the time of the request is over.
       this.log.error({ err: error, command: this.type.subject }, 'a command could not be answered');
     }
   }

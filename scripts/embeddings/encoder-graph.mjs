@@ -1,5 +1,5 @@
 // The encoder as an ONNX graph: Universal Sentence Encoder lite, two transformer layers (256 → 512, 4 heads, FFN
-// 1,536), mean pooling, tanh, unit length. Weights have 8 bits; the arithmetic between the matrices uses floats.
+// 1,536), mean pooling, tanh, unit length. The weights have 8 bits. The operations between the matrices use floats.
 
 import { Graph } from './onnx.mjs';
 

@@ -33,11 +33,11 @@ module.exports = class NativeEnvironment {
 
   async teardown() {
     this.fakeTimersModern.dispose();
-    // The next spec file runs in the same process.
+    // The next spec file usually runs in the same process.
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);
-    // jest ends the process with SIGTERM, and runs the next spec in a new process. A handler of the spec must
-    // not delay this.
+    // If the process uses much memory after a spec, jest ends it with SIGTERM, and runs the next spec in a new process.
+    // A handler of the spec must not delay this.
     process.removeAllListeners('SIGTERM');
   }
 

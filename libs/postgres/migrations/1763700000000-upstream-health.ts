@@ -13,14 +13,14 @@ export class UpstreamHealth1763700000000 implements MigrationInterface {
         -- Why the upstream is not healthy, for people; empty if it is.
         ADD COLUMN trouble text NOT NULL DEFAULT '',
         ADD COLUMN last_success_at timestamptz(3),
-        -- The spent part of daily quotas, and the position in the feed.
+        -- Why the lane is blocked, the spent part of daily quotas, and the position in the feed.
         ADD COLUMN memory jsonb NOT NULL DEFAULT '{}'
     `);
     // Each read of a search queries the shortest interval of its watches.
     await runner.query(
       'CREATE INDEX watch_schedule_shortest ON watch_schedule (search_key, interval_seconds) WHERE is_active',
     );
-    // The age of the oldest waiting delivery is the delay of the retry loop.
+    // A metric shows the age of the oldest waiting delivery.
     await runner.query('CREATE INDEX pending_deliveries_first ON pending_deliveries (first_at)');
   }
 

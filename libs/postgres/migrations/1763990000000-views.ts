@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Filters of the feed that the members of an account have saved. Owned by the gateway; no stream contains them. */
+/** Filters of the feed that the members of an account have saved. The gateway owns them. No stream contains them. */
 export class Views1763990000000 implements MigrationInterface {
   readonly name = 'Views1763990000000';
 

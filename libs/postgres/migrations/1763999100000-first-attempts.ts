@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Finds the deliveries that wait for their first attempt without reading deliveries whose attempts have failed. */
+/** An index of the deliveries that wait for their first attempt, without those that wait for another attempt. */
 export class FirstAttempts1763999100000 implements MigrationInterface {
   readonly name = 'FirstAttempts1763999100000';
 

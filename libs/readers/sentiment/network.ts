@@ -29,7 +29,7 @@ export function networkOutputs(
   return sums;
 }
 
-/** Probabilities from outputs. */
+/** Converts outputs to probabilities. */
 export function softmax(outputs: readonly number[]): number[] {
   const max = Math.max(...outputs);
   const parts = outputs.map((output) => Math.exp(output - max));

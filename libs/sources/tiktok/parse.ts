@@ -54,7 +54,7 @@ function readVideo(entry: unknown): Reading {
 }
 
 function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem {
-  // textOf removes U+0000, with which some names are padded.
+  // Some names are padded with U+0000. textOf removes it.
   const username = textOf(video['username'])?.replace(/^@/, '');
   const description = textOf(video['video_description'])?.trim() ?? '';
   const count = (name: string) => numberOf(video[`${name}_count`]);

@@ -16,7 +16,7 @@ export const command = create(RetireKeywordSchema, {
 /** Its answer. */
 export const done = create(DoneSchema);
 
-/** A controller that executes the command to retire a keyword with the function. */
+/** A controller that calls this function to execute the command to retire a keyword. */
 export function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
   @Controller()
   class Retiring {
