@@ -23,7 +23,7 @@ async function left(): Promise<number[]> {
   return rows.map(({ n }) => n);
 }
 
-it('all rows of the condition are deleted, and no others', async () => {
+it('all rows that meet the condition are deleted, and no others', async () => {
   await deleteInParts(database, 'old_rows', 's.n > $1', [2]);
   expect(await left()).toEqual([1, 2]);
 });

@@ -36,7 +36,7 @@ async function scheduleWatches(searches: number, watchesOfEach: number): Promise
   );
 }
 
-it('the migration waits for a claim that is under way, and then runs beside pollers that wait for it', async () => {
+it('the migration waits for a claim that is under way, and later claims wait for the migration', async () => {
   await database.query('TRUNCATE watch_schedule, upstream_searches');
   await scheduleWatches(2, 3);
   await migrateBesideClaims(database, new CompactSchedule1763900000000());

@@ -209,7 +209,7 @@ it('the statements of a replica of the previous release fail after the migration
   expect(await content()).toEqual(before);
 });
 
-it('the migration waits for a claim that is under way, and then runs beside pollers that wait for it', async () => {
+it('the migration waits for a claim that is under way, and later claims wait for the migration', async () => {
   await scheduleWatches(2, 3);
   await migrateBesideClaims(database, migration);
 });

@@ -47,7 +47,7 @@ describe('the intent of a post', () => {
     'Acme, really?',
     'Was the Acme sale a big hit? Read more at http://example.com/a',
     'Acme opens a shop in Rome. Who would have thought?',
-  ])('is not a question about the product in talk between people: "%s"', (text) => {
+  ])('is not a product question in a conversation between people: "%s"', (text) => {
     expect(readingOf(requestOf(text)).intent).not.toBe('product_question');
   });
 
@@ -55,7 +55,7 @@ describe('the intent of a post', () => {
     "I can't watch the game, I am at Acme",
     "Still can't get over Acme being closed",
     'You will be able to buy the Acme in shops',
-  ])('is neither support nor a feature request without a request: "%s"', (text) => {
+  ])('is neither a support request nor a feature request if the text requests nothing: "%s"', (text) => {
     expect(['support_request', 'feature_request']).not.toContain(readingOf(requestOf(text)).intent);
   });
 

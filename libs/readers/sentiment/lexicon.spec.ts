@@ -20,7 +20,7 @@ describe('the lexicon', () => {
     expect(figures('not good')[0]).toBe(0);
   });
 
-  it('ends a negation with the clause', () => {
+  it('ends a negation at the end of the clause', () => {
     expect(figures('not now, good')[1]).toBe(0);
   });
 

@@ -9,7 +9,7 @@ describe('waits and faults of Stack Exchange', () => {
     expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked to wait 12 s' }]);
   });
 
-  it('after the last request of the day, the quota is closed until midnight UTC', async () => {
+  it('after the last request of the day, the lane sends no requests until midnight UTC', async () => {
     const answers = () => wrapped([], { quota_remaining: 0 });
     const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
     expect(heldOff).toEqual([
