@@ -64,7 +64,10 @@ export const MAX_PLACES_PER_TERM = 100;
  */
 export const MAX_PLACES_PER_SEARCH = 500;
 
-/** Compiles searches into one index, so that the time for a post does not depend on the number of terms. */
+/**
+ * Compiles searches into at most two indexes, one of words and one of substrings. A post is read once for each index,
+ * for any number of terms.
+ */
 export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
 }
@@ -148,7 +151,7 @@ class IndexedMatcher implements Matcher {
       if (folded === '') return false;
       let entry = entries.get(folded);
       if (!entry) entries.set(folded, (entry = { folded, inAddresses: /[./]/.test(folded), uses: [] }));
-      // The same word as query and as term is two requirements, but is reported once.
+      // If the query and a term are the same word, both are required, but the word is reported once.
       entry.uses.push({ search: number, term: added.has(folded) ? '' : term, isQuery });
       added.add(folded);
       return true;
@@ -174,7 +177,7 @@ class IndexedMatcher implements Matcher {
   ): void {
     if (original === '' || this.indexes.length === 0 || only?.size === 0) return;
     const text = this.folder.fold(original);
-    // Most posts contain no term, so addresses are only searched when a term is found.
+    // Most posts contain no term, so the addresses in a text are located only after a term is found.
     let addresses: AddressSpan[] | undefined;
     for (const { index, entries } of this.indexes) {
       let places: Map<number, { count: number; lastEnd: number }> | undefined;

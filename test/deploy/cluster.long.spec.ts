@@ -32,7 +32,11 @@ beforeAll(async () => {
   collector = await startCollector();
   const natsUrl = cluster.onThisMachine(compose.environmentOf('cli').NATS_URL ?? '');
   stage = { ...bare, stores: { ...bare.stores, natsUrl } };
-  programs = await Promise.all(ALL_SERVICES.map((name) => startProgram(name, environmentOf(name))));
+  const started = await Promise.allSettled(
+    ALL_SERVICES.map((name) => startProgram(name, environmentOf(name))),
+  );
+  programs = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  for (const one of started) if (one.status === 'rejected') throw one.reason;
   bus = await connectBus(natsUrl, 'spec', createLogger('spec', 'silent'));
   customer = await openCustomer(stage, programs.find(({ name }) => name === 'gateway')?.url ?? '');
 }, 180_000);

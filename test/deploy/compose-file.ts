@@ -57,12 +57,15 @@ export class ComposeFile {
   }
 }
 
-/** Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}` like Compose. */
+/**
+ * Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. Unlike Compose, it also refuses `${NAME}` without a value.
+ * @throws Error if a name without a default has no value
+ */
 function filledIn(text: string, secrets: Record<string, string>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind?: string, rest = '') => {
     const value = secrets[name];
     if (value) return value;
     if (kind === '-') return rest;
-    throw new Error(`${name} is not in env.example`);
+    throw new Error(`${name} has no value in .env`);
   });
 }

@@ -26,8 +26,8 @@ import { AccountDecisions } from './account-decisions.js';
 import { requireUnusedEmail } from './unused-email.js';
 
 /**
- * Executes the commands on accounts and keys. Keys and signing secrets are returned in clear text only once, in the
- * reply.
+ * Executes the commands on accounts and keys. A key is returned in clear text only once, in the reply. A signing secret
+ * is stored encrypted, and can be shown again.
  */
 @Controller()
 export class AccountsHandler {

@@ -29,7 +29,8 @@ interface SignUp {
   password?: string;
   name?: string;
   /**
-   * The code of a new installation, of an invitation, or from a mail. Without a code, the API sends a mail with a link.
+   * The code that a new installation prints, of an invitation, or from a mail. Without a code, the API sends a mail with a
+   * link if `SIGN_UP` is `open`, and refuses the sign-up otherwise.
    */
   code?: string;
 }

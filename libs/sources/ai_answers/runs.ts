@@ -20,15 +20,16 @@ export interface PreviousRun {
 }
 
 /**
- * The last answer of each engine to one search, and its recent changes. All watches with this search share the history.
+ * What is stored for one search: for each engine, the time and the brands of its last answer, and its recent runs with
+ * changes. All watches with this search share the history.
  */
 export interface History {
-  /** Changes before this time may be missing in the history (epoch milliseconds). */
+  /** Changes up to this time may be missing in the history (epoch milliseconds). */
   missedUntil?: number | undefined;
   engines: Partial<Record<Engine, EngineHistory>>;
 }
 
-/** One engine's answers so far. */
+/** The part of the history that belongs to one engine. */
 export interface EngineHistory {
   last: PreviousRun;
   /** Runs with changes, oldest first. */
@@ -41,7 +42,7 @@ const KEPT_MS = 31 * 86_400_000;
 /** The limit for each engine. It is low because each run contains a whole answer. */
 const MAX_NEWS = 10;
 
-/** The run of an answer, compared with the engine's last run. */
+/** The run of an answer, with the engine's last run for comparison. */
 export function runOf(
   history: History,
   engine: Engine,
