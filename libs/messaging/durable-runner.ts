@@ -143,6 +143,7 @@ class DurableLoop implements RunningDurable {
     this.late.add(settled);
   }
 
+  /** Handles a message again, after its later outcome was rejected. */
   private async outcomeAlone(message: JsMsg): Promise<Outcome> {
     const outcomes = await this.lateAlone.add(() => this.outcomesOf([message], [message]));
     const [outcome = retry(SOON_MS)] = outcomes ?? [];

@@ -39,10 +39,10 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 }
 
 /**
- * The messages that one replica has pulled for a durable consumer: the batches being processed and one more, including
- * late messages. So processing never waits for a pull, and a slow replica keeps few messages from the other replicas. The replica extends
- * the ack wait of all these messages, except of a batch that hangs. If all its batches hang, it returns the waiting
- * messages to the server.
+ * The messages that one replica has pulled for a durable consumer: the batches being processed and one more. Late
+ * messages count among them. So processing never waits for a pull, and a slow replica keeps few messages from the other
+ * replicas. The replica extends the ack wait of all these messages, except of those that hang. If all its batches hang, it
+ * returns the waiting messages to the server.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];

@@ -58,7 +58,8 @@ export class ComposeFile {
 }
 
 /**
- * Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. Unlike Compose, it also refuses `${NAME}` without a value.
+ * Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. Unlike Compose, it also refuses `${NAME}` without a
+ * value.
  * @throws Error if a name without a default has no value
  */
 function filledIn(text: string, secrets: Record<string, string>): string {

@@ -29,8 +29,8 @@ interface SignUp {
   password?: string;
   name?: string;
   /**
-   * The code that a new installation prints, of an invitation, or from a mail. Without a code, the API sends a mail with a
-   * link if `SIGN_UP` is `open`, and refuses the sign-up otherwise.
+   * The code that a new installation prints, or the code of an invitation or of a mail. Without a code, the API sends a
+   * mail with a link if `SIGN_UP` is `open`, and refuses the sign-up otherwise.
    */
   code?: string;
 }
