@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ConsumerOptions, StreamName } from '#messaging';
 import { together, type Tx } from '#postgres';
 
@@ -12,13 +13,18 @@ export interface ProjectedMessage {
   cause?: string | undefined;
 }
 
+/** A message, and the result of the projection's `read`; undefined if the projection has no `read`. */
+export interface ReadMessage<Content = unknown> extends ProjectedMessage {
+  content: Content;
+}
+
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
  * content that a newer version wrote and this version does not know. It does not read its positions, which may already
  * be those after the messages. The messages of one call have different subjects (but see `severalOfSubject`), oldest
  * first.
  */
-export interface Projection extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
+export interface Projection<Content = unknown> extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'> {
   /**
    * The name of the projection's positions and of its consumer. The name never changes: a `-v1` at its end is part of
    * the name.
@@ -39,7 +45,9 @@ export interface Projection extends Pick<ConsumerOptions, 'lingerMs' | 'everyMs'
   severalOfSubject?: boolean;
   /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
   rebuild?: Rebuildable;
-  apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;
+  /** Reads a message before `apply` gets it. Messages are read while Postgres locks their positions. */
+  read?(message: ProjectedMessage): Content;
+  apply(tx: Tx, messages: readonly ReadMessage<Content>[]): Promise<void>;
 }
 
 /** Data of a table that a rebuild copies from the old rows to the new ones. */
@@ -120,11 +128,15 @@ export async function applyInOrder(
   // A new subject gets its final position together with the lock, so that its row is written only once.
   const ifNew = new Map<string, number>();
   verdictsOf(messages, ifNew);
-  const locked = await lockPositions(tx, projection, ifNew);
+  const [locked, read] = await together([
+    lockPositions(tx, projection, ifNew),
+    // Postgres gets the statement before the messages are read, and runs it meanwhile.
+    setImmediate().then(() => messages.map((message) => withContent(projection, message))),
+  ]);
   if (!locked) return messages.map(() => 'other-version');
   const positions = new Map([...locked].map(([subject, { seq, isNew }]) => [subject, isNew ? 0 : seq]));
-  const next: ProjectedMessage[] = [];
-  const verdicts = verdictsOf(messages, positions, next);
+  const next: ReadMessage[] = [];
+  const verdicts = verdictsOf(read, positions, next);
   const moved = [...positions].filter(([subject, seq]) => seq !== locked.get(subject)?.seq);
   await together([changeTables(tx, projection, next), setPositions(tx, projection, new Map(moved))]);
   return verdicts;
@@ -135,10 +147,10 @@ export async function applyInOrder(
  * @param next gets these messages. The position before a message becomes its `predecessor`, because not every caller
  *   knows the predecessor: a rebuild, for example, does not.
  */
-function verdictsOf(
-  messages: readonly ProjectedMessage[],
+function verdictsOf<Message extends ProjectedMessage>(
+  messages: readonly Message[],
   positions: Map<string, number>,
-  next: ProjectedMessage[] = [],
+  next: Message[] = [],
 ): Verdict[] {
   return messages.map((message): Verdict => {
     const { subject, seq, predecessor } = message;
@@ -155,9 +167,13 @@ function verdictsOf(
 /** Applies a message that is the next one of its subject. The transaction must have locked its position. */
 export async function applyNext(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
   await together([
-    changeTables(tx, projection, [message]),
+    changeTables(tx, projection, [withContent(projection, message)]),
     setPositions(tx, projection, new Map([[message.subject, message.seq]])),
   ]);
+}
+
+function withContent(projection: Projection, message: ProjectedMessage): ReadMessage {
+  return { ...message, content: projection.read?.(message) };
 }
 
 async function setPositions(
@@ -174,11 +190,7 @@ async function setPositions(
   );
 }
 
-async function changeTables(
-  tx: Tx,
-  projection: Projection,
-  messages: readonly ProjectedMessage[],
-): Promise<void> {
+async function changeTables(tx: Tx, projection: Projection, messages: readonly ReadMessage[]): Promise<void> {
   if (messages.length === 0) return;
   if (projection.severalOfSubject) return projection.apply(tx, messages);
   for (let open = messages; open.length > 0;) {
@@ -189,8 +201,8 @@ async function changeTables(
 }
 
 /** The first message of each subject. */
-function firstOfEach(messages: readonly ProjectedMessage[]): Map<string, ProjectedMessage> {
-  const first = new Map<string, ProjectedMessage>();
+function firstOfEach(messages: readonly ReadMessage[]): Map<string, ReadMessage> {
+  const first = new Map<string, ReadMessage>();
   for (const message of messages) if (!first.has(message.subject)) first.set(message.subject, message);
   return first;
 }

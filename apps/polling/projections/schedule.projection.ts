@@ -11,7 +11,7 @@ import { together, type Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
-import { accountNumbersOf } from './account-numbers.js';
+import { addAccounts } from './schedule-accounts.js';
 
 /** The name of the projection below, with which other parts of this service query its position. */
 export const SCHEDULE = { name: 'schedule-v1' };
@@ -22,7 +22,7 @@ export const SCHEDULE = { name: 'schedule-v1' };
 const UPSTREAM_STATE = ['lane', 'next_due_at', 'leased_until', 'claim', 'state', 'state_at', 'failures'];
 
 /** Updates the due work (`watch_schedule`, `upstream_searches`, `schedule_accounts`) from KEYWORDS. */
-export function scheduleProjection(lanesOf: (source: string) => number): Projection {
+export function scheduleProjection(lanesOf: (source: string) => number): Projection<TracedDecision> {
   return {
     ...SCHEDULE,
     stream: 'KEYWORDS',
@@ -50,12 +50,13 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
         for (const id of ids) await unschedule(tx, 'keyword_id', id);
       },
     },
+    read: ({ data, cause }) => ({
+      decision: fromBinary(KeywordDecisionSchema, data),
+      // Stored only if the trace is recorded, and kept until the first check, which belongs to the same trace.
+      traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
+    }),
     async apply(tx, messages) {
-      const causes = messages.map(({ data, cause }) => ({
-        decision: fromBinary(KeywordDecisionSchema, data),
-        // Stored only if the trace is recorded, and kept until the first check, which belongs to the same trace.
-        traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
-      }));
+      const causes = messages.map(({ content }) => content);
       // Schedules the new watches of all messages together, because separate statements would cost more than the rows.
       await schedule(tx, causes.flatMap(createdBy), lanesOf);
       for (const cause of causes)
@@ -178,38 +179,48 @@ async function change(
   await bringForward(tx, watchIds);
 }
 
-/** Inserts watches with their searches, and updates watches that exist. */
+/** Inserts watches with their searches, and updates watches that exist. A search that exists becomes due now. */
 async function schedule(
   tx: Tx,
   watches: readonly ScheduledWatch[],
   lanesOf: (source: string) => number,
 ): Promise<void> {
   if (watches.length === 0) return;
-  const [accounts, searches] = await together([
-    accountNumbersOf(
-      tx,
-      watches.map((watch) => watch.account_id),
-    ),
-    searchNumbersOf(tx, watches, lanesOf),
-  ]);
+  const distinct = new Map(watches.map((watch) => [watch.search_key, watch]));
+  // Inserted in the order of the keys, as in every transaction that locks searches.
+  const searches = [...distinct.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1));
   // Postgres reads arrays in less time than records in JSON.
   const column = <K extends keyof ScheduledWatch>(name: K) => watches.map((watch) => watch[name]);
-  await tx.query(
-    `INSERT INTO watch_schedule AS w (watch_id, search_number, account_number, keyword_id, search_id, interval_seconds,
+  const accountsAdded = addAccounts(tx, column('account_id'));
+  const watchesInserted = tx.query(
+    `WITH searches AS (
+       INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+       SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
+       FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::int[]) AS n (search_key, source, criteria, lanes)
+       ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now()),
+         criteria = excluded.criteria
+       RETURNING search_key, search_number
+     )
+     INSERT INTO watch_schedule AS w (watch_id, search_number, account_number, keyword_id, search_id, interval_seconds,
        backfill, disabled, stopped, due_second, traceparent)
-     SELECT n.watch_id, n.search_number, n.account_number, n.keyword_id, n.search_id, n.interval_seconds,
-       NULLIF(n.backfill, false), NULLIF(n.disabled, false), NULLIF(n.stopped, false), second_of(now()), n.traceparent
-     FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::uuid[], $6::int[], $7::boolean[], $8::boolean[],
-       $9::boolean[], $10::text[]) AS n (watch_id, search_number, account_number, keyword_id, search_id,
-       interval_seconds, backfill, disabled, stopped, traceparent)
+     SELECT n.watch_id, s.search_number, a.account_number, n.keyword_id, n.search_id, n.interval_seconds,
+       NULLIF(n.backfill, false), NULLIF(n.disabled, false), NULLIF(n.stopped, false), (SELECT second_of(now())), n.traceparent
+     FROM unnest($5::uuid[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::int[], $11::boolean[], $12::boolean[],
+       $13::boolean[], $14::text[]) AS n (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
+       backfill, disabled, stopped, traceparent)
+       LEFT JOIN searches s USING (search_key) LEFT JOIN schedule_accounts a USING (account_id)
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        disabled = excluded.disabled, stopped = excluded.stopped,
        due_second = LEAST(w.due_second, second_of(now() + make_interval(secs => excluded.interval_seconds)))`,
     [
+      searches.map(({ search_key }) => search_key),
+      searches.map(({ source }) => source),
+      searches.map(({ criteria }) => JSON.stringify(criteria)),
+      searches.map(({ source }) => lanesOf(source)),
       column('watch_id'),
-      watches.map(({ search_key }) => searches.get(search_key)),
-      watches.map(({ account_id }) => accounts.get(account_id)),
+      column('search_key'),
+      column('account_id'),
       column('keyword_id'),
       column('search_id'),
       column('interval_seconds'),
@@ -219,35 +230,7 @@ async function schedule(
       column('traceparent'),
     ],
   );
-}
-
-/**
- * Inserts the searches of the watches. A search that exists becomes due now.
- * @returns the numbers by which `watch_schedule` refers to the searches, by `search_key`
- */
-async function searchNumbersOf(
-  tx: Tx,
-  watches: readonly ScheduledWatch[],
-  lanesOf: (source: string) => number,
-): Promise<ReadonlyMap<string, number>> {
-  const distinct = new Map(watches.map((watch) => [watch.search_key, watch]));
-  // Inserted in the order of the keys, as in every transaction that locks searches.
-  const searches = [...distinct.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1));
-  const rows: { search_key: string; search_number: number }[] = await tx.query(
-    `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
-     SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
-     FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::int[]) AS n (search_key, source, criteria, lanes)
-     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now()),
-       criteria = excluded.criteria
-     RETURNING search_key, search_number`,
-    [
-      searches.map(({ search_key }) => search_key),
-      searches.map(({ source }) => source),
-      searches.map(({ criteria }) => JSON.stringify(criteria)),
-      searches.map(({ source }) => lanesOf(source)),
-    ],
-  );
-  return new Map(rows.map((row) => [row.search_key, row.search_number]));
+  await together([accountsAdded, watchesInserted]);
 }
 
 /** The watches of a keyword, or one watch, whose searches are locked. */

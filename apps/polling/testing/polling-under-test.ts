@@ -15,6 +15,7 @@ import type { OutboundHttp } from '#http-out';
 import { isoOf, newId, systemClock } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database, type Tx } from '#postgres';
+import { applyNext } from '#projections';
 import type { SourceConnector } from '#sources';
 import { createLogger, currentTraceparent } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
@@ -79,15 +80,13 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   let tick = Date.now() - 600_000;
 
   const project = (tx: Tx, accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
-    projection.apply(tx, [
-      {
-        subject: '',
-        seq: 1,
-        predecessor: 0,
-        data: decisionOf(accountId, subjectId, event),
-        cause: currentTraceparent(),
-      },
-    ]);
+    applyNext(tx, projection, {
+      subject: subjectId,
+      seq: 1,
+      predecessor: 0,
+      data: decisionOf(accountId, subjectId, event),
+      cause: currentTraceparent(),
+    });
 
   return {
     database,
