@@ -96,8 +96,9 @@ export const TABLES: readonly string[] = [
   // True if a part of the item was cut to the size limits.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
 
-  // A mention is a versioned row. Version 0 is written from the event; each later version is the sequence in LABELS of
-  // a person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The
+  // A mention is a versioned row. Version 0 is written from the event. Each decision of a person writes a later version,
+  // whose number is the sequence of the decision in the stream LABELS. Corrections have their own columns beside the
+  // analysed values. Reads use FINAL, or choose the latest version themselves. (The
   // engine of a table of an earlier release has no version: in such a table, the row that was written last
   // remains.)
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
@@ -132,8 +133,8 @@ export const TABLES: readonly string[] = [
   SETTINGS index_granularity = 1024`,
 
   // GET /v1/vinted/market-stats reads some days of one scope (search, keyword, brand or catalogue). Quantiles are
-  // stored as states, so a day with a million prices is read in milliseconds. A price is in ten-thousandths. The row
-  // with the latest count is the correct one.
+  // stored as states, so a day with a million prices is read in milliseconds. A price is in ten-thousandths. Of several
+  // rows of a day, the one with the latest `counted_at` is correct.
   `CREATE TABLE IF NOT EXISTS market_days (
     account_id UUID,
     market LowCardinality(String),
@@ -173,8 +174,8 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, watch_id, answered_at, engine)
   SETTINGS index_granularity = 256`,
 
-  // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer of
-  // the index has processed them. The index by id is for a single event that is sent again.
+  // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer that
+  // writes this table has processed them again. The ClickHouse index `by_id` finds a single event that is sent again.
   `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
   `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
 

@@ -3,7 +3,10 @@ import { SentenceEncoder } from './sentence-encoder.js';
 
 let encoder: Promise<SentenceEncoder> | undefined;
 
-/** The task of a worker thread: the stored embeddings of some texts. An empty text gets an empty embedding. */
+/**
+ * Runs in a worker thread. Computes the embeddings of texts, in the form in which they are stored. An empty text gets an
+ * empty embedding.
+ */
 export default async function embed(texts: readonly string[]): Promise<Uint8Array[]> {
   encoder ??= SentenceEncoder.load();
   const embeddings = await (await encoder).encode(texts);

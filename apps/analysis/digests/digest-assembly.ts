@@ -55,7 +55,7 @@ export class DigestAssembly {
   /**
    * Assembles the digests of turns that are due. A turn without items gets no digest.
    * @param now ms
-   * @returns for each turn the turn after it, or why it failed
+   * @returns one result for each due turn: its next turn, or the error
    */
   async assemble(due: readonly DueTurn[], now: number): Promise<PromiseSettledResult<DigestTurn>[]> {
     const planned = due.map(({ turn, appliedSeq }) => ({ turn, period: duePeriod(turn, appliedSeq, now) }));
@@ -75,8 +75,8 @@ export class DigestAssembly {
       }),
     );
     failpoint('digests-after-append-before-turn');
-    // A purge that began after the first query may already have made its second pass, so it would not delete these
-    // digests.
+    // A purge deletes the digests of a keyword twice. Both deletions can have happened between the query above and the
+    // append, so the digests of keywords that no longer exist are deleted here.
     const remaining = await this.existing(planned);
     for (const { turn } of planned)
       if (!remaining.has(turn.keywordId)) await this.store.erase('DIGESTS', digestSubject(turn));
@@ -129,8 +129,8 @@ export class DigestAssembly {
   }
 
   /**
-   * Continues after a stored digest that the turn does not include. Another replica, or this replica before a crash,
-   * has stored the digest.
+   * Continues after a stored digest that is newer than the last digest that the turn knows. Another replica, or this
+   * replica before a crash, has stored the digest.
    */
   private async continueAfterStored(turn: DigestTurn, subject: string): Promise<DigestTurn> {
     const seq = await this.store.lastSeq('DIGESTS', subject);

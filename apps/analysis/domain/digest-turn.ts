@@ -54,7 +54,8 @@ export interface StoredDigest {
 }
 
 /**
- * The turn after a stored digest that the current turn does not include, because of a crash or another replica.
+ * Returns the turn after a stored digest that is newer than the last digest that `turn` knows. This happens after a
+ * crash, or if another replica stored the digest.
  * @param stored the last digest of the subject; undefined if the stream no longer contains it
  */
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {

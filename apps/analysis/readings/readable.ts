@@ -2,7 +2,7 @@ import type { Check, Item, MatchedItem, SubjectRole } from '#contracts';
 import type { WatchSettings } from '../handlers/treatment.js';
 import type { ReadRequest, ReadSubject } from '#readers';
 
-/** An item of a check that no mute dropped, with everything that its readings depend on. */
+/** An item that a check found and that is not muted, with everything that its readings depend on. */
 export interface Readable {
   eventId: string;
   check: Check;

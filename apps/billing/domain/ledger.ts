@@ -17,11 +17,13 @@ export interface ChargeCause {
   operation: string;
   /** Empty for work that asks no source. */
   source: string;
-  /** Empty for work without a keyword. The same applies to `watchId` and `checkId`. */
+  /** Empty for work without a keyword. */
   keywordId: string;
+  /** Empty for work without a watch. */
   watchId: string;
+  /** Empty for work without a check. */
   checkId: string;
-  /** The id of the fact: of a check, a lookup or an event. */
+  /** The id of the fact: of a check, a lookup, an event, or the answer of one source to an Explore. */
   reference: string;
   /** Identifies the charge if one fact has several charges. */
   part?: string;

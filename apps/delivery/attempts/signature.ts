@@ -20,7 +20,7 @@ export interface Signing {
 
 /**
  * The signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text), and the
- * three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 after `whsec_`. Both
+ * three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after `whsec_`. Both
  * kinds have one signature for each secret, except the legacy `X-Signature`. The signatures are computed for each
  * attempt, because receivers refuse a timestamp older than 5 minutes.
  * @param body the exact bytes that are sent

@@ -2,25 +2,25 @@
 export const WINDOW_MS = 60_000;
 
 /**
- * How long a gateway treats a minute as used up after the table has reported that it is used up. After this time at the
- * latest, it can use requests that another gateway has returned.
+ * After the table has reported that the minute is used up, a gateway refuses requests for this time without asking the
+ * table again. Then the gateway can use requests that another gateway has returned.
  */
 const USED_UP_MS = 250;
 /** An unused lease is returned after this time. */
 const IDLE_MS = 200;
-/**
- * For a plan with few requests, an unused lease is returned later: after the time of this many requests at the plan's
- * pace.
- */
+/** For a plan with few requests, an unused lease is returned later: after the time in which the plan allows this many. */
 const IDLE_REQUESTS = 10;
 /** An unused lease is returned after this time at the latest. */
 const MAX_IDLE_MS = 2000;
 /**
- * Unless more requests wait for a lease, it is at most the remaining requests divided by this number. So no gateway
- * keeps the last requests of a minute unused.
+ * A lease is at most the remaining requests of the minute divided by this number, so that no gateway keeps the last
+ * requests unused. A lease is larger if more requests already wait, and never smaller than 1.
  */
 const PART_OF_REST = 8;
-/** It is also at most the limit divided by this number, because its requests are lost when the gateway dies. */
+/**
+ * A lease is at most the plan's limit divided by this number, because a gateway that dies loses its leased requests. Here
+ * too, a lease is larger if more requests already wait, and never smaller than 1.
+ */
 const PART_OF_LIMIT = 200;
 
 /** The quota of an account's minute as one gateway knows it, and the requests that this gateway has leased. */
@@ -85,7 +85,7 @@ export class AccountWindow {
     this.usedUpAt = granted < wanted ? now : undefined;
   }
 
-  /** Returns whether this gateway has not used its leased requests for so long that it must return them. */
+  /** True if this gateway must return its leased requests, because it has not used them for too long. */
   isIdle(now: number): boolean {
     const pace = (IDLE_REQUESTS * WINDOW_MS) / this.limit;
     return this.leased > 0 && now - this.lastRequestAt > Math.min(MAX_IDLE_MS, Math.max(IDLE_MS, pace));

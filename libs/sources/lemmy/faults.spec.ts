@@ -44,7 +44,7 @@ describe('faults of Lemmy', () => {
     });
   });
 
-  it('with a request to wait make the lane wait, even if another server answers', async () => {
+  it('a request to wait from the configured server makes the lane wait, even if another server answers', async () => {
     const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
     const upstream = fakeUpstream(
       'lemmy',
@@ -58,7 +58,7 @@ describe('faults of Lemmy', () => {
     expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
   });
 
-  it('of a named server delay only requests to that server', async () => {
+  it('a request to wait from another server delays only the requests to that server', async () => {
     const session = new Map<string, unknown>();
     const filters = { instances: ['lemmy.world', 'light.example'] };
     const init = { query: 'lamp', filters };
@@ -72,7 +72,7 @@ describe('faults of Lemmy', () => {
     ]);
   });
 
-  it('of one server among several cause a warning', async () => {
+  it('a failure of one server among several causes a warning', async () => {
     const filters = { instances: ['light.example', 'lamps.example'] };
     const { fetched } = await read(
       { query: 'lamp', filters },

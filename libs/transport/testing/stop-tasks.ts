@@ -15,7 +15,7 @@ export function stopTasks(bus: () => Bus): void {
       await begun;
       let stopped = false;
       const stop = replica.stop().then(() => (stopped = true));
-      // A stop without accepted commands ends when the server has confirmed that no more commands follow.
+      // Without a running command, the stop would have ended after these two round trips to the server.
       await bus().nc.flush();
       await bus().nc.flush();
       expect(stopped).toBe(false);
@@ -36,7 +36,7 @@ export function stopTasks(bus: () => Bus): void {
       await staying.stop();
     });
 
-    it('waits for a hanging command only until its time limit', async () => {
+    it('does not wait for a hanging command longer than the time limit of the stop', async () => {
       const { begun, release, controller } = gatedHandler();
       const { strategy, stop } = await startReplica(bus(), controller);
       const asked = ask();

@@ -149,7 +149,7 @@ const SIGNATURE_HEADERS = [
   header('webhook-timestamp', 'Unix seconds, for Standard Webhooks', '1772366400'),
   header(
     'webhook-signature',
-    '`v1,<base64>`, for Standard Webhooks: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; the key is the base64 after `whsec_`',
+    '`v1,<base64>`, for Standard Webhooks: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`. The key is the decoded base64 after `whsec_`. For 24 hours after a rotation, there are two signatures, separated by a space',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
   header('X-Replay', 'Id of the replay; only in a replay', '0190a0b0-0000-7000-8000-0000000000f1', false),

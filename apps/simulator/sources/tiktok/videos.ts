@@ -4,7 +4,10 @@ import type { SimPost } from '../../world/post.js';
 
 const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
 
-/** The fields of a video that the simulator has, by their names in `fields`. Ids are bare numbers. */
+/**
+ * Returns a field of a video, by the name that a request gives in its parameter `fields`. `id` and `music_id` are JSON
+ * numbers, whose digits a double would not keep.
+ */
 const FIELDS: Record<string, (post: SimPost) => unknown> = {
   id: ({ id }) => new LosslessNumber(id),
   video_description: ({ text }) => text,
