@@ -77,7 +77,7 @@ it('an event of a keyword with an agent step is delivered once with the answer, 
     });
   expect(stage.simulator.receiver.deliveries('kettle')).toHaveLength(1);
   await expectAuditAgrees(stage.stores, accountId);
-  await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsHeld === 0);
+  await until('nothing is reserved', async () => (await api.get('/v1/credits')).body.creditsReserved === 0);
 });
 
 it('an event that waits for its agent step does not delay events of other keywords and watches [readings.agent-alone]', async () => {

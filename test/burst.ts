@@ -57,7 +57,7 @@ export async function expectNothingReserved(
   try {
     await until(
       'nothing is reserved',
-      async () => (await balanceOf(database, accountId))?.held === 0,
+      async () => (await balanceOf(database, accountId))?.reserved === 0,
       30_000,
     );
   } finally {

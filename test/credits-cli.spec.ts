@@ -61,7 +61,7 @@ it('credits grant, show and audit print only their result on standard output', a
     plan: 'solo',
     monthlyAllowance: 60_000,
     creditsRemaining: 60_500,
-    creditsHeld: 0,
+    creditsReserved: 0,
   });
   const audited = await cli('credits', 'audit', '--account', accountId);
   expect(audited).toMatchObject({ code: 0, errors: '' });

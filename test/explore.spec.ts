@@ -82,7 +82,7 @@ it('an Explore asks each source once, charges the sources that answered, and kee
   expect([labelled.status, labelled.body.labels]).toEqual([200, ['starred']]);
   await until('the answer is charged', async () => {
     const { body } = await customer.api.get('/v1/credits');
-    return body.byOperation.explore === 2 && body.creditsHeld === 0;
+    return body.byOperation.explore === 2 && body.creditsReserved === 0;
   });
   await expectAuditAgrees(stage.stores, customer.accountId);
 });

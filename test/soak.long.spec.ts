@@ -102,7 +102,7 @@ async function killAndStart(name: ServiceName): Promise<void> {
  */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);
-  await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.held ?? 0) - credits);
+  await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.reserved ?? 0) - credits);
 }
 
 /** Does the work of one minute of the hour. */
@@ -185,6 +185,6 @@ describe('an hour of checks, faults, pauses, grants, lookups and crashes', () =>
     const kinds = new Set((await rich.api.all('/v1/credits/ledger?limit=200')).map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(['allowance_change', 'charge', 'grant', 'pack_expiry', 'renewal']);
     for (const { accountId } of [rich, poor])
-      await until('nothing is reserved', async () => (await balanceOf(database, accountId))?.held === 0);
+      await until('nothing is reserved', async () => (await balanceOf(database, accountId))?.reserved === 0);
   }, 240_000);
 });

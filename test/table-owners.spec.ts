@@ -28,7 +28,7 @@ const TABLES: Record<string, string[]> = {
     ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
     ...['digest_items', 'digest_turns', 'reports'],
   ],
-  'libs/credits': ['credit_holds'],
+  'libs/credits': ['credit_reservations'],
   'libs/platform': ['installation'],
   'libs/projections': ['projection_positions'],
 };

@@ -104,11 +104,14 @@ describe('an event that waits for the language model', () => {
     const { accountId } = scene;
     await fundAccount(stage.database, accountId, 10);
     const question = scene.question('label=null', { bucketPreset: 'custom' });
-    const hold = { holdId: question.eventId, holder: question.eventId };
-    await reserve(stage.database, [{ ...hold, accountId, credits: 1, lifetimeSeconds: 300 }]);
+    const reservation = { reservationId: question.eventId, holder: question.eventId };
+    await reserve(stage.database, [{ ...reservation, accountId, credits: 1, lifetimeSeconds: 300 }]);
     await stage.store.publishAll([question]);
     expect(await scene.event()).toMatchObject({ bucket: undefined, charges: [] });
-    await until('nothing is reserved', async () => (await balanceOf(stage.database, accountId))?.held === 0);
+    await until(
+      'nothing is reserved',
+      async () => (await balanceOf(stage.database, accountId))?.reserved === 0,
+    );
   });
 
   it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {

@@ -113,12 +113,13 @@ describe('the loop of the ledgers', () => {
 
   it('releases the reservation of a process that died', async () => {
     const accountId = await billing.open();
-    const holdId = newId();
-    await reserve(billing.database, [{ holdId, accountId, credits: 9, lifetimeSeconds: 1 }]);
+    const reservationId = newId();
+    await reserve(billing.database, [{ reservationId, accountId, credits: 9, lifetimeSeconds: 1 }]);
     await until('the reservation is removed', async () => {
-      const rows: unknown[] = await billing.database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
-        holdId,
-      ]);
+      const rows: unknown[] = await billing.database.query(
+        'SELECT 1 FROM credit_reservations WHERE reservation_id = $1',
+        [reservationId],
+      );
       return rows.length === 0;
     });
   });

@@ -54,7 +54,7 @@ function addShow(credits: Command): void {
         allowanceRemaining: balance.allowanceRemaining,
         packs: balance.packs,
         creditsRemaining: balance.remaining,
-        creditsHeld: balance.held,
+        creditsReserved: balance.reserved,
       });
     });
 }

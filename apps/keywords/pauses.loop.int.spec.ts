@@ -138,7 +138,7 @@ describe('credits that arrive', () => {
     const other = await keywords.open('solo', 1000);
     await insertPausedWatches(other, retired);
     await keywords.database.query(
-      `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
+      `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at)
        VALUES ($1, $2, $3, now() + interval '1 hour')`,
       [newId(), other, reserved],
     );

@@ -102,8 +102,8 @@ export class PausesLoop implements Loop {
          WHERE 'insufficient_credits' = ANY (pauses) AND retired_at IS NULL
        ) AS r
        JOIN credit_balances b ON b.account_id = r.account_id AND b.balance >= r.needed
-       CROSS JOIN LATERAL (SELECT b.balance - COALESCE(sum(h.amount), 0)::bigint AS free FROM credit_holds h
-         WHERE h.account_id = r.account_id AND h.expires_at > now()) AS f
+       CROSS JOIN LATERAL (SELECT b.balance - COALESCE(sum(c.amount), 0)::bigint AS free FROM credit_reservations c
+         WHERE c.account_id = r.account_id AND c.expires_at > now()) AS f
        WHERE f.free >= r.needed
        ORDER BY row_number() OVER (PARTITION BY r.account_id ORDER BY r.created_at, r.id), r.created_at, r.id
        LIMIT ${KEYWORDS_PER_ROUND}`,

@@ -13,7 +13,7 @@ export interface Balance {
   /** The sum of allowance and packs. */
   remaining: number;
   /** The part of `remaining` that is reserved for running work. */
-  held: number;
+  reserved: number;
 }
 
 interface Row {
@@ -24,14 +24,14 @@ interface Row {
   allowance_used: number;
   packs: CreditPack[];
   balance: number;
-  held: number;
+  reserved: number;
 }
 
 /** Returns undefined until the account's ledger has been opened. */
 export async function balanceOf(tx: Tx | Database, accountId: string): Promise<Balance | undefined> {
   const rows: Row[] = await tx.query(
-    `SELECT b.plan, b.period_start, b.period_end, b.allowance, b.allowance_used, b.packs, b.balance, COALESCE((SELECT sum(h.amount) FROM credit_holds h
-       WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint AS held
+    `SELECT b.plan, b.period_start, b.period_end, b.allowance, b.allowance_used, b.packs, b.balance,
+       COALESCE((SELECT sum(c.amount) FROM credit_reservations c WHERE c.account_id = b.account_id AND c.expires_at > now()), 0)::bigint AS reserved
      FROM credit_balances b WHERE b.account_id = $1`,
     [accountId],
   );
@@ -45,7 +45,7 @@ export async function balanceOf(tx: Tx | Database, accountId: string): Promise<B
       allowanceRemaining: Math.max(0, row.allowance - row.allowance_used),
       packs: row.packs,
       remaining: row.balance,
-      held: row.held,
+      reserved: row.reserved,
     }
   );
 }

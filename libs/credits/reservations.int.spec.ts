@@ -6,15 +6,15 @@ import { balanceOf } from './balance.js';
 import {
   dropExpired,
   dropNeverCharged,
-  holdAdopted,
-  holdUntilCharged,
+  keepAdopted,
+  keepUntilCharged,
   extendReservations,
   release,
   releaseCharged,
   reserve,
   useUp,
-  type Hold,
-  type OwnHold,
+  type Reservation,
+  type OwnReservation,
 } from './reservations.js';
 
 let stores: IsolatedStores;
@@ -34,8 +34,8 @@ beforeEach(async () => {
   await fundAccount(database, accountId, 10);
 });
 
-const hold = (credits: number, more: Partial<Hold> = {}): Hold & OwnHold => ({
-  holdId: newId(),
+const reservation = (credits: number, more: Partial<Reservation> = {}): Reservation & OwnReservation => ({
+  reservationId: newId(),
   accountId,
   credits,
   lifetimeSeconds: 60,
@@ -43,156 +43,160 @@ const hold = (credits: number, more: Partial<Hold> = {}): Hold & OwnHold => ({
   holder: more.holder ?? newId(),
 });
 
-async function held(account = accountId): Promise<number> {
-  return (await balanceOf(database, account))?.held ?? -1;
+async function reserved(account = accountId): Promise<number> {
+  return (await balanceOf(database, account))?.reserved ?? -1;
 }
 
 /** Charges a fact as billing does: locks the balance's row and settles the fact's reservation. */
-async function charge(account: string, holdId: string, credits: number): Promise<void> {
+async function charge(account: string, reservationId: string, credits: number): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('UPDATE credit_balances SET balance = balance - $2 WHERE account_id = $1', [
       account,
       credits,
     ]);
-    await useUp(tx, [holdId]);
+    await useUp(tx, [reservationId]);
   });
 }
 
 describe('reserving credits', () => {
   it('reserves what the balance covers, and reports the shortage of the rest', async () => {
-    const [first, second, third] = [hold(6), hold(5), hold(4)];
+    const [first, second, third] = [reservation(6), reservation(5), reservation(4)];
     const { shortages } = await reserve(database, [first, second, third]);
-    expect([...shortages]).toEqual([[second.holdId, { needed: 5, available: 4 }]]);
-    expect(await held()).toBe(10);
-    expect([...(await reserve(database, [hold(1)])).shortages.values()]).toEqual([
+    expect([...shortages]).toEqual([[second.reservationId, { needed: 5, available: 4 }]]);
+    expect(await reserved()).toBe(10);
+    expect([...(await reserve(database, [reservation(1)])).shortages.values()]).toEqual([
       { needed: 1, available: 0 },
     ]);
   });
 
   it('reserves only once for the same fact, with the amount of the last call and the later of both expiry times', async () => {
-    const one = hold(6, { lifetimeSeconds: 1 });
+    const one = reservation(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
     expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);
-    expect(await held()).toBe(10);
+    expect(await reserved()).toBe(10);
     const rows: { seconds: number }[] = await database.query(
-      'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM credit_holds WHERE hold_id = $1',
-      [one.holdId],
+      'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM credit_reservations WHERE reservation_id = $1',
+      [one.reservationId],
     );
     expect(rows[0]?.seconds).toBeGreaterThan(500);
   });
 
   it('reports no shortage for zero credits, and reports reservations of accounts that have no ledger', async () => {
     const accountWithoutLedger = newId();
-    expect((await reserve(database, [hold(0, { accountId: accountWithoutLedger })])).shortages.size).toBe(0);
-    const wanted = hold(1, { accountId: accountWithoutLedger });
-    const tooLarge = hold(11);
+    expect(
+      (await reserve(database, [reservation(0, { accountId: accountWithoutLedger })])).shortages.size,
+    ).toBe(0);
+    const wanted = reservation(1, { accountId: accountWithoutLedger });
+    const tooLarge = reservation(11);
     expect(await reserve(database, [wanted, tooLarge])).toEqual({
-      shortages: new Map([[tooLarge.holdId, { needed: 11, available: 10 }]]),
-      unopened: new Set([wanted.holdId]),
+      shortages: new Map([[tooLarge.reservationId, { needed: 11, available: 10 }]]),
+      unopened: new Set([wanted.reservationId]),
     });
   });
 
   it('makes credits available again when their reservation is released or has expired', async () => {
-    const released = hold(10);
+    const released = reservation(10);
     await reserve(database, [released]);
     await release(database, [released]);
-    const expired = hold(10, { lifetimeSeconds: 60 });
+    const expired = reservation(10, { lifetimeSeconds: 60 });
     expect((await reserve(database, [expired])).shortages.size).toBe(0);
-    await database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
-    expect((await reserve(database, [hold(10)])).shortages.size).toBe(0);
+    await database.query(`UPDATE credit_reservations SET expires_at = now() - interval '1 second'`);
+    expect((await reserve(database, [reservation(10)])).shortages.size).toBe(0);
     await dropExpired(database);
-    const rows: unknown[] = await database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
-      expired.holdId,
-    ]);
+    const rows: unknown[] = await database.query(
+      'SELECT 1 FROM credit_reservations WHERE reservation_id = $1',
+      [expired.reservationId],
+    );
     expect(rows).toEqual([]);
   });
 
   it('lets only the latest holder release a reservation', async () => {
-    const before = hold(4);
+    const before = reservation(4);
     const now = { ...before, holder: newId() };
     await reserve(database, [before]);
     await reserve(database, [now]);
     await release(database, [before]);
-    expect(await held()).toBe(4);
+    expect(await reserved()).toBe(4);
     await release(database, [now]);
-    expect(await held()).toBe(0);
+    expect(await reserved()).toBe(0);
   });
 
   it('extends a reservation only for its present holder, and only before the reservation expires', async () => {
-    const [own, taken, expired] = [hold(1), hold(2), hold(4)];
+    const [own, taken, expired] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [own, taken, expired]);
     await reserve(database, [{ ...taken, holder: newId() }]);
     await database.query(
-      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE hold_id = $1`,
-      [expired.holdId],
+      `UPDATE credit_reservations SET expires_at = now() - interval '1 minute' WHERE reservation_id = $1`,
+      [expired.reservationId],
     );
     await extendReservations(database, [own, taken, expired], 3_600);
-    const rows: { hold_id: string }[] = await database.query(
-      `SELECT hold_id FROM credit_holds WHERE account_id = $1 AND expires_at > now() + interval '30 minutes'`,
+    const rows: { reservation_id: string }[] = await database.query(
+      `SELECT reservation_id FROM credit_reservations WHERE account_id = $1 AND expires_at > now() + interval '30 minutes'`,
       [accountId],
     );
-    expect(rows).toEqual([{ hold_id: own.holdId }]);
+    expect(rows).toEqual([{ reservation_id: own.reservationId }]);
   });
 
   it('releases a reservation if its fact is already charged', async () => {
-    const [uncharged, charged] = [hold(3), hold(4)];
+    const [uncharged, charged] = [reservation(3), reservation(4)];
     await reserve(database, [uncharged, charged]);
     await database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
-      [chargeIdOf(charged.holdId), accountId, charged.holdId],
+      [chargeIdOf(charged.reservationId), accountId, charged.reservationId],
     );
-    await releaseCharged(database, [uncharged.holdId, charged.holdId]);
-    expect(await held()).toBe(3);
+    await releaseCharged(database, [uncharged.reservationId, charged.reservationId]);
+    expect(await reserved()).toBe(3);
   });
 
   it('keeps the reservation of finished work until its charge [credits.never-negative]', async () => {
-    const [done, open] = [hold(4), hold(3)];
+    const [done, open] = [reservation(4), reservation(3)];
     await reserve(database, [done, open]);
-    await holdUntilCharged(database, [done.holdId]);
-    await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
+    await keepUntilCharged(database, [done.reservationId]);
+    await database.query(`UPDATE credit_reservations SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
     // A repetition of the same work asks for fewer credits, and releases the credits that it did not use.
     await reserve(database, [{ ...done, credits: 1 }]);
     await release(database, [done, open]);
     await database.query(
-      `UPDATE credit_holds SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
+      `UPDATE credit_reservations SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
     );
     await dropExpired(database);
-    expect(await held()).toBe(4);
-    await charge(accountId, done.holdId, 4);
-    expect(await held()).toBe(0);
+    expect(await reserved()).toBe(4);
+    await charge(accountId, done.reservationId, 4);
+    expect(await reserved()).toBe(0);
   });
 
   it('reserves again for stored work whose reservation has expired, unless it was charged', async () => {
-    const [known, lost, paid] = [hold(1), hold(2), hold(4)];
+    const [known, lost, paid] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [known, paid]);
     await database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
-      [chargeIdOf(paid.holdId), accountId, paid.holdId],
+      [chargeIdOf(paid.reservationId), accountId, paid.reservationId],
     );
-    await database.transaction((tx) => holdAdopted(tx, [paid, lost, known]));
+    await database.transaction((tx) => keepAdopted(tx, [paid, lost, known]));
     await release(database, [known, lost]);
-    expect(await held()).toBe(3);
+    expect(await reserved()).toBe(3);
   });
 
   it('releases the reservation of finished work once it is certain that no charge will follow', async () => {
-    const [old, young, running] = [hold(1), hold(2), hold(4)];
+    const [old, young, running] = [reservation(1), reservation(2), reservation(4)];
     await reserve(database, [old, young, running]);
-    await holdUntilCharged(database, [old.holdId, young.holdId]);
-    await database.query(`UPDATE credit_holds SET done_at = now() - interval '1 hour' WHERE hold_id = $1`, [
-      old.holdId,
-    ]);
+    await keepUntilCharged(database, [old.reservationId, young.reservationId]);
+    await database.query(
+      `UPDATE credit_reservations SET done_at = now() - interval '1 hour' WHERE reservation_id = $1`,
+      [old.reservationId],
+    );
     await dropNeverCharged(database, new Date(Date.now() - 1_800_000));
-    expect(await held()).toBe(6);
+    expect(await reserved()).toBe(6);
   });
 
   it('takes nothing from another account', async () => {
     const other = newId();
     await fundAccount(database, other, 3);
-    const { shortages } = await reserve(database, [hold(10), hold(3, { accountId: other })]);
-    expect([shortages.size, await held(), await held(other)]).toEqual([0, 10, 3]);
+    const { shortages } = await reserve(database, [reservation(10), reservation(3, { accountId: other })]);
+    expect([shortages.size, await reserved(), await reserved(other)]).toEqual([0, 10, 3]);
   });
 
   it('never reserves more than the balance, with concurrent reservations, charges and releases', async () => {
@@ -209,13 +213,13 @@ describe('reserving credits', () => {
         const spent = [0, 0];
         const run = async ({ account, credits, then }: (typeof steps)[number]) => {
           const id = accounts[account] ?? '';
-          const holds = credits.map((amount) => hold(amount, { accountId: id }));
-          const { shortages } = await reserve(database, holds);
-          for (const one of holds.filter(({ holdId }) => !shortages.has(holdId)))
+          const reservations = credits.map((amount) => reservation(amount, { accountId: id }));
+          const { shortages } = await reserve(database, reservations);
+          for (const one of reservations.filter(({ reservationId }) => !shortages.has(reservationId)))
             if (then === 'release') await release(database, [one]);
             else if (then === 'charge') {
               // The statement fails if the balance would fall below zero.
-              await charge(id, one.holdId, one.credits);
+              await charge(id, one.reservationId, one.credits);
               spent[account] = (spent[account] ?? 0) + one.credits;
             }
         };
@@ -224,7 +228,7 @@ describe('reserving credits', () => {
           while (racing)
             for (const id of accounts) {
               const balance = await balanceOf(database, id);
-              expect(balance?.held).toBeLessThanOrEqual(balance?.remaining ?? -1);
+              expect(balance?.reserved).toBeLessThanOrEqual(balance?.remaining ?? -1);
             }
         })();
         await Promise.all(steps.map(run)).finally(() => (racing = false));

@@ -2,12 +2,12 @@ import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
 /** The credits that work may cost, reserved before it begins. */
-export interface Hold {
+export interface Reservation {
   /**
    * The id of the fact that the work will produce, for example of a check, a lookup or an event. A second reservation
    * for the same id replaces the first one.
    */
-  holdId: string;
+  reservationId: string;
   accountId: string;
   /** The maximum cost. */
   credits: number;
@@ -21,8 +21,8 @@ export interface Hold {
  * A reservation and its holder. When another holder reserves for the same fact, the reservation belongs to the new
  * holder.
  */
-export interface OwnHold {
-  holdId: string;
+export interface OwnReservation {
+  reservationId: string;
   holder: string;
 }
 
@@ -32,11 +32,11 @@ export interface Shortage {
   available: number;
 }
 
-/** The result of reserving. Every hold that is in neither of the two collections is reserved. */
-export interface Reservation {
-  /** Shortages of the holds that the balance does not cover, by hold id. */
+/** The result of reserving. Every reservation that is in neither of the two collections is reserved. */
+export interface ReserveResult {
+  /** Shortages of the reservations that the balance does not cover, by reservation id. */
   shortages: Map<string, Shortage>;
-  /** Ids of holds whose account has no ledger yet, so that its credits are unknown. */
+  /** Ids of reservations whose account has no ledger yet, so that its credits are unknown. */
   unopened: Set<string>;
 }
 
@@ -45,8 +45,11 @@ export interface Reservation {
  * if other work is reserved or charged at the same time. A charge for the same fact settles the reservation;
  * `release` releases it.
  */
-export async function reserve(database: Database, holds: readonly Hold[]): Promise<Reservation> {
-  const asked = holds.filter(({ credits }) => credits > 0);
+export async function reserve(
+  database: Database,
+  reservations: readonly Reservation[],
+): Promise<ReserveResult> {
+  const asked = reservations.filter(({ credits }) => credits > 0);
   if (asked.length === 0) return { shortages: new Map(), unopened: new Set() };
   return database.transaction((tx) => reserveIn(tx, asked));
 }
@@ -62,61 +65,62 @@ async function lockBalances(
   );
 }
 
-async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
-  const accountIds = [...new Set(holds.map(({ accountId }) => accountId))];
+async function reserveIn(tx: Tx, reservations: readonly Reservation[]): Promise<ReserveResult> {
+  const accountIds = [...new Set(reservations.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
   // A separate statement: it also sees the reservations that were made while the previous statement waited for the lock.
-  const held: { hold_id: string | null; account_id: string; amount: number }[] = await tx.query(
-    `SELECT NULL::uuid AS hold_id, account_id, sum(amount)::bigint AS amount FROM credit_holds
+  const reserved: { reservation_id: string | null; account_id: string; amount: number }[] = await tx.query(
+    `SELECT NULL::uuid AS reservation_id, account_id, sum(amount)::bigint AS amount FROM credit_reservations
      WHERE account_id = ANY($1) AND expires_at > now() GROUP BY account_id
      UNION ALL
-     SELECT hold_id, account_id, amount FROM credit_holds
-     WHERE hold_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
-    [accountIds, holds.map(({ holdId }) => holdId)],
+     SELECT reservation_id, account_id, amount FROM credit_reservations
+     WHERE reservation_id = ANY($2) AND account_id = ANY($1) AND expires_at > now()`,
+    [accountIds, reservations.map(({ reservationId }) => reservationId)],
   );
   const available = new Map(balances.map((row) => [row.account_id, row.balance]));
   const ownBefore = new Map<string, number>();
-  for (const { hold_id: holdId, account_id: account, amount } of held) {
+  for (const { reservation_id: reservationId, account_id: account, amount } of reserved) {
     const balance = available.get(account);
-    if (holdId !== null) ownBefore.set(holdId, amount);
+    if (reservationId !== null) ownBefore.set(reservationId, amount);
     else if (balance !== undefined) available.set(account, balance - amount);
   }
   const shortages = new Map<string, Shortage>();
   const unopened = new Set<string>();
-  const granted: Hold[] = [];
-  for (const hold of holds) {
-    const present = available.get(hold.accountId);
+  const granted: Reservation[] = [];
+  for (const reservation of reservations) {
+    const present = available.get(reservation.accountId);
     if (present === undefined) {
-      unopened.add(hold.holdId);
+      unopened.add(reservation.reservationId);
       continue;
     }
-    const free = present + (ownBefore.get(hold.holdId) ?? 0);
-    if (free < hold.credits) {
-      shortages.set(hold.holdId, { needed: hold.credits, available: Math.max(0, free) });
+    const free = present + (ownBefore.get(reservation.reservationId) ?? 0);
+    if (free < reservation.credits) {
+      shortages.set(reservation.reservationId, { needed: reservation.credits, available: Math.max(0, free) });
       continue;
     }
-    available.set(hold.accountId, free - hold.credits);
-    ownBefore.set(hold.holdId, hold.credits);
-    granted.push(hold);
+    available.set(reservation.accountId, free - reservation.credits);
+    ownBefore.set(reservation.reservationId, reservation.credits);
+    granted.push(reservation);
   }
-  await insertHolds(tx, granted);
+  await insertReservations(tx, granted);
   return { shortages, unopened };
 }
 
 /** An existing reservation keeps its amount if its work is done, and never expires sooner than before. */
-async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
+async function insertReservations(tx: Tx, granted: readonly Reservation[]): Promise<void> {
   if (granted.length === 0) return;
   await tx.query(
-    `INSERT INTO credit_holds AS h (hold_id, account_id, amount, expires_at, holder)
-     SELECT DISTINCT ON (hold_id) hold_id, account_id, amount, now() + make_interval(secs => seconds), holder
+    `INSERT INTO credit_reservations AS c (reservation_id, account_id, amount, expires_at, holder)
+     SELECT DISTINCT ON (reservation_id) reservation_id, account_id, amount, now() + make_interval(secs => seconds),
+       holder
      FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::uuid[])
-       AS f (hold_id, account_id, amount, seconds, holder)
-     ON CONFLICT (hold_id) DO UPDATE SET
+       AS f (reservation_id, account_id, amount, seconds, holder)
+     ON CONFLICT (reservation_id) DO UPDATE SET
        holder = excluded.holder,
-       amount = CASE WHEN h.done_at IS NULL THEN excluded.amount ELSE h.amount END,
-       expires_at = GREATEST(h.expires_at, excluded.expires_at)`,
+       amount = CASE WHEN c.done_at IS NULL THEN excluded.amount ELSE c.amount END,
+       expires_at = GREATEST(c.expires_at, excluded.expires_at)`,
     [
-      granted.map(({ holdId }) => holdId),
+      granted.map(({ reservationId }) => reservationId),
       granted.map(({ accountId }) => accountId),
       granted.map(({ credits }) => credits),
       granted.map(({ lifetimeSeconds }) => lifetimeSeconds),
@@ -125,28 +129,32 @@ async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
   );
 }
 
-/** Locks in the order of the hold ids. A concurrent charge uses the same order, to prevent deadlocks. */
-const LOCKED = 'SELECT hold_id FROM credit_holds WHERE hold_id = ANY($1) ORDER BY hold_id FOR UPDATE';
+/** Locks in the order of the reservation ids. A concurrent charge uses the same order, to prevent deadlocks. */
+const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation_id = ANY($1)
+  ORDER BY reservation_id FOR UPDATE`;
 
 /**
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
  * was not stored after all, billing ends the reservation once it has processed the stream beyond that point.
  */
-export async function holdUntilCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
-  if (holdIds.length === 0) return;
+export async function keepUntilCharged(
+  database: Database | Tx,
+  reservationIds: readonly string[],
+): Promise<void> {
+  if (reservationIds.length === 0) return;
   await database.query(
-    `UPDATE credit_holds SET expires_at = 'infinity', done_at = now() WHERE hold_id IN (${LOCKED})`,
-    [holdIds],
+    `UPDATE credit_reservations SET expires_at = 'infinity', done_at = now() WHERE reservation_id IN (${LOCKED})`,
+    [reservationIds],
   );
 }
 
 /**
- * Like `holdUntilCharged`, for facts that another process has stored before. Reservations that have expired are made
+ * Like `keepUntilCharged`, for facts that another process has stored before. Reservations that have expired are made
  * again; reservations of charged facts are removed.
  */
-export async function holdAdopted(
+export async function keepAdopted(
   tx: Tx,
-  facts: readonly Pick<Hold, 'holdId' | 'accountId' | 'credits'>[],
+  facts: readonly Pick<Reservation, 'reservationId' | 'accountId' | 'credits'>[],
 ): Promise<void> {
   if (facts.length === 0) return;
   // With the lock, a concurrent charge is either complete or has not begun.
@@ -154,39 +162,43 @@ export async function holdAdopted(
     tx,
     facts.map(({ accountId }) => accountId),
   );
-  const holdIds = facts.map(({ holdId }) => holdId);
-  await releaseCharged(tx, holdIds);
+  const reservationIds = facts.map(({ reservationId }) => reservationId);
+  await releaseCharged(tx, reservationIds);
   await tx.query(
-    `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at, done_at)
-     SELECT hold_id, account_id, amount, 'infinity', now()
-     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[]) AS f (hold_id, account_id, amount, charge_id)
+    `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at, done_at)
+     SELECT reservation_id, account_id, amount, 'infinity', now()
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[]) AS f (reservation_id, account_id, amount, charge_id)
      WHERE NOT EXISTS (SELECT 1 FROM credit_movements m WHERE m.movement_id = f.charge_id)
-     ORDER BY hold_id
-     ON CONFLICT (hold_id) DO UPDATE SET expires_at = excluded.expires_at, done_at = excluded.done_at`,
+     ORDER BY reservation_id
+     ON CONFLICT (reservation_id) DO UPDATE SET expires_at = excluded.expires_at, done_at = excluded.done_at`,
     [
-      holdIds,
+      reservationIds,
       facts.map(({ accountId }) => accountId),
       facts.map(({ credits }) => credits),
-      holdIds.map((id) => chargeIdOf(id)),
+      reservationIds.map((id) => chargeIdOf(id)),
     ],
   );
 }
 
-/** Like `LOCKED`, but only holds whose work is not done and that still belong to the given holder. */
-const OWN = `SELECT h.hold_id FROM credit_holds h
-  JOIN unnest($1::uuid[], $2::uuid[]) AS own (hold_id, holder) ON own.hold_id = h.hold_id AND own.holder = h.holder
-  WHERE h.done_at IS NULL ORDER BY h.hold_id FOR UPDATE OF h`;
+/** Like `LOCKED`, but only reservations whose work is not done and that still belong to the given holder. */
+const OWN = `SELECT c.reservation_id FROM credit_reservations c
+  JOIN unnest($1::uuid[], $2::uuid[]) AS own (reservation_id, holder)
+    ON own.reservation_id = c.reservation_id AND own.holder = c.holder
+  WHERE c.done_at IS NULL ORDER BY c.reservation_id FOR UPDATE OF c`;
 
 /**
  * Releases credits that the work did not need, because it failed or produced no fact. The reservation remains if the
  * work is finished or if it has a later holder: a holder that was considered dead must not release the
  * credits of the later holder.
  */
-export async function release(database: Database | Tx, holds: readonly OwnHold[]): Promise<void> {
-  if (holds.length === 0) return;
-  await database.query(`DELETE FROM credit_holds WHERE hold_id IN (${OWN})`, [
-    holds.map(({ holdId }) => holdId),
-    holds.map(({ holder }) => holder),
+export async function release(
+  database: Database | Tx,
+  reservations: readonly OwnReservation[],
+): Promise<void> {
+  if (reservations.length === 0) return;
+  await database.query(`DELETE FROM credit_reservations WHERE reservation_id IN (${OWN})`, [
+    reservations.map(({ reservationId }) => reservationId),
+    reservations.map(({ holder }) => holder),
   ]);
 }
 
@@ -196,34 +208,41 @@ export async function release(database: Database | Tx, holds: readonly OwnHold[]
  */
 export async function extendReservations(
   database: Database | Tx,
-  holds: readonly OwnHold[],
+  reservations: readonly OwnReservation[],
   seconds: number,
 ): Promise<void> {
-  if (holds.length === 0) return;
+  if (reservations.length === 0) return;
   await database.query(
-    `UPDATE credit_holds SET expires_at = GREATEST(expires_at, now() + make_interval(secs => $3))
-     WHERE hold_id IN (${OWN}) AND expires_at > now()`,
-    [holds.map(({ holdId }) => holdId), holds.map(({ holder }) => holder), seconds],
+    `UPDATE credit_reservations SET expires_at = GREATEST(expires_at, now() + make_interval(secs => $3))
+     WHERE reservation_id IN (${OWN}) AND expires_at > now()`,
+    [
+      reservations.map(({ reservationId }) => reservationId),
+      reservations.map(({ holder }) => holder),
+      seconds,
+    ],
   );
 }
 
 /** Settles the reservations of facts that have been charged. */
-export async function useUp(tx: Tx, holdIds: readonly string[]): Promise<void> {
-  if (holdIds.length === 0) return;
-  await tx.query(`DELETE FROM credit_holds WHERE hold_id IN (${LOCKED})`, [holdIds]);
+export async function useUp(tx: Tx, reservationIds: readonly string[]): Promise<void> {
+  if (reservationIds.length === 0) return;
+  await tx.query(`DELETE FROM credit_reservations WHERE reservation_id IN (${LOCKED})`, [reservationIds]);
 }
 
 /**
  * Releases reservations of facts that have already been charged. Those charges came before the reservations,
  * so the charges cannot settle them. Reservations of facts that are not charged yet remain.
  */
-export async function releaseCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
-  if (holdIds.length === 0) return;
+export async function releaseCharged(
+  database: Database | Tx,
+  reservationIds: readonly string[],
+): Promise<void> {
+  if (reservationIds.length === 0) return;
   await database.query(
-    `DELETE FROM credit_holds h USING unnest($1::uuid[], $2::uuid[]) AS f (hold_id, charge_id)
-     WHERE h.hold_id = f.hold_id
+    `DELETE FROM credit_reservations c USING unnest($1::uuid[], $2::uuid[]) AS f (reservation_id, charge_id)
+     WHERE c.reservation_id = f.reservation_id
        AND EXISTS (SELECT 1 FROM credit_movements m WHERE m.movement_id = f.charge_id)`,
-    [holdIds, holdIds.map((id) => chargeIdOf(id))],
+    [reservationIds, reservationIds.map((id) => chargeIdOf(id))],
   );
 }
 
@@ -254,8 +273,8 @@ export async function nowOf(database: Database): Promise<Date> {
 async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(
-      `DELETE FROM credit_holds WHERE hold_id IN (SELECT hold_id FROM credit_holds WHERE ${condition}
-         LIMIT ${DROPPED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      `DELETE FROM credit_reservations WHERE reservation_id IN
+         (SELECT reservation_id FROM credit_reservations WHERE ${condition} LIMIT ${DROPPED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
       [at],
     );
     dropped = count;

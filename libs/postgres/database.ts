@@ -39,6 +39,7 @@ import { LlmLane1763999000000 } from './migrations/1763999000000-llm-lane.js';
 import { FirstAttempts1763999100000 } from './migrations/1763999100000-first-attempts.js';
 import { NextLlmTurn1763999200000 } from './migrations/1763999200000-next-llm-turn.js';
 import { NumberedSchedule1764000000000 } from './migrations/1764000000000-numbered-schedule.js';
+import { Reservations1764100000000 } from './migrations/1764100000000-reservations.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -150,6 +151,7 @@ async function migrate(url: string, name: string): Promise<void> {
       FirstAttempts1763999100000,
       NextLlmTurn1763999200000,
       NumberedSchedule1764000000000,
+      Reservations1764100000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

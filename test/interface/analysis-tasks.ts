@@ -119,7 +119,7 @@ export function analysisTasks(scene: SemanticScene): void {
     it('stores its charges in the ledger, and the audit agrees', async () => {
       await expectAuditAgrees(scene.service.stores, tenant.accountId);
       const { body } = await tenant.api.get('/v1/credits');
-      expect([body.byOperation.analysis_classify, body.creditsHeld]).toEqual([3, 0]);
+      expect([body.byOperation.analysis_classify, body.creditsReserved]).toEqual([3, 0]);
     });
   });
 }

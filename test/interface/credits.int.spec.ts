@@ -75,7 +75,7 @@ describe('GET /v1/credits', () => {
         allowanceRemaining: 60_000,
         packs: [],
         creditsRemaining: 60_000,
-        creditsHeld: 0,
+        creditsReserved: 0,
         usedThisPeriod: 0,
         bySource: {},
         byOperation: {},

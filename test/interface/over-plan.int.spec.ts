@@ -144,7 +144,7 @@ describe('keywords that are paused for lack of credits', () => {
     await untilPaused(ada, keywords[0], null);
     // The check of the first keyword is running, so its maximum cost is reserved.
     await database.query(
-      `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
+      `INSERT INTO credit_reservations (reservation_id, account_id, amount, expires_at)
        VALUES (gen_random_uuid(), $1, 5, now() + interval '1 hour')`,
       [ada.accountId],
     );

@@ -169,7 +169,7 @@ describe('the charge of a semantic question', () => {
     await tenant.api.get('/v1/mentions?mode=semantic&q=one&q=two');
     await expectAuditAgrees(scene.service.stores, tenant.accountId);
     const { body } = await tenant.api.get('/v1/credits');
-    expect([body.byOperation, body.bySource, body.creditsHeld]).toEqual([{ semantic_search: 6 }, {}, 0]);
+    expect([body.byOperation, body.bySource, body.creditsReserved]).toEqual([{ semantic_search: 6 }, {}, 0]);
     const ledger = (await tenant.api.get('/v1/credits/ledger?kind=charge')).body.data as Json[];
     expect(ledger.map(({ amount, operation, source }) => [amount, operation, source])).toEqual([
       [-4, 'semantic_search', null],
@@ -193,7 +193,7 @@ describe('the charge of a semantic question', () => {
     expect((await ask(tenant, 'anything')).status).toBeGreaterThanOrEqual(500);
     await scene.service.clickhouse.command({ query: 'RENAME TABLE mention_vectors_away TO mention_vectors' });
     expect(await facts(tenant)).toEqual([]);
-    expect((await tenant.api.get('/v1/credits')).body.creditsHeld).toBe(0);
+    expect((await tenant.api.get('/v1/credits')).body.creditsReserved).toBe(0);
     await scene.stopAnalysis();
     const refused = await ask(tenant, 'anything');
     expect([refused.status, refused.body.code]).toEqual([503, 'UNAVAILABLE']);

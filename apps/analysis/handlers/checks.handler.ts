@@ -108,7 +108,7 @@ export class ChecksHandler {
     const free = final.filter(({ charges }) => charges.length === 0);
     await release(
       this.database,
-      free.map(({ eventId }) => ({ holdId: eventId, holder: eventId })),
+      free.map(({ eventId }) => ({ reservationId: eventId, holder: eventId })),
     );
   }
 

@@ -145,13 +145,15 @@ describe('a check', () => {
     const { handle } = fixture.handler(() => POSITIVE, {});
     await handle(check);
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
-    const reservedCredits = async () => (await balanceOf(fixture.database, scene.accountId))?.held;
+    const reservedCredits = async () => (await balanceOf(fixture.database, scene.accountId))?.reserved;
     expect(await reservedCredits()).toBe(4);
     // A check in another replica, like any other work, gets only the remaining credits.
     await fixture.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
-    const hold = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
-    expect((await reserve(fixture.database, [{ ...hold, holdId: newId() }])).shortages.size).toBe(1);
+    const reservation = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
+    expect(
+      (await reserve(fixture.database, [{ ...reservation, reservationId: newId() }])).shortages.size,
+    ).toBe(1);
     await handle(check, true);
     expect(await reservedCredits()).toBe(4);
   });
@@ -279,7 +281,7 @@ describe('a check', () => {
     check.baseline = true;
     await fixture.handler(undefined, {}).handle(check);
     expect((await scene.events()).map(({ charges }) => charges.length)).toEqual(Array(50).fill(0));
-    expect((await balanceOf(fixture.database, scene.accountId))?.held).toBe(0);
+    expect((await balanceOf(fixture.database, scene.accountId))?.reserved).toBe(0);
   });
 
   it('with stored questions asks nothing and publishes nothing again, even if the language model was removed', async () => {

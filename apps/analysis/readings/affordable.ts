@@ -38,8 +38,8 @@ export async function affordable(
 ): Promise<ReadonlySet<string>> {
   if (items.length === 0) return new Set();
   const rows: Row[] = await database.query(
-    `SELECT b.account_id, b.balance - COALESCE((SELECT sum(h.amount) FROM credit_holds h
-         WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint AS free
+    `SELECT b.account_id, b.balance - COALESCE((SELECT sum(c.amount) FROM credit_reservations c
+         WHERE c.account_id = b.account_id AND c.expires_at > now()), 0)::bigint AS free
      FROM credit_balances b WHERE b.account_id = ANY($1)`,
     [[...new Set(items.map(({ check }) => check.accountId))]],
   );
@@ -65,7 +65,7 @@ export async function reserved(database: Database, items: readonly Readable[]): 
   const { shortages, unopened } = await reserve(
     database,
     items.map((item) => ({
-      holdId: item.eventId,
+      reservationId: item.eventId,
       accountId: item.check.accountId,
       credits: maxCredits(item),
       lifetimeSeconds: RESERVED_SECONDS,

@@ -1,7 +1,7 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
-import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
+import { keepUntilCharged, release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
@@ -36,8 +36,8 @@ export class WorkCharges {
    */
   async reserve(accountId: string, id: string, credits: number, lifetimeSeconds: number): Promise<string> {
     const holder = newId();
-    const hold = { holdId: id, accountId, credits, lifetimeSeconds, holder };
-    const { shortages, unopened } = await reserve(this.database, [hold]);
+    const reservation = { reservationId: id, accountId, credits, lifetimeSeconds, holder };
+    const { shortages, unopened } = await reserve(this.database, [reservation]);
     if (unopened.has(id)) throw Refusal.unavailable('the account’s ledger is not open yet; try again');
     const shortage = shortages.get(id);
     if (shortage) throw Refusal.insufficientCredits(shortage.needed, shortage.available);
@@ -46,7 +46,7 @@ export class WorkCharges {
 
   /** Releases the credits of work that failed. */
   release(id: string, holder: string): Promise<void> {
-    return release(this.database, [{ holdId: id, holder }]);
+    return release(this.database, [{ reservationId: id, holder }]);
   }
 
   async charge({ id, accountId, operation, questionJson, found, costCredits }: PaidWork): Promise<void> {
@@ -64,7 +64,7 @@ export class WorkCharges {
     });
     // Keeps the reservation before the fact is published, because a crash between the two steps must not lose the
     // reserved credits.
-    await holdUntilCharged(this.database, [id]);
+    await keepUntilCharged(this.database, [id]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), id);
     await releaseCharged(this.database, [id]);
   }

@@ -58,7 +58,7 @@ export class QuestionAnswers {
     const free = finals.filter((one) => !one.isCharged && !lost.has(one));
     await release(
       this.database.manager,
-      free.map(({ claimed: { eventId } }) => ({ holdId: eventId, holder: eventId })),
+      free.map(({ claimed: { eventId } }) => ({ reservationId: eventId, holder: eventId })),
     );
     // The projection deletes the questions whose answers were appended here.
     await dropQuestions(

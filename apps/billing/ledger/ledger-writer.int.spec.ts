@@ -45,7 +45,7 @@ describe('a ledger', () => {
       allowanceRemaining: 3000,
       packs: [],
       remaining: 3000,
-      held: 0,
+      reserved: 0,
     });
   });
 
@@ -116,10 +116,15 @@ describe('a ledger', () => {
   it('settles the reservation of the charged work, and no other reservation', async () => {
     const accountId = await stores.open();
     const [done, underWay] = [newId(), newId()];
-    const hold = (holdId: string) => ({ holdId, accountId, credits: 5, lifetimeSeconds: 60 });
-    await reserve(stores.database, [hold(done), hold(underWay)]);
+    const reservation = (reservationId: string) => ({
+      reservationId,
+      accountId,
+      credits: 5,
+      lifetimeSeconds: 60,
+    });
+    await reserve(stores.database, [reservation(done), reservation(underWay)]);
     await stores.writer.write([chargeOf(accountId, { reference: done, costCredits: 3 })]);
-    expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, held: 5 });
+    expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, reserved: 5 });
   });
 
   it('keeps its packs in the order in which they are spent when another writer continues [credits.packs-by-expiry]', async () => {

@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema } from '#contracts';
-import { holdUntilCharged, reserve } from '#credits';
+import { keepUntilCharged, reserve } from '#credits';
 import { isoOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
@@ -18,19 +18,21 @@ afterAll(() => billing?.stop());
 
 /** Creates a reservation for work that was finished an hour ago. */
 async function reserveForFinishedWork(accountId: string): Promise<string> {
-  const holdId = newId();
-  await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
-  await holdUntilCharged(billing.database, [holdId]);
+  const reservationId = newId();
+  await reserve(billing.database, [{ reservationId, accountId, credits: 5, lifetimeSeconds: 60 }]);
+  await keepUntilCharged(billing.database, [reservationId]);
   await billing.database.query(
-    `UPDATE credit_holds SET done_at = now() - interval '1 hour' WHERE hold_id = $1`,
-    [holdId],
+    `UPDATE credit_reservations SET done_at = now() - interval '1 hour' WHERE reservation_id = $1`,
+    [reservationId],
   );
-  return holdId;
+  return reservationId;
 }
 
 const reservedIds = async () => {
-  const rows: { hold_id: string }[] = await billing.database.query('SELECT hold_id FROM credit_holds');
-  return rows.map((row) => row.hold_id);
+  const rows: { reservation_id: string }[] = await billing.database.query(
+    'SELECT reservation_id FROM credit_reservations',
+  );
+  return rows.map((row) => row.reservation_id);
 };
 
 it('a reservation that no charge will use is released as soon as all stored facts are charged', async () => {
@@ -42,9 +44,9 @@ it('a reservation that no charge will use is released as soon as all stored fact
     const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
     return num_redelivered > 0;
   });
-  const holdId = await reserveForFinishedWork(accountId);
+  const reservationId = await reserveForFinishedWork(accountId);
   for (let n = 0; n < 3; n += 1) await loop.pass();
-  expect(await reservedIds()).toEqual([holdId]);
+  expect(await reservedIds()).toEqual([reservationId]);
   const commandId = newId();
   const value = { email: `${accountWithoutLedger}@example.org`, plan: 'free' };
   const decision = create(AccountDecisionSchema, {
@@ -80,9 +82,9 @@ it('a reservation is also released when its fact was purged before the charge', 
 
 it('a reservation is kept if its work was finished only a moment ago', async () => {
   const accountId = await billing.open();
-  const holdId = newId();
-  await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
-  await holdUntilCharged(billing.database, [holdId]);
+  const reservationId = newId();
+  await reserve(billing.database, [{ reservationId, accountId, credits: 5, lifetimeSeconds: 60 }]);
+  await keepUntilCharged(billing.database, [reservationId]);
   for (let n = 0; n < 3; n += 1) await loop.pass();
-  expect(await reservedIds()).toEqual([holdId]);
+  expect(await reservedIds()).toEqual([reservationId]);
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 beforeEach(async () => {
-  for (const table of ['watch_schedule', 'upstream_searches', 'credit_holds'])
+  for (const table of ['watch_schedule', 'upstream_searches', 'credit_reservations'])
     await stores.database.query(`DELETE FROM ${table}`);
   ({ upstream, worker, open } = gatedWorker());
   successor = gatedWorker();
@@ -49,7 +49,7 @@ function gatedWorker() {
 async function secondsLeft(): Promise<number[]> {
   const rows: { seconds: number }[] = await stores.database.query(
     `SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM upstream_searches
-     UNION ALL SELECT extract(epoch FROM expires_at - now())::float8 FROM credit_holds`,
+     UNION ALL SELECT extract(epoch FROM expires_at - now())::float8 FROM credit_reservations`,
   );
   return rows.map(({ seconds }) => Math.max(0, Math.ceil(seconds)));
 }
@@ -152,7 +152,7 @@ describe('a claim', () => {
       return upstream.requests.length === 4 && (await secondsLeft()).filter(Boolean).length === 10;
     });
     await stores.database.query(`UPDATE upstream_searches SET leased_until = now() + interval '1 minute'`);
-    await stores.database.query(`UPDATE credit_holds SET expires_at = now() + interval '1 minute'`);
+    await stores.database.query(`UPDATE credit_reservations SET expires_at = now() + interval '1 minute'`);
     jest.advanceTimersByTime(60_000);
     await until('all of them last longer', async () =>
       (await secondsLeft()).every((seconds) => seconds > 500),
@@ -168,7 +168,7 @@ describe('a claim', () => {
   it.each([
     ['the worker queries the watches', 'FROM watch_schedule w JOIN schedule_accounts', undefined],
     ['the worker commits the claim, although the commit succeeds', 'COMMIT', 'SET leased_until = now()'],
-    ['the worker reserves credits', 'AS amount FROM credit_holds', undefined],
+    ['the worker reserves credits', 'AS amount FROM credit_reservations', undefined],
   ])('is released when Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);
@@ -228,7 +228,7 @@ describe('a check', () => {
     open();
     await until('the other check is recorded', () => isMoved(other));
     const [check] = await stores.checksOf(other);
-    expect([await stores.checksOf(purged), await stores.holds()]).toEqual([
+    expect([await stores.checksOf(purged), await stores.reservations()]).toEqual([
       [],
       { [check?.checkId ?? '']: 1 },
     ]);
@@ -250,7 +250,7 @@ describe('a check', () => {
     expect(upstream.requests.length).toBe(4);
     expect([
       (await Promise.all(watches.map((id) => stores.checksOf(id)))).flat(),
-      await stores.holds(),
+      await stores.reservations(),
     ]).toEqual([[], {}]);
     for (const watchId of watches) await stores.change(watchId, { isActive: true });
     await until('each check is recorded', async () =>

@@ -7,7 +7,7 @@ import {
   type Criteria,
   type Item,
 } from '#contracts';
-import { holdUntilCharged, release } from '#credits';
+import { keepUntilCharged, release } from '#credits';
 import type { EventStore } from '#event-store';
 import { derivedId, exploredIdOf, failpoint, isoOf, Repeated, systemClock } from '#kernel';
 import { compile } from '#matching';
@@ -23,7 +23,7 @@ import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-j
 /** A source that has not answered within this time fails, for example because its lane is blocked. */
 const MAX_WAIT_MS = 30 * 60_000;
 /** The reservation lasts longer than a source may take, so its credits stay reserved until the source has ended. */
-export const EXPLORE_HOLD_SECONDS = 3600;
+export const EXPLORE_RESERVED_SECONDS = 3600;
 /**
  * Checks are read first. An Explore that has waited this long asks its source even if the lane is not idle. If the lane
  * is blocked for this time or longer, the source fails.
@@ -148,11 +148,11 @@ export class ExploreWorker {
         () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );
     failpoint('explore-after-items-before-answer');
-    const holdId = exploredIdOf(exploreId, source);
+    const reservationId = exploredIdOf(exploreId, source);
     // Keeps the reservation before the fact is stored, because a crash between the two must not lose the reserved
     // credits.
-    await holdUntilCharged(this.database, [holdId]);
-    await this.decisions.decide({ accountId, exploreId, commandId: holdId }, () => ({
+    await keepUntilCharged(this.database, [reservationId]);
+    await this.decisions.decide({ accountId, exploreId, commandId: reservationId }, () => ({
       kind: 'answer',
       source,
       items: items.length,
@@ -169,7 +169,7 @@ export class ExploreWorker {
       source,
       reason,
     }));
-    await release(this.database, [{ holdId: exploredIdOf(exploreId, source), holder: exploreId }]);
+    await release(this.database, [{ reservationId: exploredIdOf(exploreId, source), holder: exploreId }]);
   }
 }
 

@@ -9,7 +9,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
 import { CommandPattern } from '#transport';
 import { ExploreDecisions } from '../explore/explore-decisions.js';
-import { EXPLORE_HOLD_SECONDS } from '../explore/explore-worker.js';
+import { EXPLORE_RESERVED_SECONDS } from '../explore/explore-worker.js';
 
 /** Starts Explores. */
 @Controller()
@@ -32,17 +32,17 @@ export class ExploresHandler {
   async start({ commandId: exploreId, accountId, sources, ...asked }: StartExplore) {
     const { question, market, limit, terms, feedUrls } = asked;
     const credits = creditsPerExploredSource();
-    // The Explore itself holds the reservations until each source has ended.
-    const holds = sources.map((source) => ({
-      holdId: exploredIdOf(exploreId, source),
+    // The Explore is the holder of the reservations until each source has ended.
+    const reservations = sources.map((source) => ({
+      reservationId: exploredIdOf(exploreId, source),
       accountId,
       credits,
-      lifetimeSeconds: EXPLORE_HOLD_SECONDS,
+      lifetimeSeconds: EXPLORE_RESERVED_SECONDS,
       holder: exploreId,
     }));
-    const { shortages, unopened } = await reserve(this.database, holds);
+    const { shortages, unopened } = await reserve(this.database, reservations);
     const giveUp = async (refusal: unknown): Promise<never> => {
-      await release(this.database, holds);
+      await release(this.database, reservations);
       throw refusal;
     };
     if (unopened.size > 0)

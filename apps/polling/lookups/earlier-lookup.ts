@@ -19,8 +19,8 @@ export async function costOfEarlierLookup(
   lookupId: string,
 ): Promise<number | undefined> {
   // Between the two queries, the state can change in one direction only: from reserved to charged.
-  const holds: { done_at: Date | null }[] = await database.query(
-    'SELECT done_at FROM credit_holds WHERE hold_id = $1 AND account_id = $2',
+  const reservations: { done_at: Date | null }[] = await database.query(
+    'SELECT done_at FROM credit_reservations WHERE reservation_id = $1 AND account_id = $2',
     [lookupId, accountId],
   );
   const charges: { rate: number; units: number }[] = await database.query(
@@ -28,7 +28,7 @@ export async function costOfEarlierLookup(
     [chargeIdOf(lookupId), accountId],
   );
   if (charges[0]) return charges[0].rate * charges[0].units;
-  const doneAt = holds[0]?.done_at;
+  const doneAt = reservations[0]?.done_at;
   return doneAt ? costOnStream(bus, accountId, lookupId, doneAt) : undefined;
 }
 

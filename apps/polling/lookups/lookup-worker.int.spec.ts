@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
-import { holdUntilCharged, reserve } from '#credits';
+import { keepUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { UpstreamError, type LookupAnswer } from '#sources';
@@ -16,7 +16,7 @@ beforeAll(() => scene.start());
 afterAll(() => scene.stop());
 beforeEach(() => scene.begin());
 
-const held = async () => Object.values(await scene.stores.holds());
+const reservedAmounts = async () => Object.values(await scene.stores.reservations());
 
 async function facts() {
   const stored = await scene.stores.store.read('LOOKUPS', subjectOf('LOOKUPS', accountId));
@@ -83,7 +83,7 @@ describe('a direct lookup', () => {
 
   it('that this replica does not know is unavailable, reserves nothing and is counted as unknown, not as blocked', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
-    const reserved = await held();
+    const reserved = await reservedAmounts();
     expect(await refusalOf(ask('likes'))).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
@@ -92,7 +92,7 @@ describe('a direct lookup', () => {
     expect(count.mock.calls).toEqual([
       [1, { source: 'x', operation: 'likes', outcome: 'unknown_operation' }],
     ]);
-    expect(await held()).toEqual(reserved);
+    expect(await reservedAmounts()).toEqual(reserved);
     count.mockRestore();
   });
 
@@ -142,7 +142,7 @@ describe('a direct lookup', () => {
     const during: number[][] = [];
     const answers = scene.lookup;
     scene.lookup = async (...args) => {
-      during.push(await held());
+      during.push(await reservedAmounts());
       return answers(...args);
     };
     const commandId = newId();
@@ -150,9 +150,9 @@ describe('a direct lookup', () => {
     // One for the question and one for each of three ids.
     expect(during).toEqual([[4]]);
     await scene.stores.database.query(
-      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
+      `UPDATE credit_reservations SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
     );
-    expect(await scene.stores.holds()).toEqual({ [commandId]: 4 });
+    expect(await scene.stores.reservations()).toEqual({ [commandId]: 4 });
   });
 
   it('that the account cannot pay is refused with the missing credits, and no request is sent [errors.credits]', async () => {
@@ -167,28 +167,30 @@ describe('a direct lookup', () => {
     expect(refused).toMatchObject({
       details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
     });
-    expect([scene.upstream.requests, await held()]).toEqual([[], []]);
+    expect([scene.upstream.requests, await reservedAmounts()]).toEqual([[], []]);
   });
 
   it('does not use credits that others have reserved', async () => {
     await fundAccount(scene.stores.database, accountId, 5);
-    await reserve(scene.stores.database, [{ holdId: newId(), accountId, credits: 3, lifetimeSeconds: 60 }]);
+    await reserve(scene.stores.database, [
+      { reservationId: newId(), accountId, credits: 3, lifetimeSeconds: 60 },
+    ]);
     expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
   });
 
   it('releases its reservation when it fails or is too late, and keeps it when the object does not exist', async () => {
     await refusalOf(ask('tweets', -1));
-    expect(await held()).toEqual([]);
+    expect(await reservedAmounts()).toEqual([]);
     scene.lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
     await refusalOf(ask());
-    expect(await held()).toEqual([]);
+    expect(await reservedAmounts()).toEqual([]);
     scene.lookup = async () => ({
       kind: 'refused',
       code: 'USER_NOT_FOUND',
       message: 'There is no such user',
     });
     await refusalOf(ask('user'));
-    expect(await held()).toEqual([3]);
+    expect(await reservedAmounts()).toEqual([3]);
   });
 
   it('that is sent again with its id leaves one fact and one reservation', async () => {
@@ -197,7 +199,7 @@ describe('a direct lookup', () => {
     const first = await ask('tweets', 60_000, commandId);
     const second = await ask('tweets', 60_000, commandId);
     expect(second).toEqual(first);
-    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+    expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
   it('that fails does not release the reservation of the same lookup that was sent again meanwhile', async () => {
@@ -210,10 +212,10 @@ describe('a direct lookup', () => {
     await until('the second request is sent', () => gates.length === 2);
     gates[0]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
     expect(await first).toMatchObject({ kind: 'unavailable' });
-    expect(await held()).toHaveLength(1);
+    expect(await reservedAmounts()).toHaveLength(1);
     gates[1]?.({ kind: 'found', body: {}, found: 1 });
     await second;
-    expect(await held()).toHaveLength(1);
+    expect(await reservedAmounts()).toHaveLength(1);
   });
 
   it('that is sent again hours later is answered, publishes nothing and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
@@ -229,9 +231,9 @@ describe('a direct lookup', () => {
     const answers = scene.lookup;
     scene.lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
     expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+    expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
     // The state after the charge.
-    await scene.stores.database.query('DELETE FROM credit_holds');
+    await scene.stores.database.query('DELETE FROM credit_reservations');
     await scene.stores.database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference, rate, units) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -3, 6, $3, 3, 1)`,
@@ -239,16 +241,18 @@ describe('a direct lookup', () => {
     );
     await fundAccount(scene.stores.database, accountId, 0);
     expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-    expect([(await facts()).length - before, await held()]).toEqual([1, []]);
+    expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, []]);
   });
 
   it('that was not published because its process died is published when it is sent again', async () => {
     const commandId = newId();
     const before = (await facts()).length;
-    await reserve(scene.stores.database, [{ holdId: commandId, accountId, credits: 4, lifetimeSeconds: 60 }]);
-    await holdUntilCharged(scene.stores.database, [commandId]);
+    await reserve(scene.stores.database, [
+      { reservationId: commandId, accountId, credits: 4, lifetimeSeconds: 60 },
+    ]);
+    await keepUntilCharged(scene.stores.database, [commandId]);
     await ask('tweets', 60_000, commandId);
-    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+    expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
   it('of an account without an open ledger is unavailable, and the error says to try again', async () => {

@@ -7,7 +7,7 @@ import {
   type LookedUp,
   type LookUpSchema,
 } from '#contracts';
-import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
+import { keepUntilCharged, release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { lookupCommand, subjectOf, type Bus } from '#messaging';
@@ -25,7 +25,7 @@ type Question = MessageShape<typeof LookUpSchema>;
 /**
  * The reservation lasts longer than any caller waits. A holder that has not published its fact by then counts as dead.
  */
-const HOLD_SECONDS = 660;
+const RESERVED_SECONDS = 660;
 
 /**
  * Answers the direct lookups of a source while this replica holds the source's first lane. The maximum cost is reserved
@@ -72,22 +72,22 @@ export class LookupWorker {
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {
-      await release(this.database, [{ holdId: commandId, holder }]);
+      await release(this.database, [{ reservationId: commandId, holder }]);
       throw error;
     });
     return this.publish(question, answer);
   }
 
   private async reserve(question: Question, holder: string): Promise<void> {
-    const { source, operation, accountId, commandId: holdId } = question;
+    const { source, operation, accountId, commandId: reservationId } = question;
     const credits = creditsOfLookup(`${source}.${operation}`, maxFound(question));
-    const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS, holder };
-    const { shortages, unopened } = await reserve(this.database, [hold]);
-    if (unopened.has(holdId)) {
+    const reservation = { reservationId, accountId, credits, lifetimeSeconds: RESERVED_SECONDS, holder };
+    const { shortages, unopened } = await reserve(this.database, [reservation]);
+    if (unopened.has(reservationId)) {
       metrics.lookups.add(1, { source, operation, outcome: 'no_ledger' });
       throw Refusal.unavailable('the account’s ledger is not open yet; try again');
     }
-    const shortage = shortages.get(holdId);
+    const shortage = shortages.get(reservationId);
     if (!shortage) return;
     metrics.lookups.add(1, { source, operation, outcome: 'insufficient_credits' });
     throw Refusal.insufficientCredits(shortage.needed, shortage.available);
@@ -135,7 +135,7 @@ export class LookupWorker {
     // Keeps the reservation before the fact is published, because a crash between the two must not lose the reserved
     // credits. If the fact was not stored after all, billing releases the credits once its consumer has read the stream
     // beyond this point.
-    await holdUntilCharged(this.database, [commandId]);
+    await keepUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // If the same lookup was sent twice at the same time, the charge of the other lookup can be earlier than this
     // reservation, and would not settle it.

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 beforeEach(async () => {
-  for (const table of ['watch_schedule', 'upstream_searches', 'credit_holds'])
+  for (const table of ['watch_schedule', 'upstream_searches', 'credit_reservations'])
     await stores.database.query(`DELETE FROM ${table}`);
   upstream = new Upstream();
   ({ worker, lane } = workerOn(upstream, stores));
@@ -53,7 +53,7 @@ describe('the maximum cost of a check', () => {
     const id = await stores.watch({ credits: 1 });
     const [check] = await tick(id);
     expect(check && outcomeOf(check)).toEqual(['completed', 1]);
-    expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
+    expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
   it('must be available; otherwise the check fails without a request and names the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
@@ -70,7 +70,7 @@ describe('the maximum cost of a check', () => {
       },
     });
     expect([upstream.requests, lane.isProbing, lane.budget.blockedForMs]).toEqual([[], false, 0]);
-    expect(await stores.holds()).toEqual({});
+    expect(await stores.reservations()).toEqual({});
     const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
       'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_number)',
     );
@@ -113,10 +113,10 @@ describe('the maximum cost of a check', () => {
     const id = await stores.watch({ accountId, credits: 1 });
     const [check] = await tick(id);
     await stores.database
-      .query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() - interval '1 s')
+      .query(`UPDATE credit_reservations SET expires_at = LEAST(expires_at, now() - interval '1 s')
       WHERE expires_at < 'infinity'`);
     expect((await tick(id)).map(outcomeOf)).toEqual([['insufficient_credits', 0]]);
-    expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
+    expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
   it('is reserved for each watch separately: only accounts that can pay get a check', async () => {
@@ -146,7 +146,7 @@ describe('the maximum cost of a check', () => {
       'insufficient_credits',
       'insufficient_credits',
     ]);
-    expect(Object.values(await stores.holds())).toEqual([1, 1, 1]);
+    expect(Object.values(await stores.reservations())).toEqual([1, 1, 1]);
   });
 
   it('is reserved by two concurrent lanes without exceeding the balance', async () => {
@@ -166,7 +166,7 @@ describe('the maximum cost of a check', () => {
     const both = reserved.flatMap(({ reads }) => reads);
     expect(watchesIn(both.flatMap((one) => one.searches))).toBe(15);
     expect(both.reduce((sum, { unpaid }) => sum + unpaid.length, 0)).toBe(25);
-    expect(Object.keys(await stores.holds()).length).toBe(15);
+    expect(Object.keys(await stores.reservations()).length).toBe(15);
   });
 });
 
@@ -180,7 +180,7 @@ describe('the price of a check', () => {
     const id = await stores.watch();
     const [check] = await tick(id);
     expect([check?.units, check?.costCredits, pricings]).toEqual([1, 1, 1]);
-    expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
+    expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 });
 
@@ -189,7 +189,7 @@ describe('the reservation of a check', () => {
     upstream.failure = { status: 403 };
     const id = await stores.watch({ credits: 1 });
     expect((await tick(id)).map(outcomeOf)).toEqual([['forbidden', 0]]);
-    expect(await stores.holds()).toEqual({});
+    expect(await stores.reservations()).toEqual({});
     upstream.failure = undefined;
     expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
   });
@@ -201,11 +201,11 @@ describe('the reservation of a check', () => {
     const id = await stores.watch({ credits: 1 });
     await stores.due(id);
     await until('the read is running', () => upstream.requests.length === 1);
-    expect(Object.values(await stores.holds())).toEqual([1]);
+    expect(Object.values(await stores.reservations())).toEqual([1]);
     const stopped = worker.stop();
     open();
     await stopped;
-    expect([await stores.holds(), await stores.checksOf(id)]).toEqual([{}, []]);
+    expect([await stores.reservations(), await stores.checksOf(id)]).toEqual([{}, []]);
   });
 
   it('is released when the service stops before the read has begun', async () => {
@@ -217,14 +217,15 @@ describe('the reservation of a check', () => {
     for (let n = 0; n < 5; n += 1) ids.push(await stores.watch({ accountId, query: `q${n}` }));
     await stores.due(...ids);
     worker.start();
-    const held = () => stores.holds().then((holds) => Object.keys(holds).length);
-    await until('all of them have a reservation', async () => (await held()) === 5);
+    const reservedCount = () =>
+      stores.reservations().then((reservations) => Object.keys(reservations).length);
+    await until('all of them have a reservation', async () => (await reservedCount()) === 5);
     await until('one is read', async () => {
       const checks = await Promise.all(ids.map((id) => stores.checksOf(id)));
       return checks.flat().length === 1;
     });
     await worker.stop();
-    expect(await held()).toBe(1);
+    expect(await reservedCount()).toBe(1);
   });
 
   it('is used after a crash by the next attempt at the same tick', async () => {
@@ -232,20 +233,20 @@ describe('the reservation of a check', () => {
     const id = await stores.watch({ accountId, credits: 1 });
     await worker.stop();
     await stores.due(id);
-    const holdId = checkIdOf(id, isoOf(await dueAtOf(id)));
-    await reserve(stores.database, [{ holdId, accountId, credits: 1, lifetimeSeconds: 600 }]);
+    const reservationId = checkIdOf(id, isoOf(await dueAtOf(id)));
+    await reserve(stores.database, [{ reservationId, accountId, credits: 1, lifetimeSeconds: 600 }]);
     ({ worker } = workerOn(upstream, stores));
     worker.start();
     const check = await until('the check', async () => (await stores.checksOf(id))[0]);
-    expect([check.checkId, outcomeOf(check)]).toEqual([holdId, ['completed', 1]]);
+    expect([check.checkId, outcomeOf(check)]).toEqual([reservationId, ['completed', 1]]);
   });
 
   it('is free for any work when it has expired after a crash', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
-    await reserve(stores.database, [{ holdId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);
+    await reserve(stores.database, [{ reservationId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);
     expect((await tick(id)).map(outcomeOf)).toEqual([['insufficient_credits', 0]]);
-    await stores.database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
+    await stores.database.query(`UPDATE credit_reservations SET expires_at = now() - interval '1 second'`);
     expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
   });
 });

@@ -1,8 +1,8 @@
-import { extendReservations, release, reserve, type Hold, type OwnHold } from '#credits';
+import { extendReservations, release, reserve, type Reservation, type OwnReservation } from '#credits';
 import type { Database } from '#postgres';
 import type { PricedParts } from '#quotes';
 import { unpaidCheck } from '../record/build-checks.js';
-import { checkHoldOf } from './check-hold.js';
+import { checkReservationOf } from './check-reservation.js';
 import { checkPriceOf, type CheckPrice } from './check-price.js';
 import type { WatchChecks } from '../record/check-recorder.js';
 import { extendSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
@@ -12,7 +12,7 @@ import type { PlannedRead } from './read-upstream.js';
  * How long a reservation lasts: longer than the claim of its search. When a reservation expires, its replica has
  * already lost the claim, and the next replica reserves with the same id.
  */
-const HOLD_SECONDS = SEARCH_LEASE_SECONDS + 60;
+const RESERVED_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
 /** A read, limited to what the credits of the accounts allow. */
 export interface ReservedRead {
@@ -47,10 +47,12 @@ export async function reserveReads(
     search.watches.map((watch) => ({ search, watch, price: checkPriceOf(connector, search, watch) })),
   );
   const prices = new Map(priced.map(({ watch, price }) => [watch.watchId, price]));
-  const holds = priced.map(newHoldOf);
-  const { shortages, unopened } = await reserve(database, holds);
-  const shortageOf = (search: DueSearch, watch: DueWatch) => shortages.get(checkHoldOf(search, watch).holdId);
-  const isOpen = (search: DueSearch, watch: DueWatch) => !unopened.has(checkHoldOf(search, watch).holdId);
+  const reservations = priced.map(newReservationOf);
+  const { shortages, unopened } = await reserve(database, reservations);
+  const shortageOf = (search: DueSearch, watch: DueWatch) =>
+    shortages.get(checkReservationOf(search, watch).reservationId);
+  const isOpen = (search: DueSearch, watch: DueWatch) =>
+    !unopened.has(checkReservationOf(search, watch).reservationId);
   const reserved = reads.map((read) => ({
     read,
     searches: read.searches.flatMap((search) => {
@@ -84,7 +86,9 @@ export function releaseRead(
   const kept = new Set(charged.map(({ watchId }) => watchId));
   return release(
     database,
-    holdsOf(searches).flatMap(({ watch, hold }) => (kept.has(watch.watchId) ? [] : [hold])),
+    reservationsOf(searches).flatMap(({ watch, reservation }) =>
+      kept.has(watch.watchId) ? [] : [reservation],
+    ),
   );
 }
 
@@ -95,22 +99,24 @@ export async function extendReads(database: Database, reads: readonly ReservedRe
     database,
     reads.flatMap(({ read }) => read.searches),
   );
-  const holds = reads.flatMap(({ searches }) => holdsOf(searches).map(({ hold }) => hold));
-  await extendReservations(database, holds, HOLD_SECONDS);
+  const reservations = reads.flatMap(({ searches }) =>
+    reservationsOf(searches).map(({ reservation }) => reservation),
+  );
+  await extendReservations(database, reservations, RESERVED_SECONDS);
 }
 
-function holdsOf(searches: readonly DueSearch[]): { watch: DueWatch; hold: OwnHold }[] {
+function reservationsOf(searches: readonly DueSearch[]): { watch: DueWatch; reservation: OwnReservation }[] {
   return searches.flatMap((search) =>
-    search.watches.map((watch) => ({ watch, hold: checkHoldOf(search, watch) })),
+    search.watches.map((watch) => ({ watch, reservation: checkReservationOf(search, watch) })),
   );
 }
 
-function newHoldOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }): Hold {
+function newReservationOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }): Reservation {
   const { search, watch, price } = check;
   return {
-    ...checkHoldOf(search, watch),
+    ...checkReservationOf(search, watch),
     accountId: watch.accountId,
     credits: price.rateCredits * price.maxUnits,
-    lifetimeSeconds: HOLD_SECONDS,
+    lifetimeSeconds: RESERVED_SECONDS,
   };
 }

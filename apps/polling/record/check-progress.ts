@@ -1,8 +1,8 @@
 import type { Check } from '#contracts';
-import { holdAdopted, holdUntilCharged, release } from '#credits';
+import { keepAdopted, keepUntilCharged, release } from '#credits';
 import type { Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
-import { checkHoldOf } from '../read/check-hold.js';
+import { checkReservationOf } from '../read/check-reservation.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** The changes of one check in the tables of its watch. */
@@ -24,7 +24,7 @@ export interface Progress {
 
 /** Updates the tables from the stream: reservations, remembered items, and the next checks of the watches. */
 export async function applyProgress(tx: Tx, progress: readonly Progress[]): Promise<void> {
-  await keepHolds(tx, progress);
+  await keepReservations(tx, progress);
   await rememberItems(tx, progress);
   await moveWatches(tx, progress);
 }
@@ -34,26 +34,26 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
  * stored may already be charged: its reservation is made again only if the charge is still missing. A reservation is released
  * if the stored check failed or has another id.
  */
-async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
+async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
   const adopted = progress.filter((one) => one.adopted);
   const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
   const foundIds = new Set(found.map(({ checkId }) => checkId));
-  const own = adopted.map(({ search, watch }) => checkHoldOf(search, watch));
+  const own = adopted.map(({ search, watch }) => checkReservationOf(search, watch));
   // This step locks balances, so it comes before the steps that lock reservations.
-  await holdAdopted(
+  await keepAdopted(
     tx,
     found.map(({ checkId, accountId, costCredits }) => ({
-      holdId: checkId,
+      reservationId: checkId,
       accountId,
       credits: costCredits,
     })),
   );
   await release(
     tx,
-    own.filter(({ holdId }) => !foundIds.has(holdId)),
+    own.filter(({ reservationId }) => !foundIds.has(reservationId)),
   );
-  await holdUntilCharged(
+  await keepUntilCharged(
     tx,
     stored.map(({ checkId }) => checkId),
   );

@@ -5,7 +5,7 @@ import { chargeIdOf, checkIdOf, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
-import { checkHoldOf } from '../read/check-hold.js';
+import { checkReservationOf } from '../read/check-reservation.js';
 import { nextDue, originOf } from '../domain/next-due.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
 import { claimDue, type DueSearch, type DueWatch } from '../due/due-work.js';
@@ -155,16 +155,16 @@ describe('recording checks', () => {
     const id = await begun();
     const claimed = await claim(id);
     const { watch } = claimed;
-    const holdId = checkIdOf(id, isoOf(watch.tick));
-    const hold = { holdId, accountId: watch.accountId, credits: 1, lifetimeSeconds: 600 };
+    const reservationId = checkIdOf(id, isoOf(watch.tick));
+    const reservation = { reservationId, accountId: watch.accountId, credits: 1, lifetimeSeconds: 600 };
     await appendAndDie(checkOf(claimed, {}));
-    await reserve(stores.database, [hold]);
+    await reserve(stores.database, [reservation]);
     await recorder.record([checkOf(await claim(id), {})], [], true);
     // Its charge comes later, and will settle the reservation.
     await stores.database.query(
-      `UPDATE credit_holds SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
+      `UPDATE credit_reservations SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
     );
-    expect(Object.keys(await stores.holds())).toContain(holdId);
+    expect(Object.keys(await stores.reservations())).toContain(reservationId);
     const again = await claim(id);
     const next = checkIdOf(id, isoOf(again.watch.tick));
     await appendAndDie(checkOf(again, {}));
@@ -173,18 +173,18 @@ describe('recording checks', () => {
          reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -1, 0, $3)`,
       [chargeIdOf(next), watch.accountId, next],
     );
-    await reserve(stores.database, [{ ...hold, holdId: next }]);
+    await reserve(stores.database, [{ ...reservation, reservationId: next }]);
     await recorder.record([checkOf(again, {})], [], true);
-    expect(Object.keys(await stores.holds())).not.toContain(next);
+    expect(Object.keys(await stores.reservations())).not.toContain(next);
   });
 
   it('reserves again for a check found in the stream when its reservation expired or was released before the charge', async () => {
-    await stores.database.query('DELETE FROM credit_holds');
+    await stores.database.query('DELETE FROM credit_reservations');
     const id = await begun();
     const claimed = await claim(id);
     await appendAndDie(checkOf(claimed, {}));
     await recorder.record([checkOf(await claim(id), {})], [], true);
-    expect(await stores.holds()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
+    expect(await stores.reservations()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
   });
 
   it('does not move the window after a check whose last parts were lost in a crash, so that the next check finds their items', async () => {
@@ -256,14 +256,14 @@ describe('recording checks', () => {
     ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
   ])('stores one failed check in place of a check that %s, and continues', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];
-    const holds = { ...(await stores.holds()) };
+    const reservations = { ...(await stores.reservations()) };
     const claimed = await claim(bad);
     // After nine failures the wait is longer than the interval: the next tick alone would be too early.
     const spoiled = { ...claimed, search: { ...claimed.search, failures: 9 } };
     const sound = await claim(good);
     await reserve(stores.database, [
       {
-        ...checkHoldOf(spoiled.search, spoiled.watch),
+        ...checkReservationOf(spoiled.search, spoiled.watch),
         accountId: spoiled.watch.accountId,
         credits: 1,
         lifetimeSeconds: 60,
@@ -289,7 +289,7 @@ describe('recording checks', () => {
     const { next_due_at: due } = await scheduleOf(bad);
     expect(due.getTime()).toBeGreaterThanOrEqual(Date.parse(last?.failure?.retryAt ?? ''));
     expect(itemsOf(await stores.checksOf(good))).toEqual(['hn:1']);
-    expect(await stores.holds()).toEqual(holds);
+    expect(await stores.reservations()).toEqual(reservations);
     const rows: object[] = await stores.database.query('SELECT failures, state FROM upstream_searches');
     expect(rows).toEqual([{ failures: 10, state: null }]);
   });

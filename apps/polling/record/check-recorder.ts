@@ -9,7 +9,7 @@ import type { Database, Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
 import { causeOf, continueTrace, metrics } from '#telemetry';
 import { nextDue, originOf } from '../domain/next-due.js';
-import { checkHoldOf } from '../read/check-hold.js';
+import { checkReservationOf } from '../read/check-reservation.js';
 import { checkMessages } from './check-messages.js';
 import { applyProgress, type Progress } from './check-progress.js';
 import { lockSearches, settle, type DueSearch, type DueWatch, type SearchMemory } from '../due/due-work.js';
@@ -88,7 +88,7 @@ export class CheckRecorder {
         const failed = progress.filter(({ fault }) => fault);
         await release(
           tx,
-          [...gone, ...failed].map(({ search, watch }) => checkHoldOf(search, watch)),
+          [...gone, ...failed].map(({ search, watch }) => checkReservationOf(search, watch)),
         );
         if (isLast) await settle(tx, searches, withoutUnstorable(memories, unstorable));
       });

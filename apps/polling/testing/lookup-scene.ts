@@ -38,7 +38,7 @@ export class LookupScene {
       return { kind: 'found', body: { things: ['a', 'b'] }, found: 2 };
     };
     await this.restart();
-    await this.stores.database.query('DELETE FROM credit_holds');
+    await this.stores.database.query('DELETE FROM credit_reservations');
     await fundAccount(this.stores.database, this.accountId, 1_000);
   }
 

@@ -44,7 +44,7 @@ export interface PollingStores {
    */
   watch(more?: WatchInit): Promise<string>;
   /** The reservations of the accounts: credits by id. */
-  holds(): Promise<Record<string, number>>;
+  reservations(): Promise<Record<string, number>>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
   /** Makes the next check of these watches due now; no other watch is due then. */
@@ -118,11 +118,11 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
       });
       return watchId;
     },
-    async holds() {
-      const rows: { hold_id: string; amount: number }[] = await database.query(
-        'SELECT hold_id, amount FROM credit_holds WHERE expires_at > now()',
+    async reservations() {
+      const rows: { reservation_id: string; amount: number }[] = await database.query(
+        'SELECT reservation_id, amount FROM credit_reservations WHERE expires_at > now()',
       );
-      return Object.fromEntries(rows.map((row) => [row.hold_id, row.amount]));
+      return Object.fromEntries(rows.map((row) => [row.reservation_id, row.amount]));
     },
     change: (watchId, change) =>
       database.transaction((tx) => project(tx, '', watchId, { case: 'watchChanged', value: change })),

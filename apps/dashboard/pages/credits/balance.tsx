@@ -38,8 +38,8 @@ export function Balance() {
                 label="Remaining"
                 value={short(balance.creditsRemaining)}
                 hint={
-                  balance.creditsHeld > 0
-                    ? `${credits(balance.creditsHeld)} reserved for running work`
+                  balance.creditsReserved > 0
+                    ? `${credits(balance.creditsReserved)} reserved for running work`
                     : 'Allowance and packs'
                 }
               />

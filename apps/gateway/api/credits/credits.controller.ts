@@ -34,7 +34,7 @@ export class CreditsController {
       packs: balance.packs,
       creditsRemaining: balance.remaining,
       // The part of the balance that is reserved for work that has begun.
-      creditsHeld: balance.held,
+      creditsReserved: balance.reserved,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
       // Semantic questions and analyses do not read a source.
       bySource: sumBy(

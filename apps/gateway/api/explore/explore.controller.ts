@@ -42,7 +42,7 @@ export class ExploreController {
       const { sources } = this.body(raw);
       const credits = creditsPerExploredSource();
       const balance = await balanceOf(this.database, accountId);
-      const available = balance ? balance.remaining - balance.held : 0;
+      const available = balance ? balance.remaining - balance.reserved : 0;
       if (available < credits * sources.length)
         throw Refusal.insufficientCredits(credits * sources.length, available);
       const estimate = {

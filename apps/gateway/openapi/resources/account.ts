@@ -60,7 +60,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     allowanceRemaining: INTEGER,
     packs: listOf(object({ id: ID, granted: INTEGER, remaining: INTEGER, expiresAt: nullable(INSTANT) })),
     creditsRemaining: INTEGER,
-    creditsHeld: described(
+    creditsReserved: described(
       'The part of `creditsRemaining` that is reserved for work that has begun: checks, readings, lookups, Explores',
       INTEGER,
     ),

@@ -1,4 +1,4 @@
-import type { OwnHold } from '#credits';
+import type { OwnReservation } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
@@ -6,6 +6,6 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
  * The reservation for the check of a watch. It has the id of the check, so another attempt at the same tick finds the
  * same reservation, and the charge of the check settles it.
  */
-export function checkHoldOf({ claim }: DueSearch, { watchId, tick }: DueWatch): OwnHold {
-  return { holdId: checkIdOf(watchId, isoOf(tick)), holder: claim };
+export function checkReservationOf({ claim }: DueSearch, { watchId, tick }: DueWatch): OwnReservation {
+  return { reservationId: checkIdOf(watchId, isoOf(tick)), holder: claim };
 }
