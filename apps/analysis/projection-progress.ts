@@ -24,7 +24,7 @@ class ProjectionProgress {
     private readonly projection: Projection,
   ) {}
 
-  /** The last sequence of the stream. */
+  /** Returns the last sequence of the stream. */
   async lastSeq(): Promise<number> {
     return (await this.bus.jsm.streams.info(this.projection.stream)).state.last_seq;
   }

@@ -23,7 +23,7 @@ import {
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /**
- * Results up to this size are read as a whole, outside the event loop. For a larger result, the query runs again, and
+ * A result up to this size is read as a whole, outside the event loop. If a result is larger, the query runs again, and
  * its result is read in pieces.
  */
 const MAX_WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
@@ -35,7 +35,7 @@ const STREAMED_FORMATS =
   /^(JSON(Compact|Strings|CompactStrings)?EachRow|TabSeparated(Raw)?|TSV(Raw)?|CSV|TSKV|RowBinary)$/;
 const RESULT_LIMITS = /^(max_result_|result_overflow_mode)/;
 const TOO_MANY_ROWS_OR_BYTES = 396;
-/** The same as ClickHouse's http_max_uri_size, because parameters are in the address. */
+/** The same limit as ClickHouse's http_max_uri_size, because parameters are in the address. */
 const MAX_ADDRESS_BYTES = 1024 * 1024;
 const KEEP_ALIVE_MS = 10_000;
 const HEADERS_MS = 10_000;
@@ -43,7 +43,7 @@ const DRAIN_MS = 2_000;
 const KILL_MS = 3_000;
 const GLOB_CHARACTERS = /[*?{}]/;
 
-/** ClickHouse's HTTP interface in front of an engine in this process. */
+/** Offers ClickHouse's HTTP interface for an engine in this process. */
 export class BridgeServer {
   private readonly server: Server;
   private readonly running = new Set<AbortController>();
@@ -124,7 +124,7 @@ export class BridgeServer {
       answer = new Answer(response, this.engine, query);
       await this.answer(request, query, answer, disconnected.signal);
     } catch (error) {
-      // The client reads the response after it has sent its body, so an unused body is read and dropped.
+      // A client reads the response only after it has sent its body. So the server reads a body that it does not use.
       request.resume();
       await answer.fail(fromEngineError(error));
     } finally {
@@ -249,7 +249,7 @@ async function sendInPieces(
   disconnected: AbortSignal,
 ): Promise<void> {
   for await (const piece of pieces) {
-    // The headers wait for the first piece: an error before the first piece can still be the response.
+    // The headers are sent with the first piece, so that an error before the first piece can be the response.
     if (!answer.hasBegun) answer.begin(format, {});
     await answer.write(piece);
     if (disconnected.aborted)

@@ -5,8 +5,8 @@ import { loadChdb, type ChdbAnswer, type ChdbHandle, type ChdbNative } from './c
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 
 /**
- * Maximum number of concurrent statements. Each statement uses one of libuv's threads. The same number of threads stays
- * free, because KILL QUERY could not start without a free thread.
+ * Maximum number of concurrent statements. Each statement uses one of libuv's threads. As many threads again stay free,
+ * because KILL QUERY could not start without a free thread.
  */
 const MAX_RUNNING_STATEMENTS = Math.min(
   8,
@@ -27,8 +27,9 @@ export interface StatementContext {
 }
 
 /**
- * The chDB of this process. Every request gets a new connection, which is closed afterwards. This costs 0.3 ms, and no
- * request can see data of an earlier request (settings, parameters, the remainder of a failed result).
+ * The chDB engine of this process. Every request gets a new connection, which is closed afterwards. So no request can
+ * see data of an earlier request (settings, parameters, the remainder of a failed result). A new connection costs 0.3
+ * ms.
  */
 export class Engine {
   private readonly queue = new PQueue({ concurrency: MAX_RUNNING_STATEMENTS });
@@ -146,7 +147,7 @@ export class EngineConnection {
     return this.native.QueryAsyncConnection(this.handle, sql, format);
   }
 
-  /** Yields a SELECT's result in pieces. Leaving the loop early ends the statement. */
+  /** Yields a SELECT's result in pieces. If the caller leaves the loop early, the statement ends. */
   async *stream(sql: string, format: string): AsyncGenerator<Uint8Array> {
     const stream = this.native.StreamQuery(this.handle, sql, format);
     let isOpen = true;
@@ -175,7 +176,7 @@ function* settingStatements(context: StatementContext, tag: string): Generator<s
     settings.set('max_execution_time', DEFAULT_MAX_EXECUTION_SECONDS);
   // The library chDB accepts the query "1 + 1", but a server refuses it.
   if (!settings.has('implicit_select')) settings.set('implicit_select', '0');
-  // `readonly` is the last setting, because it prevents changes of other settings.
+  // `readonly` is the last setting, because it prevents changes of settings after it.
   if (context.isReadOnly) settings.set('readonly', '2');
   const assignments = [
     ...[...context.parameters].map(([name, value]) => `param_${name} = ${quoted(value)}`),

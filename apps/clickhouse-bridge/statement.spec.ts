@@ -103,7 +103,7 @@ describe('an insert', () => {
 });
 
 describe('an error of the engine', () => {
-  it('has the code, type and message', () => {
+  it('contains the code, the type and the message of the engine', () => {
     const exception = fromEngineError(
       new Error('Code: 60. DB::Exception: Table default.t does not exist. (UNKNOWN_TABLE)'),
     );

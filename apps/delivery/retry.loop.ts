@@ -16,16 +16,17 @@ import type { Address } from './attempts/targets.js';
 const PAUSE_MS = 500;
 const PER_ENDPOINT = 32;
 /**
- * Results that arrive within this time are recorded together: a transaction for each would cost more than the attempt.
+ * Results that arrive within this time are recorded together: a transaction for each result would cost more than the
+ * attempt.
  */
 const TOGETHER_MS = 20;
 const MAX_RECORDED_TOGETHER = 200;
 /**
- * A claimed delivery that has not started within this time is returned, so that its claim does not expire during the
- * attempt.
+ * If the attempt at a claimed delivery has not started within this time, the delivery becomes due again. So its claim
+ * never expires during the attempt.
  */
 const START_WITHIN_MS = 2000;
-/** Wait before the next attempt of a mail for which no connection was free. */
+/** A mail for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
@@ -36,15 +37,15 @@ interface Lane {
   max: number;
   /** Claimed deliveries. */
   queue: PQueue;
-  /** The next claim begins after this endpoint; undefined: at the first one. */
+  /** The next claim begins after this endpoint; undefined: at the first endpoint. */
   after: Address | undefined;
-  /** Claimed deliveries without an attempt. */
+  /** Claimed deliveries for which no attempt could be made. */
   noRoom: Delivery[];
 }
 
 /**
  * Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. All mails go to one server,
- * which accepts few mails at the same time, so only as many mails are claimed as it accepts in a short time.
+ * which accepts few mails at the same time. So only as many mails are claimed as the server accepts in a short time.
  */
 @Injectable()
 export class RetryLoop implements Loop {
@@ -52,7 +53,7 @@ export class RetryLoop implements Loop {
   private readonly underWay = new Set<Promise<void>>();
   private readonly lanes: readonly Lane[] = [
     { byMail: false, max: 1000, queue: new PQueue(), after: undefined, noRoom: [] },
-    // Twice as many concurrent attempts as the mail server gets mails at the same time.
+    // The number of concurrent attempts is twice the number of mails that are sent to the server at the same time.
     { byMail: true, max: 64, queue: new PQueue({ concurrency: 16 }), after: undefined, noRoom: [] },
   ];
   private readonly ended: AttemptResult[] = [];
@@ -146,8 +147,8 @@ export class RetryLoop implements Loop {
   }
 
   /**
-   * Makes claimed deliveries without an attempt due again. They keep their order, because nothing is claimed for a full
-   * endpoint. Mails wait longer, because all of them go to one server.
+   * Makes claimed deliveries due again for which no attempt could be made. They keep their order, because nothing is
+   * claimed for a full endpoint. Mails wait longer, because they all go to one server.
    */
   private async returnUnattempted({ byMail, noRoom }: Lane): Promise<void> {
     await returnPending(
@@ -157,7 +158,7 @@ export class RetryLoop implements Loop {
     );
   }
 
-  /** Measures the age of the oldest event that waits, in the retry lane or in the stream. */
+  /** Measures the age of the oldest event that waits for delivery, in the retry lane or in the stream. */
   private async measureAge(): Promise<void> {
     const rows: { age: number | null }[] = await this.database.query(
       'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',

@@ -31,7 +31,9 @@ export function instant(text: string): string {
   return isoOf(at);
 }
 
-/** The output of the command line for a failure: each faulty option on a separate line, otherwise the message. */
+/**
+ * Returns the output of the command line for a failure: each faulty option on a separate line, otherwise the message.
+ */
 export function failureText(error: unknown): string {
   const faults = error instanceof Refusal ? (error.details ?? []) : [];
   if (faults.length > 0)

@@ -39,7 +39,7 @@ export const BRANDS = [
 ];
 const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'cloud-review.json'];
 
-/** The account of an earlier start; undefined if there is no such account, or if this version cannot use it. */
+/** Returns the account of an earlier start; undefined if there is no such account, or if this version cannot use it. */
 export function knownAccount(dataDir: string): DemoAccount | undefined {
   try {
     const known = JSON.parse(readFileSync(file(dataDir), 'utf8')) as Partial<DemoAccount>;
@@ -52,8 +52,8 @@ export function knownAccount(dataDir: string): DemoAccount | undefined {
 }
 
 /**
- * The account with its keywords on the simulator at `url`. Keywords of an earlier start that use another address are
- * retired, because they would only fail.
+ * Returns the account with its keywords on the simulator at `url`. Keywords of an earlier start that use another
+ * address are retired, because they would only fail.
  */
 export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
   const known = knownAccount(dataDir);

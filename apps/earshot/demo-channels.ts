@@ -15,7 +15,7 @@ const BURST_AFTER_MS = 20_000;
 const BURST_POSTS = 40;
 const BURST_SOURCES = ['hackernews', 'reddit', 'bluesky'] as const;
 
-/** A channel of each kind, on simulated services. */
+/** Returns a channel of each kind, on simulated services. */
 const CHANNELS = (receiver: string) => [
   { kind: 'slack', config: { webhook_url: 'https://hooks.slack.com/services/T00/B00/demo' } },
   { kind: 'discord', config: { webhook_url: 'https://discord.com/api/webhooks/1/demo' } },

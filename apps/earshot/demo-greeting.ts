@@ -1,8 +1,8 @@
 import { BRANDS, DEMO_SOURCES, type DemoAccount } from './demo-account.js';
 
 /**
- * The text that `npm run demo` prints when it runs: how to read its mentions, check its webhooks and use the command
- * line.
+ * Returns the text that `npm run demo` prints when it runs: how to read its mentions, check its webhooks and use the
+ * command line.
  * @param address `http://127.0.0.1:8080`
  * @param dataDir the demo's own data directory, absolute. With it, the command line finds the demo and not another
  * Earshot on the machine

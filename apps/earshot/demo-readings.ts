@@ -62,7 +62,9 @@ async function readMentions(url: string, apiKey: string, signal: AbortSignal): P
   return statusCode === 200 ? (page.data ?? []) : [];
 }
 
-/** The first question that shares no word with one of its five best mentions, and the best of these mentions. */
+/**
+ * Returns the first question that shares no word with one of its five best mentions, and the best of these mentions.
+ */
 async function answeredQuestion(
   mentions: (query: string) => Promise<ReadMention[]>,
 ): Promise<{ question: string; mention: ReadMention } | undefined> {

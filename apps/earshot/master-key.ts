@@ -5,8 +5,8 @@ import { SettingsError } from '#config';
 import { masterKeys } from '#secrets';
 
 /**
- * The MASTER_KEY of an installation without that setting. The first start creates the key and stores it in
- * the data directory. The file has one key per line, the present key first.
+ * Returns the MASTER_KEY of an installation without that setting. The first start creates the key and stores it in the
+ * data directory. The file has one key per line, the present key first.
  *
  * @param hasSecrets whether the stores already contain secrets: in this case no key is created if the file is missing
  * @throws SettingsError if the file is missing although there are secrets, or does not contain a key
@@ -63,7 +63,7 @@ export function dropEarlierKeys(dataDir: string): void {
   if (known !== undefined) writeKeys(dataDir, [masterKeys(known)[0]]);
 }
 
-/** 32 random bytes in hexadecimal. */
+/** Returns 32 random bytes in hexadecimal. */
 export function newKey(): string {
   return randomBytes(32).toString('hex');
 }

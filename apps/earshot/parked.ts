@@ -35,7 +35,7 @@ export interface ParkedMessage {
   reason: string;
 }
 
-/** Every parked message, oldest first. */
+/** Returns every parked message, oldest first. */
 export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
   const { state } = await bus.jsm.streams.info('PARKED');
   const found: ParkedMessage[] = [];

@@ -32,7 +32,7 @@ const isPausedFor = (id: string, ...reasons: string[]) =>
   });
 
 describe('a schedule whose start or end was not processed yet', () => {
-  /** A keyword whose schedule has just begun or ended. */
+  /** Returns a keyword whose schedule has just begun or ended. */
   async function keywordAfterScheduleChange(
     accountId: string,
     which: 'startsAt' | 'endsAt',

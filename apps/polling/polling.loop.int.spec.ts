@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** An HTTP client whose requests never end. */
+/** Returns an HTTP client whose requests never end. */
 function hangingClient(): { http: OutboundHttp; requests: () => number } {
   const hanging: ((error: Error) => void)[] = [];
   const http: OutboundHttp = {
@@ -30,7 +30,7 @@ function hangingClient(): { http: OutboundHttp; requests: () => number } {
   return { http, requests: () => hanging.length };
 }
 
-/** A loop over one lane of each of these sources. */
+/** Returns a loop over one lane of each of these sources. */
 function loopOn(
   http: OutboundHttp,
   sources: readonly SourceId[],

@@ -201,7 +201,7 @@ export class AlertEvaluation {
   }
 }
 
-/** The start of the first bin that is evaluated, in ms: the first change, or 24 hours ago if that is later. */
+/** Returns the start of the first bin that is evaluated, in ms: the first change, or 24 hours ago if that is later. */
 function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
   return Math.max(changedFrom, binOf(now - MAX_WINDOW_AGE_MS));
 }

@@ -34,7 +34,7 @@ export interface AlertActions {
 /** The key of a spike alert. */
 export const SPIKE_KEY = 'spike';
 
-/** The alerts of a keyword: its enabled rules about windows, and its spike alert. */
+/** Returns the alerts of a keyword: its enabled rules about windows, and its spike alert. */
 export function alertRulesOf(definition: Pick<KeywordDefinition, 'rules' | 'spikeAlert'>): AlertRule[] {
   const rules = definition.rules.flatMap(({ id, name, enabled, source, when, then }): AlertRule[] => {
     const condition = enabled ? windowConditionOf(when) : undefined;

@@ -20,7 +20,7 @@ const ruleOf = (condition: AlertCondition, source: string | null = null): AlertR
   actions: { webhook: false, notifyChannelIds: [], notifyKeywordChannels: false },
 });
 
-/** Counts of a search: `perHour(hour)` mentions in each hour since the start, spread over the hour. */
+/** Returns the counts of a search: `perHour(hour)` mentions in each hour after the start, spread over the hour. */
 function hourly(hours: number, perHour: (hour: number) => number, searchId = 'a'): BinCount[] {
   const counts: BinCount[] = [];
   for (let bin = 0; bin < hours * 12; bin += 1) {
@@ -34,7 +34,7 @@ function hourly(hours: number, perHour: (hour: number) => number, searchId = 'a'
 interface Scene {
   condition?: AlertCondition;
   counts: BinCount[];
-  /** Hours since the start that are covered, by search. */
+  /** The covered hours of each search, counted from the start. */
   covered?: Record<string, [number, number][]>;
   timeZone?: string;
   sinceHour?: number;
@@ -75,7 +75,7 @@ describe('the level of a spike alert', () => {
     expect([threshold('high'), threshold('medium'), threshold('low')]).toEqual([116, 122, 133]);
   });
 
-  it('needs 24 known hours [alerts.spike-history]', () => {
+  it('exists only if 24 hours are known [alerts.spike-history]', () => {
     expect(levelOf(SPIKE, hours(23, 4), 24, 1)).toBeUndefined();
     expect(levelOf(SPIKE, hours(24, 4), 24, 1)).toBeDefined();
   });
@@ -96,7 +96,7 @@ describe('the baseline of a spike alert', () => {
   const began = { first: START, last: START };
   const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
 
-  it('consists of the hours of the last 7 days until 14 days of history exist, then of the same hour in earlier weeks [alerts.spike-baseline]', () => {
+  it('consists of the hours of the last 7 days until 14 days of history exist, and then of the same hour in earlier weeks [alerts.spike-baseline]', () => {
     expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
       168,
     ]);
@@ -128,7 +128,7 @@ describe('a spike alert', () => {
     expect(await alertsOf({ counts: hourly(24, (hour) => (hour === 20 ? 50 : 2)) })).toEqual([]);
   });
 
-  it('expects more mentions by day than at night if the days were busier for two weeks [alerts.spike-baseline]', async () => {
+  it('expects more mentions by day than at night if the days had more mentions for two weeks [alerts.spike-baseline]', async () => {
     const busyDays = (hour: number) => (hour % 24 >= 8 && hour % 24 < 20 ? 30 : 1);
     expect(await alertsOf({ counts: hourly(24 * 28, busyDays), sinceHour: 24 * 14 })).toEqual([]);
     const atNight = (hour: number) => busyDays(hour) + (hour === 24 * 20 + 2 ? 15 : 0);
@@ -137,7 +137,7 @@ describe('a spike alert', () => {
   });
 
   it('does not fire when a source answers again after an outage [alerts.blind]', async () => {
-    // Source b did not answer for six of the seven days, and nothing of that time is known.
+    // Source b did not answer for six of the seven days, so nothing is known about these days.
     const counts = [...hourly(200, () => 3), ...hourly(20, () => 30, 'b')];
     const back = hourly(200, (hour) => (hour >= 170 ? 30 : 0), 'b');
     const withGap = {
@@ -154,7 +154,7 @@ describe('a spike alert', () => {
     );
   });
 
-  it('fires rarely on noise of any rate, and reports each large burst within the hour [alerts.noise]', async () => {
+  it('fires rarely on random counts of any rate, and reports each large burst within the hour [alerts.noise]', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 2 ** 31 }),
@@ -164,7 +164,7 @@ describe('a spike alert', () => {
           const noise = poissonCounts(24 * 28, () => rate, random);
           const condition = { kind: 'spike', level: 'low' } as const;
           const quiet = await alertsOf({ condition, counts: noise, sinceHour: 24 * 14 });
-          // The expected maximum for a threshold of three standard deviations in two weeks.
+          // The number of alerts in two weeks that a threshold of three standard deviations lets expect at most.
           expect(quiet.length).toBeLessThanOrEqual(10);
           const at = 24 * 20 + Math.floor(random() * 24);
           const inBurst = (count: BinCount) => Math.floor((count.at - START) / HOUR_MS) === at;
@@ -198,7 +198,7 @@ describe('a rule about windows', () => {
     expect(alert).toMatchObject({ observed: 12, baseline: 4 });
   });
 
-  it('does not fire while nothing of its history is known [alerts.blind]', async () => {
+  it('does not fire while nothing is known about its history [alerts.blind]', async () => {
     const covered = {
       a: [
         [0, 0.5],
@@ -209,7 +209,7 @@ describe('a rule about windows', () => {
     expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
   });
 
-  it('counts only negative mentions if it is about a sentiment shift, and only mentions of one source if it names a source [alerts.shift]', async () => {
+  it('counts only negative mentions if its kind is sentiment_shift, and only mentions of one source if it names a source [alerts.shift]', async () => {
     const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
     const counts = hourly(10, () => 12).map((one) => ({
       ...one,
@@ -228,7 +228,7 @@ describe('a rule about windows', () => {
   });
 });
 
-/** Mulberry32. */
+/** Returns pseudo-random numbers between 0 and 1 (Mulberry32). */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

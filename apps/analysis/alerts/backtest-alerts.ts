@@ -35,7 +35,7 @@ export async function backtestAlerts(
   return found.sort((a, b) => a.to - b.to);
 }
 
-/** The windows that fire an alert, if each window is assessed at its end. */
+/** Returns the windows that fire an alert, if each window is assessed at its end. */
 function episodesOf({ condition }: AlertRule, reached: readonly ReachedWindow[]): ReachedWindow[] {
   const alerts: ReachedWindow[] = [];
   let episode: Episode | undefined;

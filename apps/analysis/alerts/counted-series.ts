@@ -31,7 +31,7 @@ export class CountedSeries {
     }
   }
 
-  /** The number of mentions of some searches in a window. */
+  /** Returns the number of mentions of some searches in a window. */
   count({ from, to }: Window, negative: boolean, searchIds: readonly string[]): number {
     let count = 0;
     for (const id of searchIds) {
@@ -43,20 +43,20 @@ export class CountedSeries {
     return count;
   }
 
-  /** The number of mentions in each window, by search. */
+  /** Returns the number of mentions in each window, by search. */
   countsIn(windows: readonly Window[], negative: boolean): ReadonlyMap<string, number>[] {
     const ids = [...this.searches.keys()];
     return windows.map((window) => new Map(ids.map((id) => [id, this.count(window, negative, [id])])));
   }
 
-  /** The starts of the bins of some searches since an instant, the earliest first. */
+  /** Returns the starts of the bins of some searches since an instant, the earliest first. */
   binsSince(since: number, searchIds: readonly string[]): number[] {
     const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
     return [...new Set(bins)].sort((a, b) => a - b);
   }
 }
 
-/** The number of sorted values below a limit. */
+/** Returns the number of sorted values below a limit. */
 function countBelow(values: readonly number[], limit: number): number {
   let low = 0;
   let high = values.length;

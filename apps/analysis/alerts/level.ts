@@ -59,7 +59,7 @@ function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 
   return { baseline: mean(totals), threshold: Math.max(MIN_SPIKE_MENTIONS, Math.ceil(reached)) };
 }
 
-/** The total of each window in which at least one search is known. */
+/** Returns the total of each window in which at least one search is known. */
 function totalsOf(windows: readonly Counts[], searches: readonly number[]): number[] {
   const means = new Map(searches.map((n) => [n, mean(knownOf(windows, n))]));
   return windows

@@ -9,7 +9,7 @@ export class MentionHistory {
   constructor(private readonly database: Database | Tx) {}
 
   /**
-   * The counts of several keywords, by keyword, the earliest first. Each keyword has its own first instant.
+   * Returns the counts of several keywords, by keyword, the earliest first. Each keyword has its own first instant.
    * @param since first instant of each keyword, in ms
    */
   async recent(since: ReadonlyMap<string, number>): Promise<Map<string, BinCount[]>> {
@@ -30,7 +30,7 @@ export class MentionHistory {
     return counts;
   }
 
-  /** The number of mentions in each window, by search. A search without mentions in a window is missing. */
+  /** Returns the number of mentions in each window, by search. A search without mentions in a window is missing. */
   async countsIn(
     keywordId: string,
     windows: readonly Window[],
@@ -47,7 +47,7 @@ export class MentionHistory {
     return counts;
   }
 
-  /** The covered times of each search of a keyword, the earliest first. */
+  /** Returns the covered times of each search of a keyword, the earliest first. */
   async coverageOf(keywordId: string): Promise<Map<string, Covered[]>> {
     const rows: { search_id: string; covered_from: Date; covered_to: Date }[] = await this.database.query(
       `SELECT search_id, covered_from, covered_to FROM search_coverage WHERE keyword_id = $1
@@ -64,7 +64,7 @@ export class MentionHistory {
     return covered;
   }
 
-  /** At most 5 mentions of a window that count for the rule, the newest first. */
+  /** Returns at most 5 mentions of a window that count for the rule, the newest first. */
   async examplesOf(
     keywordId: string,
     { condition }: AlertRule,

@@ -13,7 +13,7 @@ export interface KeywordSearch {
   source: string;
 }
 
-/** What is known about the mentions of a keyword. */
+/** The stored data about the mentions of a keyword from which levels are computed. */
 export interface AlertHistory {
   /** The current searches of the keyword; mentions of other searches are not counted. */
   searches: readonly KeywordSearch[];
@@ -22,18 +22,21 @@ export interface AlertHistory {
   /** IANA zone of the account. */
   timeZone: string;
   /**
-   * The number of mentions in each window, by search. A search without mentions in a window is missing or has 0.
+   * Returns the number of mentions in each window, by search. A search without mentions in a window is absent or has 0.
    */
   countsIn(windows: readonly Window[], negative: boolean): Promise<ReadonlyMap<string, number>[]>;
 }
 
-/** The number at which a rule fires in a window. */
+/** The number of mentions from which on a rule fires in a window, and the values behind it. */
 export interface WindowLevel {
   /** The number of mentions that is expected. */
   baseline: number;
-  /** The smallest number of mentions that fires. */
+  /** The smallest number of mentions with which the rule fires. */
   threshold: number;
-  /** The counted searches: those with a history, or all searches if the rule has no earlier windows. */
+  /**
+   * The searches whose mentions are counted: searches with a history, or all searches if the rule has no earlier
+   * windows.
+   */
   searchIds: string[];
 }
 
@@ -48,17 +51,17 @@ export interface ReachedWindow extends WindowLevel {
 /** Finds the level of a window; undefined if there is not enough history. */
 export type FindLevel = (rule: AlertRule, window: Window) => Promise<WindowLevel | undefined>;
 
-/** Whether a rule counts negative mentions only. */
+/** Returns whether a condition counts only negative mentions. */
 export function countsNegative({ kind }: AlertCondition): boolean {
   return kind === 'sentiment_shift';
 }
 
-/** The searches whose mentions a rule counts. */
+/** Returns the searches whose mentions a rule counts. */
 export function searchesOf({ source }: AlertRule, searches: readonly KeywordSearch[]): KeywordSearch[] {
   return searches.filter((search) => source === null || search.source === source);
 }
 
-/** The level of a window, from the history before it. */
+/** Computes the level of a window from the history before the window. Undefined if there is not enough history. */
 export async function findLevel(
   rule: AlertRule,
   window: Window,
@@ -86,8 +89,8 @@ export async function findLevel(
 }
 
 /**
- * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are examined,
- * because every other window has at most as many mentions as one of them.
+ * Returns the windows of a rule that reach their level, the earliest first. Examines only windows whose last bin has a
+ * mention: every other window has at most as many mentions as one of these.
  * @param since ms; a window is examined only if its last bin begins at this time or later
  */
 export async function reachedWindows(

@@ -7,9 +7,9 @@ export const BIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Baselines that do not use the hour of the week go back this far. */
+/** A baseline of all earlier windows, not only of the same hour of the week, goes back this far. */
 const TRAILING_MS = 7 * DAY_MS;
-/** From this length of history on, the baseline is the same hour of earlier weeks. */
+/** A spike alert with at least this much history can use the same hour of earlier weeks as its baseline. */
 const WEEKLY_AFTER_MS = 14 * DAY_MS;
 /** Events are kept for about this number of weeks. */
 const MAX_WEEKS = 12;
@@ -23,26 +23,26 @@ export interface Window {
   to: number;
 }
 
-/** The start of the bin that contains an instant, in ms. */
+/** Returns the start of the bin that contains an instant, in ms. */
 export function binOf(ms: number): number {
   return Math.floor(ms / BIN_MS) * BIN_MS;
 }
 
-/** The length of a condition's window, in ms. */
+/** Returns the length of a condition's window, in ms. */
 export function lengthOf(condition: AlertCondition): number {
   return condition.kind === 'spike' || condition.window === '1h' ? HOUR_MS : DAY_MS;
 }
 
-/** The window of a condition that ends at an instant. */
+/** Returns the window that a condition uses and that ends at an instant. */
 export function windowOf(condition: AlertCondition, to: number): Window {
   return { from: to - lengthOf(condition), to };
 }
 
-/** Earlier windows with which a window is compared. */
+/** The earlier windows with which a window is compared. */
 export interface Baseline {
   /** The latest first. */
   windows: Window[];
-  /** A search with fewer known windows is not counted. */
+  /** A search is counted only if at least this number of its windows is known. */
   needed: number;
 }
 
@@ -53,10 +53,10 @@ export interface SearchStarts {
 }
 
 /**
- * The baselines of a window, the best first. If too little of a baseline is known, the next baseline is used. A rule
- * has one baseline: all earlier windows of its length, at most 7 days back. A spike alert has two baselines: the same
- * hour of earlier weeks in the account's zone, and the hours of the last 7 days. If a search of the keyword began less
- * than 14 days ago, the spike alert has only the second baseline.
+ * Returns the baselines of a window, the best first. If too little of a baseline is known, the next baseline is used. A
+ * rule has one baseline: all earlier windows of its length, at most 7 days back. A spike alert has two baselines: the
+ * same hour of earlier weeks in the account's zone, and the hours of the last 7 days. If a search of the keyword began
+ * less than 14 days ago, the spike alert has only the second baseline.
  * @param timeZone IANA
  */
 export function baselinesOf(
@@ -81,7 +81,7 @@ function consecutive({ from, to }: Window): Window[] {
   }));
 }
 
-/** Uses the wall clock: on a day with 23 or 25 hours, nine o'clock is still compared with nine o'clock. */
+/** Uses the wall clock: nine o'clock is compared with nine o'clock, even after a day with 23 or 25 hours. */
 function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   const end = DateTime.fromMillis(to, { zone: timeZone });
   return Array.from({ length: MAX_WEEKS }, (_, n) => {
@@ -90,7 +90,7 @@ function sameHourOfWeeks({ from, to }: Window, timeZone: string): Window[] {
   });
 }
 
-/** A window is known if at most this much of the window is not covered. */
+/** A window counts as known if no more than this part of the window is not covered. */
 const UNKNOWN_MS = BIN_MS;
 
 /**

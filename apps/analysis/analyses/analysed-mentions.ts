@@ -34,7 +34,7 @@ export class AnalysedMentions {
   ) {}
 
   /**
-   * The mentions, in the given order.
+   * Returns the mentions, in the given order.
    * @throws Refusal `not-found` if a mention belongs to another account, does not exist or was purged
    */
   async read(accountId: string, ids: readonly string[]): Promise<AnalysedMention[]> {
@@ -59,13 +59,13 @@ export class AnalysedMentions {
     });
   }
 
-  /** The mentions that contain words, each with the vector of its meaning. @throws EmbeddingsUnavailable */
+  /** Returns the mentions that contain words, each with the vector of its meaning. @throws EmbeddingsUnavailable */
   async withVectors(mentions: readonly AnalysedMention[]): Promise<MentionWithVector[]> {
     const vectors = await this.vectors(mentions.map(({ own }) => own));
     return mentions.flatMap(({ id, own }, n) => (vectors[n] ? [{ id, text: own, vector: vectors[n] }] : []));
   }
 
-  /** The vector of each text's meaning; undefined for a text without words. @throws EmbeddingsUnavailable */
+  /** Returns the vector of each text's meaning; undefined for a text without words. @throws EmbeddingsUnavailable */
   async vectors(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     const found = await this.embedder.embed(texts);
     return found.map((bytes) => (bytes.length > 0 ? fromBfloat16(bytes) : undefined));

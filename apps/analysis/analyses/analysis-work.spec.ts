@@ -28,7 +28,7 @@ type Answer = (text: string) => unknown;
 
 const LANE = { concurrency: 4, isAvailable: true };
 
-/** A model that answers about each item. The reading checks each answer. */
+/** Returns a model that answers about each item. The reading checks each answer. */
 function modelOf(answer: Answer): Llm {
   return {
     lane: LANE,

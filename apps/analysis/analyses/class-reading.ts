@@ -8,7 +8,7 @@ export interface ClassAnswer {
 }
 
 /**
- * The question to a language model about the class of each mention.
+ * Returns the question to a language model about the class of each mention.
  * @param instruction how to classify; if it is empty, the model uses only the names of the classes
  */
 export function classReading(classes: readonly string[], instruction: string): LlmReading<ClassAnswer> {

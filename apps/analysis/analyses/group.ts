@@ -121,7 +121,7 @@ function idsOf(mentions: readonly MentionWithVector[]): string[] {
   return mentions.map(({ id }) => id);
 }
 
-/** The cosine of two unit vectors. */
+/** Returns the cosine of two unit vectors. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let k = 0; k < a.length; k += 1) sum += a[k]! * b[k]!;

@@ -3,7 +3,7 @@ import { classify } from './classify.js';
 import { group, type MentionWithVector } from './group.js';
 import { summaryOf, mean, pointsOf, sentencesOf } from './summarise.js';
 
-/** A unit vector in a plane, from its angle in degrees. */
+/** Returns a unit vector in a plane, from its angle in degrees. */
 const at = (degrees: number) =>
   Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
 const mention = (id: string, degrees: number, text = `text ${id}`): MentionWithVector => ({

@@ -109,7 +109,7 @@ export function summaryOf(sentences: readonly CitedSentence[], reader: Summary['
   };
 }
 
-/** The average of vectors of one length; empty if there are none. */
+/** Returns the average of vectors of one length; empty if there are none. */
 export function mean(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float32Array(vectors[0]?.length ?? 0);
   for (const vector of vectors) vector.forEach((value, k) => (sum[k]! += value / vectors.length));

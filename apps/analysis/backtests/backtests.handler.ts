@@ -24,13 +24,16 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 90;
 /** Maximum number of mentions that are tested: the newest of the window. */
 const MAX_ITEMS = 200_000;
-/** The maximum if the title or the body of each mention must be embedded, which takes two milliseconds. */
+/**
+ * Maximum number of mentions that are tested, if the title or the body of each must be embedded (two milliseconds
+ * each).
+ */
 const MAX_EMBEDDED_ITEMS = 5_000;
 /** The pages of a backtest can be read for this time. */
 const KEPT_HOURS = 24;
 /**
- * Number of mentions that are tested together to find the mentions for which a rule fires. The number is large, because
- * a rule may fire for few mentions only.
+ * Number of mentions that are read and tested together when a page shows only mentions for which a rule fires. The
+ * number is large, because a rule may fire for few mentions only.
  */
 const SEARCHED_TOGETHER = 1_000;
 /** Maximum number of backtests that wait or run. The gateway waits two minutes for each. */
@@ -52,7 +55,7 @@ export class BacktestsHandler {
   private readonly queue = new PQueue({ concurrency: 1 });
   /** Accounts with a backtest that waits or runs. */
   private readonly busy = new Set<string>();
-  /** Accounts for which a page of items that fire a rule is being searched. */
+  /** Accounts for which this process searches a page of mentions for which a rule fires. */
   private readonly searching = new Set<string>();
 
   constructor(
@@ -145,13 +148,13 @@ export class BacktestsHandler {
     const summary = new BacktestSummary();
     for await (const items of this.mentions.testAll(window, definition)) {
       for (const item of items) summary.count(item);
-      // Rules run on the main thread, so other work gets its turn in between.
+      // Rules run on the main thread, so other work gets its turn between two parts.
       await new Promise(setImmediate);
     }
     return summary;
   }
 
-  /** Limits the window to the number of mentions that a backtest tests: if there are more, the window begins later. */
+  /** Returns a window with at most as many mentions as a backtest tests: if there are more, the window begins later. */
   private async limited(window: BacktestWindow, definition: KeywordDefinition): Promise<BacktestWindow> {
     const at = await this.mentions.timeAtOffset(window, embeds(definition) ? MAX_EMBEDDED_ITEMS : MAX_ITEMS);
     return at === undefined
@@ -176,14 +179,14 @@ export class BacktestsHandler {
 }
 
 /**
- * Whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded. For the
- * whole text, the stored vectors are used.
+ * Returns whether a rule compares the meaning of the title alone or of the body alone. If so, each mention is embedded.
+ * For the whole text, the stored vectors are used.
  */
 function embeds({ rules }: KeywordDefinition): boolean {
   return itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
 }
 
-/** Gives an id to each rule that has none, because rules are counted by id. */
+/** Gives an id to each rule that has none, because the backtest counts by the ids of rules. */
 function withRuleIds(definition: KeywordDefinition, backtestId: string): KeywordDefinition {
   const rules = definition.rules.map((rule, index) =>
     rule.id === '' ? { ...rule, id: derivedId('backtest-rule', backtestId, String(index)) } : rule,

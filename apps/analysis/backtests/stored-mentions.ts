@@ -101,7 +101,7 @@ export class StoredMentions {
     );
   }
 
-  /** The mentions with these keys, in the order of the keys. */
+  /** Returns the mentions with these keys, in the order of the keys. */
   private async rowsOf(keys: readonly Key[], window: BacktestWindow): Promise<TestedRow[]> {
     const [newest, oldest] = [keys[0], keys.at(-1)];
     if (!newest || !oldest) return [];
@@ -133,7 +133,7 @@ export class StoredMentions {
     return rows.map((row, index) => testedItem(row, definition, similarities[index]!));
   }
 
-  /** The stored vectors that the local model computed for the mentions, by mention id. */
+  /** Returns the stored vectors that the local model computed for the mentions, by mention id. */
   private async vectors(
     rows: readonly TestedRow[],
     window: BacktestWindow,

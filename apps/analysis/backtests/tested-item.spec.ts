@@ -110,7 +110,7 @@ const readings = fc.record({
 
 type Given<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** What live code does with an item, as in `ChecksHandler`. */
+/** Returns what live code does with an item, as in `ChecksHandler`. */
 function live(
   definition: KeywordDefinition,
   given: Given<typeof items> & { publishedAt?: string },
@@ -149,7 +149,7 @@ function live(
   return ruledEvent({ ...draft, aiJson: read.ai }, itemRulesOf(definition.rules), similarity);
 }
 
-/** The row as ClickHouse returns it: a `Float32` for the score. */
+/** Returns the row as ClickHouse returns it: a `Float32` for the score. */
 function stored(row: MentionRow): MentionRow {
   const score = row.sentiment_score;
   return { ...row, sentiment_score: score === null ? null : Number(Math.fround(score).toPrecision(7)) };

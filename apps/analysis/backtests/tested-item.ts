@@ -93,7 +93,7 @@ function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1]
   return { lang: lang ?? '', relevance: relevance ?? 100 };
 }
 
-/** The fields of a mention that rules read. They are the same as for its event. */
+/** Returns the fields of a mention that rules read. They are the same as for its event. */
 export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   return {
     ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },
@@ -117,7 +117,7 @@ export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
   };
 }
 
-/** The item as the interface returns it. */
+/** Returns the item as the interface returns it. */
 export function testedView({ row, dropped, rules, labels, added, removed }: TestedItem) {
   return {
     mentionId: row.event_id,

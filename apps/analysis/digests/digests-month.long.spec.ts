@@ -63,7 +63,10 @@ const keywords = Array.from({ length: KEYWORDS }, (_, n) => ({
   zone: ZONES[n % ZONES.length]!,
 }));
 
-/** The mentions of the month, the earliest first: some at random, and one in every hour of the days of 23 or 25 hours. */
+/**
+ * Returns the mentions of the month, the earliest first: some at random, and one in every hour of the days of 23 or 25
+ * hours.
+ */
 function itemsOfMonth(): Item[] {
   const items: Item[] = [];
   const add = (keyword: number, at: number) =>
@@ -135,7 +138,10 @@ function assembly(store: EventStore): DigestAssembly {
   return new DigestAssembly(database, store, work, figures, createLogger('spec', 'silent'));
 }
 
-/** The expected digests of the month, by `textOf`: for each keyword and mode, one for each due time that has mentions. */
+/**
+ * Returns the expected digests of the month, by `textOf`: for each keyword and mode, one for each due time that has
+ * mentions.
+ */
 function expectedDigests(items: readonly Item[]): Map<string, { due: number }> {
   const groups = new Map<string, { keyword: number; mode: DigestMode; due: number; mentionIds: string[] }>();
   for (const { keyword, eventId, at } of items)

@@ -11,7 +11,7 @@ const ZONES = [
   ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Africa/Casablanca', 'America/Santiago'],
 ];
 
-/** The wall clock of an instant. It is computed without the library that the code under test uses. */
+/** Returns the wall clock of an instant. It is computed without the library that the code under test uses. */
 function wallClock(at: number, timeZone: string) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,

@@ -26,7 +26,10 @@ export class WeeklyFigures {
     @Inject(PUBLIC_URL) private readonly publicUrl: string,
   ) {}
 
-  /** The figures of the last seven days of a period. Days begin at the time of the report, by the account's clock. */
+  /**
+   * Returns the figures of the last seven days of a period. Days begin at the time of the report, by the account's
+   * clock.
+   */
   async of(turn: DigestTurn, { to }: DuePeriod): Promise<WeeklyReport> {
     const { accountId, keywordId, timeZone } = turn;
     const end = DateTime.fromMillis(to, { zone: timeZone });

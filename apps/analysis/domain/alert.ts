@@ -23,8 +23,8 @@ export interface AlertCommand {
 export const NO_ALERTS: AlertsState = new Map();
 
 /**
- * The facts of an evaluation. Another replica can have evaluated the same mentions before. So a rule does not fire if
- * its episode is open, or if it fired less than 60 minutes ago.
+ * Returns the facts of an evaluation. Another replica can have evaluated the same mentions before. So a rule does not
+ * fire if its episode is open, or if it fired less than 60 minutes ago.
  */
 export function decide({ ended, fired, at }: AlertCommand, state: AlertsState): AlertEvent[] {
   const events: AlertEvent[] = [];
@@ -41,7 +41,7 @@ export function decide({ ended, fired, at }: AlertCommand, state: AlertsState): 
   return events;
 }
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: AlertsState, { event }: AlertEvent): AlertsState {
   switch (event.case) {
     case 'fired': {

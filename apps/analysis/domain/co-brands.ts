@@ -38,8 +38,9 @@ const NOT_BRANDS = new Set(
 );
 
 /**
- * At most 20 other brands that a text names together with the subject, in the spelling of their first occurrence:
- * listed brands anywhere in the text, names that the text compares or joins with the subject, and the entries of lists.
+ * Returns at most 20 other brands that a text names together with the subject, in the spelling of their first
+ * occurrence: listed brands anywhere in the text, names that the text compares or joins with the subject, and the
+ * entries of lists.
  */
 export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
   const input = `${title}\n${text}`.slice(0, CHARACTERS_READ);
@@ -75,7 +76,7 @@ function folded(name: string): string {
   return lowerCase(name.trim());
 }
 
-/** The positions at which the name occurs as whole words, in any case; at most 20. */
+/** Returns the positions at which the name occurs as whole words, in any case; at most 20. */
 function positionsOf(text: string, name: string): number[] {
   const positions: number[] = [];
   const [haystack, needle] = [lowerCase(text), folded(name)];

@@ -26,8 +26,8 @@ export function countedAtOf(
 }
 
 /**
- * The instant at which alerts count an event, in ms. Undefined for an event that is not counted: its item is dropped or
- * hidden, or has no time at which it can be counted (`appearedAt`).
+ * Returns the instant at which alerts count an event, in ms. Undefined for an event that is not counted: its item is
+ * dropped or hidden, or has no time at which it can be counted (`appearedAt`).
  */
 export function countsAt(
   event: Pick<Event, 'countedAt' | 'dropped' | 'labels' | 'matched' | 'occurredAt'>,
@@ -36,9 +36,9 @@ export function countsAt(
 }
 
 /**
- * The instant at which alerts count an event if it is neither dropped nor hidden, in ms. Undefined if it is never
- * counted: the time at which its item appeared is not known, its item was published more than 90 days before it was
- * found, or it is an event of the keyword itself.
+ * Returns the instant at which alerts count an event if it is neither dropped nor hidden, in ms. Undefined if it is
+ * never counted: the time at which its item appeared is not known, its item was published more than 90 days before it
+ * was found, or it is an event of the keyword itself.
  */
 export function appearedAt(event: Pick<Event, 'countedAt' | 'matched' | 'occurredAt'>): number | undefined {
   const item = event.matched?.item;

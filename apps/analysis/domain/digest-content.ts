@@ -18,7 +18,10 @@ export type DigestHead = Pick<
 const EXCERPT_CHARACTERS = 300;
 const OWN_CHARACTERS = 2_000;
 
-/** The item of an event. Undefined if the event has no item, is not pushed, or is hidden: then it is in no digest. */
+/**
+ * Returns the item of an event. Undefined if the event has no item, is not pushed, or is hidden: then it is in no
+ * digest.
+ */
 export function waitingItemOf(event: Event): WaitingItem | undefined {
   const item = event.matched?.item;
   if (!item || !event.push || event.labels.includes('hidden')) return undefined;
@@ -47,7 +50,8 @@ export function waitingItemOf(event: Event): WaitingItem | undefined {
 }
 
 /**
- * The digest of some items: VIPs and items with the label `to_reply` first, then the other items by bucket and story.
+ * Returns the digest of some items: VIPs and items with the label `to_reply` first, then the other items by bucket and
+ * story.
  * @param shown at most 50, in this order: urgent items first, then the newest
  * @param total number of all items; `more` counts the items that are not shown
  */

@@ -6,8 +6,8 @@ const DIGEST_HOUR = 9;
 const MONDAY = 1;
 
 /**
- * When the next digest of a mode is due: hourly at the full hour, daily at 09:00, weekly on Monday at 09:00, by the
- * wall clock of the account. A day of 23 hours has 23 hourly digests, and a day of 25 hours has 25.
+ * Returns when the next digest of a mode is due: hourly at the full hour, daily at 09:00, weekly on Monday at 09:00, by
+ * the wall clock of the account. A day of 23 hours has 23 hourly digests, and a day of 25 hours has 25.
  * @param timeZone IANA
  * @param after ms
  * @returns ms, later than `after`
@@ -37,7 +37,7 @@ function computeDue(mode: DigestMode, timeZone: string, after: number): number {
   }
 }
 
-/** The latest due time of the mode that is not later than `at`, in ms. */
+/** Returns the latest due time of the mode that is not later than `at`, in ms. */
 export function lastDue(mode: DigestMode, timeZone: string, at: number): number {
   // The search begins earlier than the longest time between two digests.
   let due = nextDue(mode, timeZone, at - LOOK_BACK_MS[mode]);
@@ -55,8 +55,8 @@ const LOOK_BACK_MS: Readonly<Record<DigestMode, number>> = {
 };
 
 /**
- * The next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 10:00 can be 10:30,
- * so adding one hour is not enough.
+ * Returns the next full hour in local time. In a time zone whose clock changes by 30 minutes, one hour after 10:00 can
+ * be 10:30, so adding one hour is not enough.
  */
 function nextFullHour(local: DateTime): DateTime {
   let next = local.startOf('hour').plus({ hours: 1 });

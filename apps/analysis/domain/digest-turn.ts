@@ -27,8 +27,8 @@ export interface DuePeriod {
 }
 
 /**
- * The period of a turn that is due. After an interruption of the service, the period is longer, and ends at the last
- * time at which a digest was due.
+ * Returns the period of a turn that is due. After an interruption of the service, the period is longer, and ends at the
+ * last time at which a digest was due.
  * @param appliedSeq every event up to this sequence was stored as an item, or belongs to no digest
  */
 export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): DuePeriod {
@@ -40,7 +40,7 @@ export function duePeriod(turn: DigestTurn, appliedSeq: number, now: number): Du
   };
 }
 
-/** The id of the next digest of a turn. It is the same each time the digest is assembled. */
+/** Returns the id of the next digest of a turn. It is the same each time the digest is assembled. */
 export function digestIdOf({ keywordId, channelId, mode, periodFrom }: DigestTurn): string {
   return derivedId('digest', keywordId, channelId, mode, isoOf(periodFrom));
 }
@@ -66,7 +66,7 @@ export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefin
   return { ...turnAfter(turn, { to, cutSeq }), digestSeq: stored.seq };
 }
 
-/** The turn after a period, with a digest or without one. */
+/** Returns the turn after a period, with a digest or without one. */
 export function turnAfter(turn: DigestTurn, { to, cutSeq }: Pick<DuePeriod, 'to' | 'cutSeq'>): DigestTurn {
   return { ...turn, periodFrom: to, afterSeq: cutSeq, dueAt: nextDue(turn.mode, turn.timeZone, to) };
 }

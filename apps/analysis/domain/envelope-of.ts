@@ -1,7 +1,8 @@
 import { BODY_KEY_OF, NO_BODY, type Analysis, type Envelope, type Event, type SourceId } from '#contracts';
 
 /**
- * The public envelope of an event that has an item. `keyword-event-of.ts` builds the envelopes of the other events.
+ * Returns the public envelope of an event that has an item. `keyword-event-of.ts` builds the envelopes of the other
+ * events.
  * @throws Error if the event has no item
  */
 export function envelopeBytes(event: Event): Uint8Array {
@@ -22,7 +23,7 @@ export function envelopeBytes(event: Event): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(envelope));
 }
 
-/** The `analysis` of an envelope. A value that was not read is null. */
+/** Returns the `analysis` of an envelope. A value that was not read is null. */
 function analysisView(analysis: Analysis) {
   const { sentiment, sentimentScore, intent, relevance, reason, lang, reader, model, version } = analysis;
   return {

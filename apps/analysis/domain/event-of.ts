@@ -71,8 +71,8 @@ export function eventOf(
 }
 
 /**
- * Why the keyword drops an item that was read: its language, or its relevance. The language filter never drops an item
- * whose language was not recognised.
+ * Returns why the keyword drops an item that was read: its language, or its relevance. The language filter never drops
+ * an item whose language was not recognised.
  */
 export function dropOf(
   definition: Pick<KeywordDefinition, 'languages' | 'minRelevance'> | undefined,

@@ -19,7 +19,7 @@ export interface Answers {
   records: readonly ReadingRecord[];
 }
 
-/** The final event: the draft with the answers, with its charges and its bytes. */
+/** Returns the final event: the draft with the answers, with its charges and its bytes. */
 export function finishedEvent(draft: Event, { analysis, bucket, ai, records }: Answers): Event {
   const kinds = new Set(records.map(({ kind }) => kind));
   const event = create(EventSchema, {

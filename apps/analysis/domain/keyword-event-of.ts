@@ -14,8 +14,8 @@ import {
 import { derivedId } from '#kernel';
 
 /**
- * The events about the keyword itself: `keyword.paused` if the keyword was running before, `keyword.resumed` if it runs
- * again. Other pauses and resumes of the decision change only the reasons, and have no event.
+ * Returns the events about the keyword itself: `keyword.paused` if the keyword was running before, `keyword.resumed` if
+ * it runs again. Other pauses and resumes of the decision change only the reasons, and have no event.
  */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
@@ -38,7 +38,7 @@ export function keywordEventsOf(decision: KeywordDecision): Event[] {
 }
 
 /**
- * The event `channel.disabled` for a keyword: its webhook address or one of its channels was disabled.
+ * Returns the event `channel.disabled` for a keyword: its webhook address or one of its channels was disabled.
  * @param causeId id of the attempt or decision that disabled it. The event's id is derived from this id.
  */
 export function channelDisabledEventOf(
@@ -51,7 +51,7 @@ export function channelDisabledEventOf(
   return keywordEvent({ ...keyword, eventId, occurredAt, type: 'channel.disabled', data });
 }
 
-/** The events of alerts that fired. They contain the actions of their rules, which delivery carries out. */
+/** Returns the events of alerts that fired. They contain the actions of their rules, which delivery carries out. */
 export function alertEventsOf({ accountId, keywordId, decidedAt, events }: AlertDecision): Event[] {
   return events.flatMap(({ event }): Event[] => {
     if (event.case !== 'fired') return [];
@@ -68,7 +68,7 @@ export function alertEventsOf({ accountId, keywordId, decidedAt, events }: Alert
   });
 }
 
-/** The event `keyword.report_ready` of a weekly report; empty for other digests. */
+/** Returns the event `keyword.report_ready` of a weekly report; empty for other digests. */
 export function reportReadyEventsOf(digest: DigestAssembled): Event[] {
   const { accountId, keywordId, digestId, periodFrom, periodTo, reportUrl } = digest;
   if (reportUrl === '') return [];

@@ -48,7 +48,7 @@ export function decide(command: ChangeMention, state: LabelState): LabelEvent[] 
   return events;
 }
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: LabelState, { event: { case: kind, value } }: LabelEvent): LabelState {
   switch (kind) {
     case 'labelled':

@@ -4,22 +4,22 @@ import { lowerCase } from './lower-case.js';
 /** What a local bucket depends on. */
 export interface BucketInput {
   item: Pick<Item, 'source' | 'title' | 'text' | 'author' | 'authorName' | 'community' | 'bodyJson'>;
-  /** Empty if it was not read. */
+  /** Empty if the value was not read. */
   sentiment: string;
-  /** The name of the keyword, and its terms. */
+  /** The name of the keyword, and the keyword's terms. */
   names: readonly string[];
   story: { storyId: string; isRepeated: boolean } | undefined;
 }
 
-/** A bucket that the rules found. If the keyword already has a bucket with this key, that bucket keeps its label. */
+/** A bucket that the rules found. If the keyword already has a bucket with this key, the existing label is kept. */
 export interface FoundBucket {
   key: string;
   label: string;
 }
 
 /**
- * The bucket of an item by rules, without a language model. Undefined if the item belongs to no bucket; `custom` needs
- * a model.
+ * Finds the bucket of an item by rules, without a language model. Returns undefined if the item belongs to no bucket,
+ * and for `custom`, which needs a model.
  */
 export function localBucket(preset: BucketPreset, input: BucketInput): FoundBucket | undefined {
   switch (preset) {
@@ -37,9 +37,9 @@ export function localBucket(preset: BucketPreset, input: BucketInput): FoundBuck
 }
 
 /**
- * The key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Spaces, case, accents
- * and punctuation make no difference, and a number after a letter begins a new word: "iPhone 15 pro" and "iphone15 Pro"
- * have the key `iphone-15-pro`.
+ * Returns the key of a bucket's name: lower-case words and numbers, joined by `-`, at most 80 characters. Spaces, case,
+ * accents and punctuation make no difference, and a number after a letter begins a new word: "iPhone 15 pro" and
+ * "iphone15 Pro" have the key `iphone-15-pro`.
  */
 export function bucketKey(name: string): string {
   const plain = name
@@ -50,18 +50,21 @@ export function bucketKey(name: string): string {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-').slice(0, 80);
 }
 
-/** Words that belong to the name of a model if they follow its number: in lower case, in upper case, or capitalized. */
+/**
+ * Words that belong to the name of a model if they follow the model's number: in lower case, in upper case, or
+ * capitalized.
+ */
 const VARIANTS =
   'pro max plus ultra mini air se lite xl fe fold flip ti super gen edition gt rs touring sport'
     .split(' ')
     .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
     .join('|');
-/** A model: up to two words with a capital letter, a token with a number, and its variants. */
+/** Matches a model: up to two words with a capital letter, a token with a number, and words of `VARIANTS`. */
 const MODEL = new RegExp(
   String.raw`((?:(?:\p{Lu}|[a-z]\p{Lu})\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
   'gu',
 );
-/** The part of a model's name after the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
+/** Matches the part of a model's name that follows the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
 const REST_OF_MODEL = new RegExp(
   String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
   'u',
@@ -85,7 +88,7 @@ function productModel({ item, names }: BucketInput): FoundBucket | undefined {
   return undefined;
 }
 
-/** The positions of a name in a text, in upper or lower case. */
+/** Returns the positions of a name in a text. Case makes no difference. */
 function positionsOf(text: string, name: string): number[] {
   const [haystack, needle] = [lowerCase(text), lowerCase(name)];
   const positions: number[] = [];
@@ -95,7 +98,7 @@ function positionsOf(text: string, name: string): number[] {
   return positions;
 }
 
-/** The model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */
+/** Returns the model in a text that begins with the name of the subject: `Galaxy S24 Ultra is …`. */
 function modelIn(text: string, name: string): string | undefined {
   const rest = text.slice(name.length);
   const model = REST_OF_MODEL.exec(rest)?.[0];
@@ -104,7 +107,9 @@ function modelIn(text: string, name: string): string | undefined {
     : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();
 }
 
-/** Themes that people write about, and the words of each theme. The first theme with a word in the text is chosen. */
+/**
+ * Themes that people write about, and the words of each theme. The first theme that has a word in the text is chosen.
+ */
 const THEMES: readonly { key: string; label: string; words: RegExp }[] = [
   {
     key: 'price',
@@ -174,14 +179,16 @@ function themeSentiment({ item, sentiment }: BucketInput): FoundBucket | undefin
   return theme && { key: `${theme.key}-${sentiment}`, label: `${theme.label}: ${sentiment}` };
 }
 
-/** The bucket of the seller on vinted, and of the author elsewhere. */
+/** Returns a bucket for the seller on vinted, and for the author on other sources. */
 function seller({ item }: BucketInput): FoundBucket | undefined {
   const handle = item.author ?? item.authorName;
   if (handle === undefined || bucketKey(handle) === '') return undefined;
   return { key: `${item.source}-${bucketKey(handle)}`, label: item.authorName ?? handle };
 }
 
-/** Only the second and later items of a story get a bucket, so that an item without duplicates costs nothing. */
+/**
+ * Returns a bucket only for the second and later items of a story, so that an item without duplicates costs nothing.
+ */
 function duplicate({ item, story }: BucketInput): FoundBucket | undefined {
   if (!story?.isRepeated) return undefined;
   const label = (item.title || item.text).replace(/\s+/g, ' ').trim().slice(0, 80);

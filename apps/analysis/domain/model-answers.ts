@@ -35,7 +35,7 @@ export interface ModelAnswers {
   step?: ModelResult<object>;
 }
 
-/** The same result for everything that a question asks. */
+/** Returns the same result for everything that a question asks. */
 export function sameForAll(
   { analysis, bucketPreset, agentStep }: ReadingAsked,
   result: ModelResult<never>,
@@ -48,9 +48,9 @@ export function sameForAll(
 }
 
 /**
- * The answers that make the draft final. If the model did not read sentiment and intent, the values of the local reader
- * stay. If the model was not asked about the bucket or did not answer in time, the local bucket stays. If its answer
- * about the bucket was invalid, the event has no bucket.
+ * Returns the answers that make the draft final. If the model did not read sentiment and intent, the values of the
+ * local reader stay. If the model was not asked about the bucket or did not answer in time, the local bucket stays. If
+ * its answer about the bucket was invalid, the event has no bucket.
  */
 export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
   const records: ReadingRecord[] = [];
@@ -111,7 +111,7 @@ function failureOf(kind: PricedReading, why: string): ReadingRecord {
   return create(ReadingRecordSchema, { kind, reader: 'llm', detail: why });
 }
 
-/** The local reader's record, with the reason why the model did not replace it. */
+/** Returns the local reader's record, with the reason why the model did not replace it. */
 function localRecords({ readings }: Event, kind: PricedReading, why: string): ReadingRecord[] {
   return readings
     .filter((record) => record.kind === kind)

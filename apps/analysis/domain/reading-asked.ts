@@ -26,9 +26,9 @@ export interface WantedReadings {
 const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sentiment', 'custom']);
 
 /**
- * The question that an event waits for, or the final event if there is nothing to wait for: the item is dropped, there
- * is no language model, the account cannot pay, or the keyword wants no reading of a model. A backfilled item is kept
- * as a mention and its event is not pushed, so it gets no agent step.
+ * Returns the question that an event waits for, or the final event if there is nothing to wait for: the item is
+ * dropped, there is no language model, the account cannot pay, or the keyword wants no reading of a model. A backfilled
+ * item is kept as a mention and its event is not pushed, so it gets no agent step.
  */
 export function askedOrFinal(
   draft: Event,
@@ -54,7 +54,7 @@ export function askedOrFinal(
   };
 }
 
-/** The final event if the language model is not asked. An agent step gets the status `failed`. */
+/** Returns the final event if the language model is not asked. An agent step gets the status `failed`. */
 export function withoutModel(draft: Event, agentStep: AgentStep | undefined): Event {
   if (!agentStep || draft.backfilled) return draft;
   return finishedEvent(draft, {

@@ -12,7 +12,7 @@ afterAll(() => fixture?.close());
 
 const items = (count: number) => Array.from({ length: count }, (_, n) => ({ text: `acme ${n} ${newId()}` }));
 
-/** The ids of the events whose readings are stored. */
+/** Returns the ids of the events whose readings are stored. */
 async function readIds(scene: CheckScene): Promise<string[]> {
   const facts = await scene.readings();
   return facts.flatMap((fact) =>

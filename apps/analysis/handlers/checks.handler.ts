@@ -73,7 +73,7 @@ export class ChecksHandler {
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
-  /** What earlier attempts at the message may have stored; undefined for the first attempt. */
+  /** Returns what earlier attempts at the message may have stored; undefined for the first attempt. */
   private async earlierOf(message: CheckMessage, check: Check): Promise<Earlier | undefined> {
     const isRepeated = wasHandledBefore(message) || this.handled.has(message);
     this.handled.add(message);
@@ -112,7 +112,7 @@ export class ChecksHandler {
     );
   }
 
-  /** Final events for EVENTS, and questions for READINGS. */
+  /** Returns final events for EVENTS, and questions for READINGS. */
   private async resultsOf(
     one: TreatedCheck,
     readings: ReadonlyMap<string, ItemReading>,
@@ -180,7 +180,7 @@ interface ReadPart {
   local: LocalReadings;
 }
 
-/** The readings that the settings want for an item of the check. */
+/** Returns the readings that the settings want for an item of the check. */
 function wantedOf({ settings }: TreatedCheck, reading: ItemReading | undefined): WantedReadings {
   const { definition, agentStep } = settings;
   return {

@@ -27,7 +27,7 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
-  it('that is delivered again repeats no stored event, even after a change of the settings [readings.final]', async () => {
+  it('repeats no stored event when NATS delivers it again, even after a change of the settings [readings.final]', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     await fixture.handler().handle(check);
@@ -36,7 +36,8 @@ describe('a check', () => {
       `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
       [scene.keywordId, mute],
     );
-    // NATS drops a repeated id for two minutes, so the test counts what is published, not what is stored.
+    // For two minutes NATS drops a message whose id is repeated, so the test counts what is published, not what is
+    // stored.
     const publish = jest.spyOn(fixture.store, 'publishAll');
     await fixture.handler(() => POSITIVE, {}).handle(check, true);
     expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
@@ -50,7 +51,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('that is delivered again after a crash gives the events of its first reading, even if the reader has changed [readings.final]', async () => {
+  it('gives the events of its first reading when NATS delivers it again after a crash, even if the reader has changed [readings.final]', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     const crashing = fixture.handler();
@@ -109,7 +110,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('of a keyword without sentiment gives events with language, relevance and story, without an analysis and without charges [readings.enabled]', async () => {
+  it('gives events with language, relevance and story, without an analysis and without charges, if its keyword reads no sentiment [readings.enabled]', async () => {
     const scene = await fixture.scene({ sentimentEnabled: false });
     const { handle, asked } = fixture.handler(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
     await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
@@ -147,7 +148,7 @@ describe('a check', () => {
     expect((await scene.events()).map(({ charges }) => charges)).toEqual([[]]);
     const reservedCredits = async () => (await balanceOf(fixture.database, scene.accountId))?.reserved;
     expect(await reservedCredits()).toBe(4);
-    // A check in another replica, like any other work, gets only the remaining credits.
+    // A check in another replica gets only the remaining credits, like any other work.
     await fixture.handler(() => POSITIVE, {}).handle(scene.check({ text: 'acme four' }));
     expect(await scene.events()).toHaveLength(2);
     const reservation = { accountId: scene.accountId, credits: 2, lifetimeSeconds: 60 };
@@ -184,7 +185,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds other brands than the subject, and charges for them only in answers of AI engines [readings.co-brands]', async () => {
+  it('finds brands other than the keyword's own, and charges for this only in answers of AI engines [readings.co-brands]', async () => {
     const scene = await fixture.scene({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };
@@ -203,7 +204,7 @@ describe('a check', () => {
     expect(charged).toEqual([undefined, 2, undefined]);
   });
 
-  it('runs the rules on final events after the readings, and charges the readings of items that the rules stop [rules.order, rules.stop, rules.mark, rules.webhook, rules.similar-to, rules.backfilled]', async () => {
+  it('runs the rules on final events after the readings, and charges the readings even if a rule stops the item [rules.order, rules.stop, rules.mark, rules.webhook, rules.similar-to, rules.backfilled]', async () => {
     const rule = (name: string, then: object[], ...all: JsonValue[]) =>
       create(RuleSchema, { id: newId(), name, enabled: true, when: { kind: 'item', all }, then });
     const rules = [
@@ -246,7 +247,7 @@ describe('a check', () => {
       create(MatchedItemSchema, { item: { itemId: newId(), kind: 'post', text: 'acme', bodyJson: '{}' } }),
     ];
     await handle(check);
-    // A backfilled item is labelled, and never sent.
+    // A rule labels a backfilled item, but never sends it.
     expect((await scene.events())[2]).toMatchObject({
       ...{ push: false, labels: ['flagged', 'starred'], ruleWebhook: false, notifyKeywordChannels: false },
     });
@@ -269,7 +270,7 @@ describe('a check', () => {
     });
   });
 
-  it('that waits for nothing and costs nothing releases its reservation', async () => {
+  it('releases its reservation if it waits for nothing and costs nothing', async () => {
     const scene = await fixture.scene({ sentimentEnabled: false });
     const step = create(AgentStepSchema, { instruction: 'Which?', schema: { one: { type: 'string' } } });
     await fixture.database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
@@ -284,7 +285,7 @@ describe('a check', () => {
     expect((await balanceOf(fixture.database, scene.accountId))?.reserved).toBe(0);
   });
 
-  it('with stored questions asks nothing and publishes nothing again, even if the language model was removed', async () => {
+  it('asks nothing and publishes nothing again after its questions were stored, even if the language model was removed', async () => {
     const scene = await fixture.scene();
     const check = scene.check({ text: 'acme is great' });
     await fixture.handler(undefined, {}).handle(check);
@@ -306,7 +307,7 @@ describe('a check', () => {
     expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
-  it('of a purged watch gives no events, and its items are not read', async () => {
+  it('gives no events if its watch was purged, and its items are not read', async () => {
     const { handle, asked } = fixture.handler();
     const scene = new CheckScene(fixture);
     expect(await handle(scene.check({ text: 'acme' }))).toEqual([{ kind: 'done' }]);

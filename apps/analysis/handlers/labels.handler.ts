@@ -64,7 +64,7 @@ export class LabelsHandler {
   }
 
   /**
-   * The id of the mention's keyword, of its watch without a keyword, or of the Explore that found it.
+   * Returns the id of the mention's keyword, of its watch without a keyword, or of the Explore that found it.
    * @throws Refusal `not-found` for another account's mention, and for a purged mention
    */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {

@@ -83,8 +83,8 @@ export class QuestionsHandler {
   }
 
   /**
-   * The id under which this question is charged. If the last identical question is older than ten minutes, the id is
-   * new.
+   * Returns the id under which this question is charged. If the last identical question is older than ten minutes, the
+   * id is new.
    */
   private async questionFor(accountId: string, hash: string): Promise<KnownQuestion> {
     const rows: KnownQuestion[] = await this.database.query(

@@ -7,9 +7,9 @@ import { subjectOf } from '#messaging';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * The ids of the watch's events that EVENTS has received since an instant (ISO 8601). When a message is delivered
- * again, events that EVENTS already contains are not published: NATS drops a repeated id for two minutes only, and
- * settings can have changed meanwhile.
+ * Returns the ids of the watch's events that EVENTS has received since an instant (ISO 8601). When a message is
+ * delivered again, events that EVENTS already contains are not published: NATS drops a repeated id for two minutes
+ * only, and settings can have changed meanwhile.
  */
 export async function storedEventIds(
   store: EventStore,

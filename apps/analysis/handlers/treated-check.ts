@@ -77,7 +77,7 @@ export function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
   return parts;
 }
 
-/** The events of the check with the readings so far. */
+/** Returns the events of the check with the readings so far. */
 export function draftsOf(
   { check, settings: { definition }, treated }: TreatedCheck,
   readings: ReadonlyMap<string, ItemReading>,

@@ -31,7 +31,7 @@ interface Row {
   definition: JsonValue | null;
 }
 
-/** The settings of the watches. Purged watches are left out. */
+/** Returns the settings of the watches. Purged watches are left out. */
 export async function settingsOf(
   database: Database,
   watchIds: readonly string[],

@@ -47,7 +47,7 @@ export const labelsProjection: Projection = {
   },
 };
 
-/** People's decisions about these mentions. Mentions without a decision are left out. */
+/** Returns people's decisions about these mentions. Mentions without a decision are left out. */
 export async function labelsOf(tx: Tx, mentionIds: readonly string[]): Promise<LabelRow[]> {
   if (mentionIds.length === 0) return [];
   const rows: Row[] = await tx.query(

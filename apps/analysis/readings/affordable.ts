@@ -14,8 +14,8 @@ interface Row {
 }
 
 /**
- * The maximum cost of the readings of an item, in credits: sentiment and intent, the bucket, the agent step, co-brands.
- * Language, relevance and story are free.
+ * Returns the maximum cost of the readings of an item, in credits: sentiment and intent, the bucket, the agent step,
+ * co-brands. Language, relevance and story are free.
  */
 export function maxCredits({ item, settings: { analysis, definition, agentStep } }: Readable): number {
   return (

@@ -48,7 +48,7 @@ export class ItemBuckets {
     });
   }
 
-  /** The label of each bucket: the first label that its key had. */
+  /** Returns the label of each bucket: the first label that its key had. */
   async labels(buckets: readonly OwnedBucket[]): Promise<string[]> {
     if (buckets.length === 0) return [];
     const columns = [

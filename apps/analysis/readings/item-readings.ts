@@ -59,7 +59,7 @@ export class ItemReadings {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  /** The readings of a check that an earlier attempt has stored, by event id. */
+  /** Returns the readings of a check that an earlier attempt has stored, by event id. */
   storedOf(check: Check): Promise<ReadonlyMap<string, ItemReading>> {
     return storedReadings(this.store, check);
   }
@@ -116,7 +116,7 @@ export class ItemReadings {
     );
   }
 
-  /** The event ids of the items whose accounts can pay for the readings. */
+  /** Returns the event ids of the items whose accounts can pay for the readings. */
   private paid(items: readonly Readable[]): Promise<ReadonlySet<string>> {
     return this.llm ? reserved(this.database, items) : affordable(this.database, items, this.spending);
   }

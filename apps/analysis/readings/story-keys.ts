@@ -34,8 +34,8 @@ export function storyKeys(
 }
 
 /**
- * The URL without the parts that do not change the page: scheme, `www`, `m`, tracking parameters, order of parameters,
- * fragment. Undefined for the home page of a site, and for an invalid URL.
+ * Returns the URL without the parts that do not change the page: scheme, `www`, `m`, tracking parameters, order of
+ * parameters, fragment. Undefined for the home page of a site, and for an invalid URL.
  */
 export function canonicalUrl(url: string): string | undefined {
   try {
@@ -75,7 +75,7 @@ function wordsOf(text: string): string[] {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, MAX_WORDS);
 }
 
-/** Two numbers of 32 bits for each shingle, one after the other. */
+/** Returns two numbers of 32 bits for each shingle, one after the other. */
 function shingleHashes(words: readonly string[]): Uint32Array {
   const count = words.length - SHINGLE_WORDS + 1;
   const hashes = new Uint32Array(2 * count);
@@ -88,8 +88,8 @@ function shingleHashes(words: readonly string[]): Uint32Array {
 }
 
 /**
- * The lowest value of the n-th hash function over all shingles. All functions are computed from the two numbers of a
- * shingle: a + n × b (Kirsch, Mitzenmacher).
+ * Returns the lowest value of the n-th hash function over all shingles. All functions are computed from the two numbers
+ * of a shingle: a + n × b (Kirsch, Mitzenmacher).
  */
 function minimum(hashes: Uint32Array, n: number): number {
   let lowest = Infinity;

@@ -3,8 +3,8 @@ import type { ActivityRow } from '#clickhouse';
 import { derivedId } from '#kernel';
 
 /**
- * The activity line for an event of the keyword itself, whether or not the event is sent to a webhook. Events of items
- * have no line. For `channel.disabled`, the handlers that publish the event write the line.
+ * Returns the activity line for an event of the keyword itself, whether or not the event is sent to a webhook. Events
+ * of items have no line. For `channel.disabled`, the handlers that publish the event write the line.
  */
 export function keywordActivityOf(event: IndexedEvent): ActivityRow[] {
   if (event.matched || event.watchId !== event.keywordId || event.type === 'channel.disabled') return [];

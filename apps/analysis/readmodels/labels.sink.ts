@@ -72,7 +72,9 @@ export async function writeLabels(
   );
 }
 
-/** The row with the person's decisions about the mention. These decisions replace labels that rules have set. */
+/**
+ * Returns the row with the person's decisions about the mention. These decisions replace labels that rules have set.
+ */
 export function withLabels(row: MentionRow, decided: LabelRow | undefined): MentionRow {
   if (!decided) return row;
   const { labels, corrections, version } = decided;

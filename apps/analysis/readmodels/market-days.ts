@@ -14,13 +14,13 @@ export interface MarketDay {
   scopes: Record<MarketScopeKind, Set<string>>;
 }
 
-/** A day without scopes. */
+/** Returns a day without scopes. */
 export function emptyDay(accountId: string, market: string, date: string): MarketDay {
   const scopes = { search: new Set(), keyword: new Set(), brand: new Set(), catalog: new Set() };
   return { accountId, market, date, scopes: scopes as MarketDay['scopes'] };
 }
 
-/** The days and scopes of these rows, without duplicates. */
+/** Returns the days and scopes of these rows, without duplicates. */
 export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[] {
   const days = new Map<string, MarketDay>();
   for (const row of rows) {

@@ -55,7 +55,7 @@ export class MentionsSink {
   }
 }
 
-/** The row of an event's item; none for an event of a keyword itself. */
+/** Returns the row of an event's item; none for an event of a keyword itself. */
 export function mentionRow(event: Event): MentionRow[] {
   const item = event.matched?.item;
   if (!item) return [];

@@ -32,7 +32,7 @@ export class Similarities {
 
   constructor(@Inject(READER) private readonly reader: LocalReader) {}
 
-  /** One similarity function for each item. All vectors that the rules can need are computed first. */
+  /** Returns one similarity function for each item. All vectors that the rules can need are computed first. */
   async of(rules: ItemRules, items: readonly ComparedItem[]): Promise<Similarity[]> {
     if (rules.similarTo.length === 0) return items.map(() => () => undefined);
     const fields = [...new Set(rules.similarTo.map(({ field }) => field))];
@@ -64,7 +64,7 @@ export class Similarities {
   }
 }
 
-/** A text to embed for the field; undefined if there is none, or its vector is known. */
+/** Returns a text to embed for the field; undefined if there is none, or its vector is known. */
 function textOf(item: ComparedItem, field: TextField): string | undefined {
   const { title, body, titleOfParent, embedding, embeddingModel } = item;
   switch (field) {
@@ -103,7 +103,7 @@ function requestOf(text: string) {
   };
 }
 
-/** The cosine of two unit vectors; undefined if one of them is missing. */
+/** Returns the cosine of two unit vectors; undefined if one of them is missing. */
 function cosine(a: Float32Array | undefined, b: Float32Array | undefined): number | undefined {
   if (!a || !b || a.length === 0 || a.length !== b.length) return undefined;
   let sum = 0;

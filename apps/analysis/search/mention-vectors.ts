@@ -18,8 +18,8 @@ export interface SearchableMention extends MentionText {
 }
 
 /**
- * The rows of `mention_vectors`. Embeds the mentions that do not have an embedding of the embedder's model. A mention
- * with an empty vector (see `Embedder`) gets no row.
+ * Returns the rows of `mention_vectors`. Embeds the mentions that do not have an embedding of the embedder's model. A
+ * mention with an empty vector (see `Embedder`) gets no row.
  * @throws EmbeddingsUnavailable
  */
 export async function vectorRows(
@@ -50,7 +50,10 @@ function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): M
   };
 }
 
-/** Short decimal numbers that ClickHouse reads as the same bfloat16: five digits are more than a bfloat16 can hold. */
+/**
+ * Returns short decimal numbers that ClickHouse reads as the same bfloat16: five digits are more than a bfloat16 can
+ * hold.
+ */
 export function numbersOf(vector: Uint8Array): number[] {
   return Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5)));
 }

@@ -18,14 +18,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words of a text by which a search finds it, as 32-bit hashes, each once. Texts are compared by the hashes alone, so
- * no word needs to be stored.
+ * Returns the words of a text by which a search finds it, as 32-bit hashes, each once. Texts are compared by the hashes
+ * alone, so no word needs to be stored.
  */
 export function searchWords(text: string): number[] {
   return [...new Set(Array.from(searchTerms(text), hashOf))];
 }
 
-/** The words of a text, each once: in lower case, in the singular, without stop words. */
+/** Returns the words of a text, each once: in lower case, in the singular, without stop words. */
 export function searchTerms(text: string): Set<string> {
   const found = new Set<string>();
   const folded = text.slice(0, MAX_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();

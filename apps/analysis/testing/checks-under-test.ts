@@ -54,7 +54,7 @@ export class ChecksUnderTest {
     await this.stores.drop();
   }
 
-  /** The handler with a reader that returns `answer`, and the requests that the reader gets. */
+  /** Returns the handler with a reader that returns `answer`, and the requests that the reader gets. */
   handler(answer: (request: ReadRequest) => LocalReading = () => POSITIVE, llm?: object) {
     const asked: ReadRequest[] = [];
     const reader = {
@@ -91,7 +91,7 @@ export class ChecksUnderTest {
   }
 }
 
-/** The message of a check. */
+/** Returns the message of a check. */
 export function messageOf(check: ReturnType<CheckScene['check']>, redelivered = false) {
   return { data: toBinary(CheckSchema, check), redelivered };
 }

@@ -83,7 +83,7 @@ export class DigestsUnderTest {
     return new DigestsLoop(this.database, new EventsProgress(this.bus), this.assembly(), this.log);
   }
 
-  /** A keyword with one channel that gets digests in these modes. */
+  /** Returns a keyword with one channel that gets digests in these modes. */
   scene(...modes: DigestMode[]): Promise<DigestScene> {
     return DigestScene.with(this, ...modes);
   }

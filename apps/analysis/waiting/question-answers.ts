@@ -22,7 +22,7 @@ export class QuestionAnswers {
     private readonly rules: EventRules,
   ) {}
 
-  /** The questions with their content. Questions whose content was purged are dropped. */
+  /** Returns the questions with their content. Questions whose content was purged are dropped. */
   async load(claimed: readonly ClaimedQuestion[]): Promise<OpenQuestion[]> {
     const found = await Promise.all(
       claimed.map(async (one) => {
@@ -67,7 +67,7 @@ export class QuestionAnswers {
     );
   }
 
-  /** The message with the final event. */
+  /** Returns the message with the final event. */
   private async finalOf({ question: { claimed, asked }, answers }: Answered): Promise<FinalMessage> {
     const { accountId, watchId, eventId, seq, cause } = claimed;
     const { draft } = asked;

@@ -1,7 +1,7 @@
 import { newId } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
-/** After this time a claim ends, unless its replica renews it. */
+/** A claim ends after this time if its replica does not renew it. */
 export const CLAIM_SECONDS = 10;
 /** Maximum number of questions in one request: questions of one watch, without an agent step. */
 const BATCH = 20;
@@ -20,7 +20,7 @@ export interface ClaimedQuestion {
   seq: number;
   deadlineAt: number;
   tries: number;
-  /** True if another replica was asking the model when the question was claimed. */
+  /** True if another replica was asking the model when this process claimed the question. */
   wasUnderWay: boolean;
   cause: string | undefined;
   claim: string;
@@ -37,7 +37,7 @@ interface Row {
   under_way?: boolean;
 }
 
-/** A question whose deadline has passed is not asked, because the answer would be late. */
+/** A question whose deadline has passed is not asked, because its answer would be late. */
 const CAN_BE_ASKED = 'due_at <= now() AND deadline_at > now()';
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.tries, w.traceparent';
@@ -99,9 +99,9 @@ export class Turns {
 }
 
 /**
- * Claims questions whose deadline has passed, the oldest first. A replica that claimed a question before the deadline
- * was asking the model, so its claim can be taken over. A replica that claimed a question after the deadline is
- * finishing it, so its claim is respected until it ends.
+ * Claims questions whose deadline has passed, the oldest first. A claim from before the deadline can be taken over,
+ * because its replica was asking the model. A claim from after the deadline stays until it ends, because its replica is
+ * finishing the question.
  */
 export function claimOverdue(database: Database): Promise<ClaimedQuestion[]> {
   return claim(
@@ -151,8 +151,8 @@ async function claim(
 }
 
 /**
- * Renews claims of this process. Does not take back claims that another replica has taken over. Claims of questions
- * whose deadline has passed are not renewed: see `claimOverdue`.
+ * Renews claims of this process. Does not renew claims that another replica has taken over, and claims of questions
+ * whose deadline has passed (see `claimOverdue`).
  */
 export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
   if (claims.length > 0)
@@ -162,7 +162,7 @@ export async function renewClaims(database: Database, claims: readonly string[])
     );
 }
 
-/** Gives questions back, to be tried again at a time (epoch ms). */
+/** Ends the claims of questions, which are tried again at a time (epoch ms). */
 export async function giveBack(
   database: Database,
   questions: readonly ClaimedQuestion[],

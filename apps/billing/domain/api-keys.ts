@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, type AccountEvent } from '#contracts';
 import { isoOf, Refusal } from '#kernel';
 
-/** The API keys of an account by their ids, for its decisions. */
+/** The API keys of an account, by id, as its decisions need them. */
 export type KeysState = ReadonlyMap<string, KeyState>;
 
 interface KeyState {
@@ -33,10 +33,10 @@ export interface NewKey {
 /** The state of an account without keys. */
 export const noKeys: KeysState = new Map();
 
-/** The commands on API keys. Keys are already hashed; the sender adds ids and times. */
+/** The commands on API keys. The sender has already hashed the keys, and has added ids and times. */
 export type KeyCommand =
   | { kind: 'create-key'; key: NewKey; now: string }
-  /** In these three commands: if `ofMember` is not empty, keys of other members are not found. */
+  /** If `ofMember` of this command and of the next two is not empty, keys of other members are not found. */
   | { kind: 'rename-key'; keyId: string; name: string; ofMember: string }
   | { kind: 'revoke-key'; keyId: string; ofMember: string }
   | { kind: 'limit-key'; keyId: string; mcpDailyCredits: number | undefined; ofMember: string };
@@ -56,7 +56,7 @@ export function isKeyCommand(command: { kind: string }): command is KeyCommand {
 /** Maximum number of active keys of one account. */
 const MAX_KEYS = 200;
 const MAX_KEY_NAME_LENGTH = 80;
-/** The credits of the largest plan in a month. */
+/** Maximum of the daily MCP limit of a key: the credits of the largest plan in a month. */
 const MAX_DAILY_CREDITS = 1_000_000_000;
 
 /**

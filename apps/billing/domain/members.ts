@@ -223,7 +223,9 @@ function accepted(
   ];
 }
 
-/** The refusal of a code. It is the same for every reason, so that a person who guesses codes learns nothing. */
+/**
+ * Returns the refusal of a code. It is the same for every reason, so that a person who guesses codes learns nothing.
+ */
 export function refusedCode(): Refusal {
   return Refusal.validation([
     { path: 'code', message: 'is not valid for this address, or was used, or has expired' },

@@ -13,8 +13,8 @@ export interface Ledger {
 }
 
 /**
- * A stored decision and its period. A decision first applies renewals that are due, so all its charges belong to this
- * period.
+ * A stored decision and its period. A decision first applies the renewals that are due, so all its charges belong to
+ * the period after these renewals.
  */
 export interface StoredDecision {
   seq: number;
@@ -30,7 +30,10 @@ export interface LedgerChange {
   decisions: readonly StoredDecision[];
 }
 
-/** Applies the decision that was stored as `seq` to the ledger. Returns the ledger and the rows to write. */
+/**
+ * Applies a stored decision to the ledger. Returns the ledger and the rows to write.
+ * @param seq sequence of the decision's message
+ */
 export function applyDecision(
   { state: before }: Ledger,
   seq: number,
@@ -53,12 +56,15 @@ interface Row {
   seq: number;
 }
 
-/** The class of the advisory locks for openings. Commands on an account use class 0, and addresses use class 1. */
+/**
+ * The class of the advisory locks for opening ledgers. Commands on an account use class 0, and email addresses use
+ * class 1.
+ */
 const OPENING_LOCK = 2;
 
 /**
- * Locks the ledgers of the accounts until the transaction ends: no other transaction reserves, charges or opens
- * meanwhile.
+ * Locks the ledgers of the accounts until the transaction ends: meanwhile no other transaction reserves or charges
+ * their credits, or opens their ledgers.
  * @param opening accounts whose ledger may have no row yet; each of them gets an advisory lock instead
  */
 export async function lockLedgers(
@@ -66,7 +72,7 @@ export async function lockLedgers(
   accountIds: readonly string[],
   opening: readonly string[],
 ): Promise<Map<string, Ledger>> {
-  // Locks in the order of the account ids prevent deadlocks.
+  // The ledgers are locked in the order of the account ids, to prevent deadlocks.
   for (const accountId of [...opening].sort())
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [accountId, OPENING_LOCK]);
   const rows: Row[] = await tx.query(
@@ -154,7 +160,7 @@ async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise
       ),
     ),
   );
-  // One JSON document is as fast as one array per column (there are eighteen columns), and names its columns.
+  // One JSON document is as fast as one array for each of the eighteen columns, and it names the columns.
   await tx.query(
     `INSERT INTO credit_movements
      SELECT * FROM json_populate_recordset(NULL::credit_movements, $1::json) ON CONFLICT DO NOTHING`,

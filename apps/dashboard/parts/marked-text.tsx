@@ -22,8 +22,8 @@ export function spansOf(text: string, terms: readonly string[]): Span[] {
 }
 
 /**
- * A text whose spans are marked. If spans overlap, the span that starts first is marked; if spans start together, the
- * longest span is marked. No part of the text is treated as HTML.
+ * Shows a text whose spans are marked. If spans overlap, the span that starts first is marked; if spans start together,
+ * the longest span is marked. No part of the text is treated as HTML.
  */
 export function MarkedText({ text, spans }: { text: string; spans: readonly Span[] }) {
   const parts = [];

@@ -30,7 +30,7 @@ export const sourceName = (source: Source) => STYLES[source].name;
 /** Returns the colour of a source in charts. */
 export const sourceColour = (source: Source) => STYLES[source].colour;
 
-/** The name of a source, with its colour. */
+/** Shows the name of a source, with its colour. */
 export function SourceName({ source, size = 'sm' }: { source: Source; size?: string }) {
   return (
     <Group gap={6} wrap="nowrap" component="span" display="inline-flex">

@@ -3,7 +3,7 @@ import type { CSSProperties, ReactNode } from 'react';
 import classes from './table.module.css';
 
 /**
- * A table in a frame. If the table is too wide, the frame scrolls sideways, not the page. On a telephone each row
+ * Shows a table in a frame. If the table is too wide, the frame scrolls sideways, not the page. On a telephone each row
  * becomes a list of its cells, and each cell is beside the name of its column.
  */
 export function DataTable({
@@ -50,7 +50,7 @@ const namesOf = (head: readonly string[]) =>
     head.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]),
   ) as CSSProperties;
 
-/** The button below a list that has more pages. */
+/** Shows the button below a list that has more pages. */
 export function More({
   query,
 }: {

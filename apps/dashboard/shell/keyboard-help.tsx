@@ -13,7 +13,7 @@ export const showKeyboardHelp = () => window.dispatchEvent(new Event(OPEN));
 /** Time to wait for the next key after `g`. */
 const SEQUENCE_MS = 1500;
 
-/** The list of shortcuts (`?`), and the shortcuts that open pages (`g` and a letter). */
+/** Shows the list of shortcuts (`?`), and the shortcuts that open pages (`g` and a letter). */
 export function KeyboardHelp() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys(() => setOpen(true));

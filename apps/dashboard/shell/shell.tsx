@@ -8,7 +8,7 @@ import { Logo } from './logo.js';
 import { Navigation } from './navigation-links.js';
 import classes from './shell.module.css';
 
-/** The frame of every page behind the sign-in. */
+/** Shows the frame of every page behind the sign-in. */
 export function Shell() {
   const [isOpen, menu] = useDisclosure(false);
   const { pathname } = useLocation();

@@ -5,7 +5,7 @@ import type { Addressed } from './delivery.js';
 
 const accountId = newId();
 
-/** A successful first attempt of a new event of the watch. */
+/** Returns a successful first attempt of a new event of the watch. */
 const attempted = (watchId: string): Recorded<Addressed> => ({
   delivery: {
     eventId: newId(),

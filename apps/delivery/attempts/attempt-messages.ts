@@ -108,7 +108,7 @@ function attemptOf(
   };
 }
 
-/** The record of a disabled endpoint. */
+/** Returns the record of a disabled endpoint. */
 export function disabledMessage({ last, reason, failures }: DisabledEndpoint): Unstored {
   const { delivery, at, statusCode } = last;
   const { eventId, target, accountId, watchId, keywordId, source, endpoint } = delivery;

@@ -48,14 +48,15 @@ export class AttemptRecorder {
       throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
-    // Channels are disabled before the attempts are recorded: after a crash in between, the repeated attempts find that
-    // the channel is disabled.
+    // Channels are disabled before the attempts are recorded. After a crash between the two steps, the repeated
+    // attempts find that the channel is disabled.
     const changed = await this.disableGone(results);
     const recorded = results.map((result) => ({
       ...result,
       nextAt: changed.has(result) ? result.at : nextOf(result),
     }));
-    // Endpoints are paused before the rows of the next attempts are written, because these can be due immediately.
+    // Endpoints are paused before the rows of the next attempts are written, because the next attempts can be due
+    // immediately.
     await pauseEndpoints(this.database.manager, results);
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
@@ -63,9 +64,7 @@ export class AttemptRecorder {
     await this.disableFailing(results);
   }
 
-  /**
-   * Records that events are not sent, with the reason. Otherwise users would believe that the events were delivered.
-   */
+  /** Records that events are not sent, and why. Otherwise users would believe that the events were delivered. */
   async giveUp(deliveries: readonly GivenUp[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.publishGivenUp(deliveries);
@@ -86,13 +85,16 @@ export class AttemptRecorder {
     this.closed = true;
   }
 
-  /** Updates the tables. In the common case, a first attempt at a webhook that succeeds, there is nothing to write. */
+  /**
+   * Updates the tables. In the most frequent case there is nothing to write: the first attempt at a webhook has
+   * succeeded.
+   */
   private async follow(recorded: readonly Recorded[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     const failed = recorded.filter((one) => !one.delivered);
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
-    // A destination that asks for a pause is not marked as failing.
+    // A destination that asks the sender to wait is not marked as failing.
     const broken = failed.filter((one) => !isPostponed(one));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
@@ -102,8 +104,8 @@ export class AttemptRecorder {
         tx,
         failed.flatMap(({ delivery, nextAt, ...one }) => {
           if (nextAt === undefined) return [];
-          // The endpoint is paused. When the pause ends, this message is sent before messages that have waited for a
-          // shorter time.
+          // The destination accepts nothing for a time. After this time, this message is sent before messages that have
+          // waited for a shorter time.
           if (isPostponed(one)) return [{ ...delivery, dueAt: delivery.firstAt }];
           return [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }];
         }),
@@ -123,7 +125,8 @@ export class AttemptRecorder {
   }
 
   /**
-   * Disables endpoints. The records are published before the commit: a duplicate does less harm than a missing record.
+   * Disables endpoints. The records are published before the commit, because a duplicate record does less harm than a
+   * missing record.
    * @returns the deliveries that were pending for these endpoints; all of them are given up
    */
   private async disable(tx: Tx, failed: readonly Recorded[]): Promise<GivenUp[]> {
@@ -192,7 +195,7 @@ function countOutcomes(recorded: readonly Recorded[]): void {
   for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.add(count, { outcome });
 }
 
-/** Returns whether the destination asked for a pause. Such an attempt does not count in the retry schedule. */
+/** Returns whether the destination asked the sender to wait. Such an attempt does not count in the retry schedule. */
 function isPostponed({
   delivered,
   retryAfterMs,

@@ -143,7 +143,7 @@ function givenUp(one: Addressed, reason: string): GivenUp {
   return { ...one, reason };
 }
 
-/** The replays among the targets that have not ended. */
+/** Returns the replays among the targets that have not ended. */
 async function runningOf(database: Database, claimed: readonly Addressed[]): Promise<ReadonlySet<string>> {
   const ids = claimed.flatMap(({ target }) => (target.kind === 'replay' ? [target.id] : []));
   if (ids.length === 0) return new Set();

@@ -35,11 +35,16 @@ export interface Addressed extends DeliveryKey {
   endpoint: string;
   /** Present only if the target is a channel that still exists. */
   channelKind?: ChannelKind | undefined;
-  /** When the delivery was created, in ms. The first attempt is made then, or later if it has to wait. */
+  /**
+   * When the delivery was created, in ms. The first attempt is made at this time, or later if the delivery has to wait.
+   */
   firstAt: number;
-  /** True while `pending_deliveries` has a row for it. */
+  /** True while `pending_deliveries` has a row for this delivery. */
   pending: boolean;
-  /** `traceparent` of the step that caused the delivery, for all of its attempts; absent if there is none. */
+  /**
+   * `traceparent` of the step that caused the delivery. All attempts of the delivery use it. Absent if the step has
+   * none.
+   */
   cause?: string | undefined;
 }
 
@@ -63,7 +68,7 @@ export interface Destination {
   timezone: string;
 }
 
-/** A delivery that is given up, and the reason. */
+/** A delivery that is given up, and why. */
 export interface GivenUp extends Addressed {
   reason: string;
 }
@@ -83,19 +88,19 @@ export interface AttemptResult {
    * messages.
    */
   retryAfterMs?: number | undefined;
-  /** Why the destination of a channel no longer exists; absent if it exists. */
+  /** Why the destination of a channel no longer exists; absent if the destination exists. */
   gone?: string;
   /** The email address that is gone; absent if the whole channel is gone. */
   goneAddress?: string;
 }
 
 /**
- * Called once for each delivery: with the attempt, with undefined if no attempt was made, or with an error if the
- * attempt threw. The call can be synchronous: a caller must be ready for it before `submit` has returned.
+ * Called exactly once for each delivery: with the attempt, with undefined if no attempt was made, or with an error if
+ * the attempt threw. The call can come before `submit` has returned.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 
-/** A unique text for each delivery, for sets and maps. */
+/** Returns a unique text for each delivery, for sets and maps. */
 export function keyOf({ eventId, target }: DeliveryKey): string {
   return `${eventId} ${target.kind} ${target.id}`;
 }

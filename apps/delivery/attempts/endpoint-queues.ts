@@ -1,20 +1,26 @@
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
-/** A request that takes longer than this, in ms, marks its endpoint as slow: other requests do not wait for it. */
+/**
+ * A request that takes longer than this, in ms, marks its endpoint as slow. Deliveries then do not wait for this
+ * endpoint.
+ */
 const SLOW_MS = 250;
 /** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are repeated. */
 export const STOP_TIMEOUT_MS = 2000;
 /** A batch does not wait longer than this, in ms, for responses before the next batch begins. */
 const LATE_MS = 50;
 const SWEEP_MS = 50;
-/** Concurrent requests to an endpoint without earlier responses; each response doubles the number, up to the cap. */
+/** Maximum number of concurrent requests to an endpoint that has not responded yet. Each response doubles it. */
 const FIRST_ALLOWED = 4;
 
 interface EndpointQueue {
-  /** Start times of the running requests, oldest first (a Map keeps their order). */
+  /** The start time of each running request, oldest first (a Map keeps the order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
-  /** Maximum number of running requests: one, as a test, if the endpoint hangs. */
+  /**
+   * Maximum number of running requests. It is 1 if the endpoint hangs: this request tests whether the endpoint responds
+   * again.
+   */
   allowed: number;
   /** True if the last request was slow and got no response. */
   hangs: boolean;
@@ -22,9 +28,9 @@ interface EndpointQueue {
 
 /**
  * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only its own deliveries. Also
- * limits the concurrent requests to all endpoints together; endpoints take turns. A slow request does not count towards
- * this common limit. Two kinds of deliveries are not attempted here and go to the retry lane: those whose endpoint is
- * slow and has no free place, and those that are cancelled before they start.
+ * limits the concurrent requests to all endpoints together: the endpoints take turns. A slow request does not count
+ * towards this common limit. Two kinds of deliveries are not attempted here and go to the retry lane: those whose
+ * endpoint is slow and has no free place, and those that are cancelled before they start.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();
@@ -60,7 +66,7 @@ export class EndpointQueues {
     );
   }
 
-  /** Makes an attempt when it is the delivery's turn. */
+  /** Makes an attempt when the turn of the delivery comes. */
   submit(delivery: Delivery, callback: AttemptCallback): void {
     const queue = this.queueOf(delivery.endpoint);
     if (!hasPlace(queue) && isSlow(queue)) callback(undefined);
@@ -72,20 +78,22 @@ export class EndpointQueues {
     }
   }
 
-  /** The endpoints that have no free place for a request, or that have waiting requests. */
+  /** Returns the endpoints that have no free place for a request, or that have waiting requests. */
   full(): string[] {
     return [...this.queues].flatMap(([endpoint, queue]) =>
       hasPlace(queue) && queue.waiting.length === 0 ? [] : [endpoint],
     );
   }
 
-  /** True if at least one of the deliveries waits, or has a request that is not slow. */
+  /** Returns true if at least one of the deliveries waits, or has a request that is not slow. */
   mayEndSoon(deliveries: Iterable<Delivery>): boolean {
     for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;
     return false;
   }
 
-  /** True if each delivery has a late request, or waits for the place of a late request to the same endpoint. */
+  /**
+   * Returns true if each delivery has a late request, or waits for the place of a late request to the same endpoint.
+   */
   areLate(deliveries: Iterable<Delivery>): boolean {
     const lateSince = Date.now() - LATE_MS;
     for (const delivery of deliveries) {
@@ -97,7 +105,7 @@ export class EndpointQueues {
     return true;
   }
 
-  /** Cancels those deliveries that have not started. Their callbacks are called without an attempt. */
+  /** Cancels the deliveries that have not started: calls their callbacks without an attempt. */
   cancelWaiting(deliveries: ReadonlySet<Delivery>): void {
     for (const queue of this.queues.values()) {
       const taken = queue.waiting.filter(({ delivery }) => deliveries.has(delivery));
@@ -199,7 +207,7 @@ function isSlow(queue: EndpointQueue): boolean {
   return Date.now() - oldest(queue) > SLOW_MS;
 }
 
-/** The start of the queue's oldest running request; Infinity if none is running. */
+/** Returns the start of the queue's oldest running request; Infinity if none is running. */
 function oldest({ underWay }: EndpointQueue): number {
   return underWay.values().next().value ?? Infinity;
 }

@@ -102,7 +102,7 @@ export async function disableEndpoints(
   return disabled;
 }
 
-/** The channels that have had only failures for days, each with its last failure and the number of failures. */
+/** Returns the channels that have had only failures for days, each with its last failure and the number of failures. */
 export async function failingChannels(
   tx: Tx,
   failed: readonly AttemptResult[],
@@ -122,7 +122,7 @@ export async function failingChannels(
   });
 }
 
-/** The last entry of each endpoint, always in the same order, so that two batches cannot deadlock. */
+/** Returns the last entry of each endpoint, always in the same order, so that two batches cannot deadlock. */
 function byEndpoint<T extends Address>(all: readonly T[]): T[] {
   const last = new Map(all.map((one) => [addressKey(one), one]));
   return [...last.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);

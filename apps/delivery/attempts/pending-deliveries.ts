@@ -3,7 +3,7 @@ import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** A claimed row is not claimed again before this time is over. No attempt takes that long. */
+/** A claimed row can be claimed again after this time. No attempt takes that long. */
 const CLAIM_SECONDS = 20;
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
   traceparent: string | null;
 }
 
-/** A claimed delivery. Its signing settings and the state of its address are read again for the attempt. */
+/** A claimed delivery, with the signing settings and the state of its address as they are at the claim. */
 export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 
 /** A delivery that waits in the table until `dueAt` (ms). */
@@ -68,8 +68,8 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
 
 /**
  * Deletes the pending deliveries of an endpoint and returns them. Leaves out rows that another transaction has locked:
- * the next claim finds that their endpoint is disabled. The condition on `by_mail` names both values, because `by_mail`
- * is the first column of the index.
+ * the next claim of such a row finds that the endpoint is disabled. The condition on `by_mail` names both values, so
+ * that Postgres can use the index, whose first column is `by_mail`.
  */
 export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
@@ -81,7 +81,7 @@ export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string)
   return rows.map(addressedOf);
 }
 
-/** The pending deliveries of a replay. The first condition lets Postgres use the partial index of targets. */
+/** Returns the pending deliveries of a replay. The first condition lets Postgres use the partial index of targets. */
 export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]> {
   const rows: Row[] = await tx.query(
     `SELECT ${COLUMNS} FROM pending_deliveries p
@@ -91,7 +91,7 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
-/** The keys (`addressKey`) of the addresses at which messages wait for their first attempt. */
+/** Returns the keys (`addressKey`) of the addresses at which messages wait for their first attempt. */
 export async function crowdedAddresses(
   database: Database,
   addresses: readonly Address[],
@@ -105,7 +105,9 @@ export async function crowdedAddresses(
   return new Set(rows.map((row) => addressKey({ accountId: row.account_id, endpoint: row.endpoint })));
 }
 
-/** Makes claimed rows due again if their attempt was not made. `in order`: they are due now, the oldest first. */
+/**
+ * Makes claimed rows due again if their attempt was not made. With `in order`, the rows are due now, the oldest first.
+ */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],
@@ -121,13 +123,13 @@ export async function returnPending(
 
 /** The selection of a claim. */
 export interface ClaimLimits {
-  /** True: deliveries to email channels; false: all others. */
+  /** True: claim deliveries to email channels; false: claim all others. */
   byMail: boolean;
   /** Maximum number of deliveries of each endpoint. */
   perEndpoint: number;
   /** Maximum number of deliveries. */
   max: number;
-  /** The claim begins after this endpoint; undefined: at the first one. */
+  /** The claim begins after this endpoint; undefined: at the first endpoint. */
   after?: Address | undefined;
 }
 
@@ -166,7 +168,7 @@ export async function claimPending(
     .map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
 }
 
-/** The lowest UUID. No account has this id. */
+/** The lowest UUID; no account has it as its id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {

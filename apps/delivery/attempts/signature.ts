@@ -19,10 +19,10 @@ export interface Signing {
 }
 
 /**
- * The signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text), and the
- * three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after `whsec_`. Both
- * kinds have one signature for each secret, except the legacy `X-Signature`. The signatures are computed for each
- * attempt, because receivers refuse a timestamp older than 5 minutes.
+ * Returns the signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text),
+ * and the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose key is the decoded base64 after
+ * `whsec_`. Both kinds have one signature for each secret, except the legacy `X-Signature`. The signatures are computed
+ * for each attempt, because receivers refuse a timestamp older than 5 minutes.
  * @param body the exact bytes that are sent
  * @returns names and values alternately, as undici expects them
  * @throws Error if there is no secret

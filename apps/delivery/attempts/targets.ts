@@ -11,7 +11,7 @@ export interface Endpoint {
   signing: Signing;
   /** Why the address is disabled; undefined if it is not disabled. */
   disabledReason: string | undefined;
-  /** All attempts since this time (ms) have failed; undefined if the endpoint works. */
+  /** The time (ms) from which on all attempts have failed; undefined if the endpoint works. */
   failingSince: number | undefined;
   /** The destination of a channel accepts nothing before this time (ms); 0 if it accepts messages now. */
   pausedUntil: number;
@@ -19,7 +19,7 @@ export interface Endpoint {
 
 /** The present webhook of a watch or a keyword. */
 export interface Webhook extends Endpoint {
-  /** The target of its deliveries; the id is that of `endpointIdOf`. */
+  /** The target of the webhook's deliveries; its id comes from `endpointIdOf`. */
   target: Target;
   /** False if the webhook gets only the events that rules send to it (`webhookMode: rules`). */
   isOrdinary: boolean;
@@ -36,7 +36,7 @@ export interface Address {
 interface Row {
   account_id: string;
   endpoint: string;
-  /** Hexadecimal. */
+  /** In hexadecimal digits. */
   secret: string;
   /** Null if there is no previous secret, or if it is not valid any more. */
   previous_secret: string | null;
@@ -75,13 +75,13 @@ const WEBHOOKS = `SELECT t.id, t.is_ordinary, t.events, ${ENDPOINT_COLUMNS}
   ) AS t ${ENDPOINT_JOINS}
   WHERE t.endpoint IS NOT NULL`;
 
-/** $1: accounts, $2: an address of each. */
+/** $1: ids of accounts, $2: one address for each of them. */
 const ENDPOINTS = `SELECT ${ENDPOINT_COLUMNS}
   FROM (SELECT DISTINCT account_id, endpoint FROM unnest($1::uuid[], $2::text[]) AS u (account_id, endpoint)) AS t ${ENDPOINT_JOINS}`;
 
 /**
  * Reads the targets of events and the settings of their signatures. Both are read again for each batch, so a change
- * applies from the next event.
+ * applies from the next batch.
  */
 export class Targets {
   private readonly secrets = new LRUCache<string, string>({ max: 10_000 });
@@ -93,8 +93,8 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by the id of the watch or keyword. Watches and keywords
-   * that were deleted or have no webhook are left out.
+   * Returns the webhooks of watches and keywords, by the id of the watch or keyword. Watches and keywords that were
+   * deleted or have no webhook are left out.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const webhooks = new Map<string, Webhook>();
@@ -110,7 +110,9 @@ export class Targets {
     return webhooks;
   }
 
-  /** The present state of the addresses, by `addressKey`. Addresses of accounts that do not exist are left out. */
+  /**
+   * Returns the present state of the addresses, by `addressKey`. Addresses of accounts that do not exist are left out.
+   */
   async endpoints(addresses: readonly Address[]): Promise<Map<string, Endpoint>> {
     if (addresses.length === 0) return new Map();
     const rows = await this.rows<Row>(ENDPOINTS, [
@@ -125,7 +127,7 @@ export class Targets {
     );
   }
 
-  /** Reads all rows as one JSON value, because pg takes several times as long for the columns of each row. */
+  /** Reads all rows as one JSON value. Reading the columns of each row with pg takes several times as long. */
   private async rows<R>(query: string, parameters: unknown[]): Promise<R[]> {
     const [found]: { rows: R[] | null }[] = await this.database.query(
       `SELECT json_agg(r) AS rows FROM (${query}) AS r`,
@@ -164,7 +166,7 @@ export class Targets {
   }
 }
 
-/** A unique text for each address of each account. */
+/** Returns a unique text for each address of each account. */
 export function addressKey({ accountId, endpoint }: Address): string {
   return `${accountId} ${endpoint}`;
 }

@@ -55,7 +55,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
   );
 }
 
-/** The headers of one attempt, names and values alternately. The HTTP client adds User-Agent. */
+/** Returns the headers of one attempt, names and values alternately. The HTTP client adds User-Agent. */
 export function webhookHeaders(
   { target, signing, eventId, body }: Pick<Delivery, 'target' | 'signing' | 'eventId' | 'body'>,
   unixSeconds: number,

@@ -27,12 +27,12 @@ export interface EmailAddress {
   state: 'unverified' | 'verified' | 'unsubscribed' | 'refused';
 }
 
-/** The endpoint of all deliveries to a channel. They share its queue, its pace and its record of failures. */
+/** Returns the endpoint of all deliveries to a channel. They share its queue, its pace and its record of failures. */
 export function channelEndpoint(channelId: string): string {
   return `${PREFIX}${channelId}`;
 }
 
-/** The id of the channel of an endpoint; undefined for the endpoint of a webhook. */
+/** Returns the id of the channel of an endpoint; undefined for the endpoint of a webhook. */
 export function channelIdIn(endpoint: string): string | undefined {
   return endpoint.startsWith(PREFIX) ? endpoint.slice(PREFIX.length) : undefined;
 }

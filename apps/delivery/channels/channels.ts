@@ -40,7 +40,7 @@ export class Channels {
     private readonly box: SecretBox,
   ) {}
 
-  /** The channels by id; deleted channels are left out. */
+  /** Returns the channels by id; deleted channels are left out. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>> {
     if (ids.length === 0) return new Map();
     const rows: Row[] = await this.database.query(
@@ -52,7 +52,7 @@ export class Channels {
     return new Map(rows.map((row) => [row.channel_id, this.channelOf(row)]));
   }
 
-  /** The channels of keywords, by the keyword's id. Retired and purged keywords are left out. */
+  /** Returns the channels of keywords, by the keyword's id. Retired and purged keywords are left out. */
   async ofKeywords(ids: readonly string[]): Promise<ReadonlyMap<string, KeywordChannels>> {
     if (ids.length === 0) return new Map();
     const rows: {
@@ -128,7 +128,7 @@ export class Channels {
   }
 }
 
-/** The target of deliveries to one address of an email channel: each address has its own attempts. */
+/** Returns the target of deliveries to one address of an email channel: each address has its own attempts. */
 export function addressTargetId(channelId: string, address: string): string {
   return derivedId('channel-address', channelId, address);
 }

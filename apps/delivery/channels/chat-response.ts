@@ -11,9 +11,9 @@ export interface ChatResponse {
 /** The result of a delivery, read from a response. */
 export interface ChatResult {
   delivered: boolean;
-  /** A text for people; empty if it was delivered. */
+  /** A text for people; empty if the message was delivered. */
   message: string;
-  /** True if the destination no longer exists: the channel is disabled. */
+  /** True if the destination no longer exists. Then the channel is disabled. */
   isGone: boolean;
   /** The time for which the destination accepts nothing, in ms: see `retryAfterMsOf`. */
   retryAfterMs: number | undefined;
@@ -51,14 +51,14 @@ export function chatResultOf(
   };
 }
 
-/** An error code from a body, if it is one word. No other part of a body is shown. */
+/** Returns an error code from a body, if the code is one word. No other part of a body is shown. */
 export function errorCode(value: unknown): string {
   return (typeof value === 'string' && /^[\w.-]{1,60}$/.test(value)) || typeof value === 'number'
     ? String(value)
     : '';
 }
 
-/** The JSON object in a body; empty if the body is anything else. */
+/** Returns the JSON object in a body; an empty object if the body is anything else. */
 export function jsonOf(body: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body);
@@ -69,11 +69,11 @@ export function jsonOf(body: string): Record<string, unknown> {
 }
 
 /**
- * The time for which a destination accepts nothing, in ms; undefined if it states none. For a 429 that states none, a
- * default applies. A successful response can also state a time in its headers, if its request has used up the limit of
- * the destination. Of the 5xx, only a 503 can state a time in its headers.
+ * Returns the time for which a destination accepts nothing, in ms; undefined if its response states none. For a 429
+ * that states none, a default applies. A successful response can also state a time in its headers: its request has used
+ * up the limit of the destination. Of the 5xx, only a 503 can state a time in its headers.
  * @param inBody the seconds that the body states, if it states them; used only for a 429 and for 5xx, because a
- *   successful response contains the stored message, and the other errors are permanent
+ * successful response contains the stored message, and the other errors are permanent
  */
 export function retryAfterMsOf(
   status: number,
@@ -82,7 +82,8 @@ export function retryAfterMsOf(
 ): number | undefined {
   const { retryAfterMs } = readRateHeaders(headers, new Date());
   if (status >= 200 && status < 300) return retryAfterMs;
-  // The other errors are permanent: an attempt that waits is not counted, and would be repeated for two days.
+  // The other errors are permanent. If they stated a wait, the attempt would not be counted, and would be repeated for
+  // two days.
   if (status !== TOO_MANY && status < 500) return undefined;
   const stated = waitMs(inBody);
   if (stated !== undefined) return stated;
@@ -92,7 +93,9 @@ export function retryAfterMsOf(
     : undefined;
 }
 
-/** A wait that a body states, in ms: at least a second and at most a day; undefined if there is none. */
+/**
+ * Returns the wait that a body states, in ms: at least a second and at most a day; undefined if the body states none.
+ */
 export function waitMs(seconds: number | undefined): number | undefined {
   if (seconds === undefined || !(seconds >= 0)) return undefined;
   return Math.min(Math.max(Math.ceil(seconds * 1000), MIN_WAIT_MS), MAX_WAIT_MS);

@@ -15,8 +15,8 @@ const NAMES: Readonly<Record<DigestMode, string>> = {
 };
 
 /**
- * The message of a digest: summary and figures first, then VIPs and the mentions that need an answer, then the buckets.
- * The items of a story are together.
+ * Returns the message of a digest: summary and figures first, then VIPs and the mentions that need an answer, then the
+ * buckets. The items of a story are together.
  */
 export function digestMessage(digest: Digest): Message {
   const { keyword, mode, total, more, priority, groups, summary, report } = digest;
@@ -55,7 +55,7 @@ export function digestMessage(digest: Digest): Message {
   };
 }
 
-/** A sentence of the summary, with a link to the first of its mentions that the digest shows. */
+/** Returns a sentence of the summary, with a link to the first of its mentions that the digest shows. */
 function sentenceOf({ text, mentionIds }: DigestSummary['sentences'][number], digest: Digest): Entry {
   const shown = [
     ...digest.priority,
@@ -143,7 +143,7 @@ function chartsOf({ volume, sentiment }: WeeklyReport): Chart[] {
   ];
 }
 
-/** The change since the previous week. */
+/** Returns the change since the previous week. */
 export function changeText({ count, previous }: { count: number; previous: number }): string {
   if (previous === 0) return 'none the week before';
   const percent = Math.round(((count - previous) / previous) * 100);

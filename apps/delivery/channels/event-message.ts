@@ -25,7 +25,7 @@ export const SOURCE_NAMES: Readonly<Record<SourceId, string>> = {
 type Json = Record<string, unknown>;
 
 /**
- * The message about one event.
+ * Returns the message about one event.
  * @param envelope the bytes of the event's envelope
  */
 export function eventMessage(envelope: Uint8Array, keywordName: string): Message {
@@ -45,7 +45,7 @@ export function eventMessage(envelope: Uint8Array, keywordName: string): Message
   };
 }
 
-/** The name of a source for people; the id if it is not known. */
+/** Returns the name of a source for people; the id if it is not known. */
 export function sourceName(source: string): string {
   return SOURCE_NAMES[source as SourceId] ?? oneLine(source);
 }

@@ -8,11 +8,11 @@ export interface Message {
   link: Link | null;
   /** One line. */
   footer: string;
-  /** Only kinds of channels that can send pictures show them. */
+  /** Shown only by kinds of channels that can send pictures. */
   charts?: readonly Chart[];
 }
 
-/** Figures that are drawn. `days`: two bars for each day. `shares`: one bar with a part for each name. */
+/** Figures for a drawing. `days`: two bars for each day. `shares`: one bar with a part for each name. */
 export type Chart =
   | { kind: 'days'; title: string; days: readonly { label: string; count: number; previous: number }[] }
   | { kind: 'shares'; title: string; shares: Readonly<Record<string, number>> };
@@ -37,14 +37,17 @@ export interface Link {
   url: string;
 }
 
-/** U+2060: invisible and without width. It breaks a name or a command, so that the services do not recognise it. */
+/**
+ * U+2060: invisible and without width. Inside a name or a command, it prevents that a chat service recognises the name
+ * or the command.
+ */
 const WORD_JOINER = '\u2060';
 const ELLIPSIS = '…';
 const MAX_URL_LENGTH = 2000;
 
 /**
- * An untrusted text as plain text: without control characters and without characters that change the direction of the
- * text around it. Line breaks stay.
+ * Returns an untrusted text without control characters and without characters that change the direction of the
+ * surrounding text. Line breaks stay.
  */
 export function plain(text: string): string {
   return (
@@ -75,8 +78,8 @@ export function cut(text: string, max: number): string {
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * The text with every `@name` and every `<!…>` broken by an invisible character, so that no chat service can parse it
- * as a mention.
+ * Returns the text with an invisible character in every `@name` and every `<!…>`, so that no chat service treats these
+ * as a mention of a person.
  */
 export function withoutPings(text: string): string {
   return text
@@ -84,7 +87,7 @@ export function withoutPings(text: string): string {
     .replace(/<(?=[!@#/a-z])/gi, `<${WORD_JOINER}`);
 }
 
-/** The address if it can be a link in a message (http or https, and not too long); otherwise null. */
+/** Returns the address if it can be a link in a message (http or https, and not too long); otherwise null. */
 export function linkable(url: unknown): string | null {
   if (typeof url !== 'string' || url.length > MAX_URL_LENGTH || !URL.canParse(url)) return null;
   const parsed = new URL(url);
@@ -92,13 +95,14 @@ export function linkable(url: unknown): string | null {
   return parsed.href;
 }
 
-/** The line about entries that are left out; empty if there are none. */
+/** Returns the line about entries that are left out; empty if none are left out. */
 export function moreLine(more: number): string {
   return more > 0 ? `and ${more.toLocaleString('en')} more` : '';
 }
 
 /**
- * Renders the message with as many entries as the format accepts; `more` counts the others.
+ * Renders the message with as many entries as the format accepts; `more` of the rendered message is the number of the
+ * other entries.
  * @param fits whether the service accepts the rendered message
  */
 export function fitted<T>(
@@ -118,7 +122,7 @@ export function fitted<T>(
   return render(firstEntries(message, fitting));
 }
 
-/** The message with its first entries. Sections that then have neither entries nor lines are left out. */
+/** Returns the message with only its first entries. Sections that then have neither entries nor lines are left out. */
 function firstEntries(message: Message, count: number): Message {
   let left = count;
   let dropped = 0;

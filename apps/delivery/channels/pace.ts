@@ -40,7 +40,7 @@ const MAX_REMEMBERED = 20_000;
 export class ChannelPace {
   private readonly states = new LRUCache<string, EndpointState>({ max: MAX_REMEMBERED });
 
-  /** Whether a message may be sent to the endpoint now; true uses up one message of its rate. */
+  /** Returns whether a message may be sent to the endpoint now; true uses up one message of its rate. */
   take(endpoint: string, kind: ChannelKind, now: number): boolean {
     const state = this.stateOf(endpoint, kind, now);
     if (!mayStart(state, now)) return false;
@@ -57,12 +57,12 @@ export class ChannelPace {
     state.pausedUntil = Math.max(state.pausedUntil, now + Math.min(forMs, MAX_PAUSE_MS));
   }
 
-  /** Whether the endpoint has just asked this replica for a pause. */
+  /** Returns whether the endpoint has just asked this replica for a pause. */
   isPaused(endpoint: string, now: number): boolean {
     return now < (this.states.peek(endpoint)?.pausedUntil ?? 0);
   }
 
-  /** The endpoints that accept nothing now. */
+  /** Returns the endpoints that accept nothing now. */
   full(now: number): string[] {
     const full: string[] = [];
     for (const [endpoint, state] of this.states.entries()) if (!mayStart(state, now)) full.push(endpoint);

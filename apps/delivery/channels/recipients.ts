@@ -3,10 +3,10 @@ import type { ReadEvent } from '../wire/pushed-event.reader.js';
 import type { KeywordChannels } from './channels.js';
 
 /**
- * The ids of the channels that get an event immediately: those that a rule or an alert names, and those of the keyword
- * with the mode `instant`. If a rule or an alert notifies without naming channels, all channels of the keyword get the
- * event. An event of the keyword itself goes to `instant` channels if the keyword subscribes to it; `channel.disabled`
- * goes to all other channels of the keyword.
+ * Returns the ids of the channels that get an event immediately: those that a rule or an alert names, and those of the
+ * keyword with the mode `instant`. If a rule or an alert notifies without naming channels, all channels of the keyword
+ * get the event. An event of the keyword itself goes to `instant` channels if the keyword subscribes to it;
+ * `channel.disabled` goes to all other channels of the keyword.
  */
 export function recipientsOf(
   event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels' | 'envelope'>,
@@ -23,7 +23,7 @@ export function recipientsOf(
   return [...ids];
 }
 
-/** The channel that an event `channel.disabled` is about; empty if it is about a webhook address. */
+/** Returns the channel that an event `channel.disabled` is about; empty if it is about a webhook address. */
 function disabledIn(envelope: Uint8Array): string {
   const { data } = JSON.parse(Buffer.from(envelope).toString()) as {
     data?: { channelId?: string | null };

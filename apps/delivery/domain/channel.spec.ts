@@ -18,7 +18,7 @@ const mail = {
   config: to('a@example.org', 'b@example.org'),
   existing: 0,
 } satisfies ChannelCommand;
-/** The command that follows failed attempts with this config. */
+/** Returns the command that follows failed attempts with this config. */
 const disableWith = (config: ChannelConfig): ChannelCommand => ({
   kind: 'disable',
   reason: 'gone',
@@ -27,7 +27,7 @@ const disableWith = (config: ChannelConfig): ChannelCommand => ({
   version: configVersion(config),
 });
 
-/** The state after the commands, and the events of the last one. */
+/** Returns the state after the commands, and the events of the last one. */
 function run(...commands: ChannelCommand[]): { state: ChannelState; events: (string | undefined)[] } {
   let state = NO_CHANNEL;
   let events: (string | undefined)[] = [];

@@ -89,7 +89,10 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
   }
 }
 
-/** A different text for each config, so that Earshot can detect that the config has changed since an attempt began. */
+/**
+ * Returns a different text for each config, so that Earshot can detect that the config has changed since an attempt
+ * began.
+ */
 export function configVersion(
   config: Pick<ChannelConfig, 'chatId' | 'url' | 'to' | 'secretEncrypted'> | undefined,
 ): string {
@@ -97,7 +100,7 @@ export function configVersion(
   return JSON.stringify([chatId, url, to, Buffer.from(secretEncrypted).toString('base64')]);
 }
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: ChannelState, { event }: ChannelEvent): ChannelState {
   if (event.case === 'created') {
     const { kind, name, config } = event.value;
@@ -207,7 +210,7 @@ function disabledWithout(
   return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
 }
 
-/** The present addresses that get messages, or will get them after their verification. */
+/** Returns the present addresses that get messages, or will get them after their verification. */
 function reachable(addresses: Live['addresses'], config: ChannelConfig | undefined): string[] {
   return (config?.to ?? []).filter((address) =>
     ['verified', 'unverified'].includes(addresses.get(address) ?? 'unverified'),

@@ -73,7 +73,7 @@ export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[
   }
 }
 
-/** The state after the event. */
+/** Returns the state after the event. */
 export function evolve(state: ReplayState, { event }: ReplayEvent): ReplayState {
   switch (event.case) {
     case 'requested':

@@ -9,7 +9,7 @@ const GIVE_UP_AFTER_MS = 48 * HOUR;
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 
 /**
- * The time of the next attempt after a failure.
+ * Returns the time of the next attempt after a failure.
  * @param attempts number of attempts so far, at least 1
  * @param firstAt time of the first attempt, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up
@@ -21,7 +21,7 @@ export function nextAttemptAt(attempts: number, firstAt: number, now: number): n
 }
 
 /**
- * The time of the next attempt of a delivery that waits, for example because its destination asked for a pause.
+ * Returns the time of the next attempt of a delivery that waits, for example because its destination asked for a pause.
  * @param waitMs from now
  * @param firstAt time of the first attempt, in ms
  * @returns ms since the epoch, or undefined if the delivery is given up

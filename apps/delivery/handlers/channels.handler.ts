@@ -93,7 +93,10 @@ async function countChannels(tx: Tx, accountId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** The addresses that need no new question: the present addresses, and earlier addresses whose owners have answered. */
+/**
+ * Returns the addresses that need no new question: the present addresses, and earlier addresses whose owners have
+ * answered.
+ */
 async function askedAddresses(tx: Tx, channelId: string): Promise<string[]> {
   const rows: { address: string }[] = await tx.query(
     `SELECT a.address FROM channel_addresses a JOIN channels c USING (channel_id)

@@ -17,9 +17,12 @@ import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js'
 const BATCH_TIMEOUT_MS = 1000;
 /** How often a batch checks whether only late or slow attempts are left. */
 const LOOK_MS = 20;
-/** A running attempt ends before this time is over, so the retry lane repeats it only after a crash. */
+/**
+ * A slow attempt becomes due in the retry lane after this time. It ends earlier, so the retry lane repeats it only
+ * after a crash.
+ */
 const UNDER_WAY_MS = 15_000;
-/** Wait before the next attempt of a delivery for which no connection was free. */
+/** A delivery for which no connection was free waits this long before its next attempt. */
 const NO_ROOM_MS = 1000;
 
 /**
@@ -38,15 +41,15 @@ export class EventsHandler {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Waits for attempts that run longer than their batch. */
+  /** Resolves when attempts that run longer than their batch have ended. */
   async drain(): Promise<void> {
     await Promise.all(this.stragglers);
   }
 
-  // Two batches often end together. A third batch is sent while both are recorded: with only two batches, no request
-  // was running for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that may be
-  // unacknowledged, so that a replica that hangs does not stop the other replicas. While the events of a poll arrive,
-  // batches begin at least 10 ms apart: otherwise most of them would have one or two events.
+  // Two batches often end at the same time. While both are recorded, the attempts of a third batch run. With only two
+  // batches, no request ran for 8 to 11 % of the time. A replica pulls four batches: 1,500 of the 2,000 messages that
+  // may be unacknowledged, so that a replica that hangs does not stop the other replicas. Batches begin at least 10 ms
+  // apart. Otherwise, while the events of a check arrive, most batches would have one or two events.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 375, batchesAtOnce: 3, everyMs: 10 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<(Outcome | Later)[]> {
     const events = batch.map((message) => ({
@@ -63,7 +66,7 @@ export class EventsHandler {
 
   /**
    * Begins the attempts, and records those that end soon.
-   * @returns `late`: the ids of events with an attempt that has not ended; `finish` records these
+   * @returns `late`: the ids of events that have an attempt that has not ended; `finish` records these attempts
    */
   private async deliver({ deliveries, paced, unsent }: NewDeliveries) {
     await this.recorder.giveUp(unsent);
@@ -77,7 +80,7 @@ export class EventsHandler {
     });
   }
 
-  /** Records the late attempts. Those that become slow are saved, and recorded when they end. */
+  /** Records the late attempts. Slow attempts are saved as pending deliveries, and recorded when they end. */
   private async finish(attempts: BatchAttempts): Promise<void> {
     await this.wait(attempts, () => !this.queues.mayEndSoon(attempts.open));
     await this.orCancel(attempts, async () => {
@@ -92,7 +95,9 @@ export class EventsHandler {
     });
   }
 
-  /** If the attempts cannot be recorded, cancels those that have not started: their events are delivered again. */
+  /**
+   * Runs `record`. If it fails, cancels the attempts that have not started, because NATS delivers their events again.
+   */
   private async orCancel<T>(attempts: BatchAttempts, record: () => Promise<T>): Promise<T> {
     try {
       return await record();

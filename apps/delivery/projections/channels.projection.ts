@@ -92,7 +92,7 @@ async function applyEvent(
   }
 }
 
-/** The part of the config that users may read, the secret, and the addresses. */
+/** Returns the part of the config that users may read, the secret, and the addresses. */
 function configColumns(config: ChannelConfig | undefined): [object, Buffer | null, string[]] {
   const secret = config?.secretEncrypted ?? new Uint8Array();
   const { chatId, url, secretLast4 } = config ?? { chatId: '', url: '', secretLast4: '' };

@@ -38,9 +38,9 @@ interface ChannelTarget {
 }
 
 /**
- * The targets of channels. The targets of an email channel are its verified addresses. If no address is verified, its
- * targets are all its addresses: nothing is sent to them, but the reason is recorded for each address. A deleted
- * channel has no target.
+ * Returns the targets of channels. The targets of an email channel are its verified addresses. If no address is
+ * verified, its targets are all its addresses: nothing is sent to them, but the reason is recorded for each address. A
+ * deleted channel has no target.
  */
 async function targetsOf(
   tx: Tx,

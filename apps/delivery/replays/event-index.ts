@@ -47,7 +47,7 @@ export class EventIndex {
     @Inject(BUS) private readonly bus: Bus,
   ) {}
 
-  /** The last sequence of EVENTS. */
+  /** Returns the last sequence of EVENTS. */
   async lastSeq(): Promise<number> {
     const { state } = await this.bus.jsm.streams.info('EVENTS');
     return state.last_seq;
@@ -63,7 +63,7 @@ export class EventIndex {
     return info.num_pending + info.num_ack_pending === 0 || info.ack_floor.stream_seq >= upToSeq;
   }
 
-  /** The number of events that match the query. */
+  /** Returns the number of events that match the query. */
   async count(query: IndexQuery): Promise<number> {
     const { conditions, params } = await this.conditionsOf(query);
     const rows = await selectRows<{ events: string }>(
@@ -98,7 +98,7 @@ export class EventIndex {
     }));
   }
 
-  /** One event of an account; undefined if the index does not contain it. */
+  /** Returns one event of an account; undefined if the index does not contain it. */
   async find(accountId: string, eventId: string): Promise<IndexedEvent | undefined> {
     const rows = await selectRows<Row>(
       this.clickhouse,
@@ -110,7 +110,7 @@ export class EventIndex {
     return row && { at: row.occurred_at, id: row.event_id, watchId: row.watch, seq: Number(row.seq) };
   }
 
-  /** The event in EVENTS; undefined if the message does not exist any more, or contains another event. */
+  /** Returns the event in EVENTS; undefined if the message does not exist any more, or contains another event. */
   async read({ seq, id }: IndexedEvent): Promise<ReadEvent | undefined> {
     if (seq === 0) return undefined;
     const stored = await this.store.at('EVENTS', seq);
@@ -145,8 +145,8 @@ export class EventIndex {
   }
 
   /**
-   * The ids under which the events are indexed: the watch, or every watch that the keyword has had and the keyword
-   * itself. `own`: the types in the keyword's `webhookEvents`.
+   * Returns the ids under which the events are indexed: the watch, or every watch that the keyword has had and the
+   * keyword itself. `own`: the types in the keyword's `webhookEvents`.
    */
   private async subjectsOf({
     keywordId,

@@ -4,7 +4,10 @@ import type { DeliveryKey } from '../attempts/delivery.js';
 import type { ReplayCounts } from '../domain/replay.js';
 import type { Position } from './event-index.js';
 
-/** After this time another replica takes the replay. A turn is shorter: `TURN_MS`, then at most one attempt. */
+/**
+ * A claim ends after this time, and another replica can take the replay. A turn is shorter: it lasts `TURN_MS`, and
+ * then at most one attempt.
+ */
 const CLAIM_SECONDS = 20;
 
 /** The reason for the end of a replay whose keyword was purged. */
@@ -25,7 +28,7 @@ export interface ClaimedReplay extends ReplayCounts {
   status: 'queued' | 'running';
   /** Undefined until the replay has started. */
   matched: number | undefined;
-  /** The last event that had its first attempt. */
+  /** The last event for which the first attempt was made. */
   after: Position | undefined;
   upToSeq: number;
   /** The id of this process's claim. */
@@ -84,7 +87,7 @@ export async function claimReplays(database: Database, max: number): Promise<Cla
   }));
 }
 
-/** The result of a turn. */
+/** The result of a turn: a part of a replay that one process runs without a break. */
 export interface Turn {
   after: Position | undefined;
   /** Number of the turn's events that EVENTS does not contain. */
@@ -104,7 +107,7 @@ export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, d
   if (written === 0) throw new LostReplay(replay.replayId);
 }
 
-/** Thrown if the replay has ended or another replica has claimed it. The result of this turn is then not written. */
+/** The replay has ended, or another replica has claimed it. The result of this turn was not written. */
 export class LostReplay extends Error {
   override readonly name = 'LostReplay';
 
@@ -114,8 +117,8 @@ export class LostReplay extends Error {
 }
 
 /**
- * The state of a claimed replay: `lost` if it has ended or another replica has claimed it, `purged` if its keyword or
- * watch does not exist any more.
+ * Returns the state of a claimed replay: `lost` if the replay has ended or another replica has claimed it, `purged` if
+ * its keyword or watch does not exist any more.
  */
 export async function claimStateOf(
   database: Database,
@@ -132,7 +135,7 @@ export async function claimStateOf(
   return rows[0].exists ? 'claimed' : 'purged';
 }
 
-/** The replay's counts, and the number of its events that wait for another attempt. */
+/** Returns the replay's counts, and the number of its events that wait for another attempt. */
 export async function countsOf(
   tx: Tx,
   replayId: string,
@@ -163,7 +166,7 @@ export async function countReplays(
     );
 }
 
-/** The replays of a keyword and of its watches. */
+/** Returns the replays of a keyword and of its watches. */
 export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly string[]): Promise<string[]> {
   const rows: { replay_id: string }[] = await tx.query(
     'SELECT replay_id FROM replays WHERE keyword_id = $1 OR watch_id = ANY($2)',
@@ -172,7 +175,10 @@ export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly st
   return rows.map(({ replay_id }) => replay_id);
 }
 
-/** Ends replays whose keyword was purged, and removes their address. Ids, times, numbers and types of events remain. */
+/**
+ * Ends replays whose keyword was purged, and removes the addresses to which they send. Ids, times, numbers and types of
+ * events remain.
+ */
 export async function purgeReplays(tx: Tx, replayIds: readonly string[]): Promise<void> {
   await tx.query(
     `UPDATE replays SET url = NULL, claim = NULL, finished_at = coalesce(finished_at, now()),

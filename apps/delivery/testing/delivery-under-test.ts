@@ -85,7 +85,7 @@ export interface DeliveryUnderTest {
   waiting(eventId: string, attempts: number): Promise<Pending>;
   /** Makes all pending deliveries due now. */
   makeDue(): Promise<void>;
-  /** The attempts of the event in ATTEMPTS, oldest first. */
+  /** Returns the attempts of the event in ATTEMPTS, oldest first. */
   attemptsOf(eventId: string): Promise<Attempt[]>;
   /** Waits until ATTEMPTS has this number of attempts of the event. */
   attempts(eventId: string, count: number): Promise<Attempt[]>;

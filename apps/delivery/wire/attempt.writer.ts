@@ -14,8 +14,8 @@ let scratch = Buffer.allocUnsafe(16 * 1024);
 let group = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * The bytes of one `Attempt`, or of an `Attempt` that contains a group of several. They are equal to those of the
- * generated writer, which takes ten times as long: this runs for each delivery.
+ * Returns the bytes of one `Attempt`, or of an `Attempt` that contains a group of several. They are equal to those of
+ * the generated writer, which takes ten times as long: this runs for each delivery.
  */
 export function writeAttempts(attempts: readonly WrittenAttempt[]): Buffer {
   const [only] = attempts;

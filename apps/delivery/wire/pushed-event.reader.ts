@@ -152,7 +152,7 @@ class Fields {
     if (this.at > this.buffer.length) throw new RangeError('the message ends too early');
   }
 
-  /** A varint; bits after the first 32 are dropped. */
+  /** Returns a varint; bits after the first 32 are dropped. */
   private uint32(): number {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {

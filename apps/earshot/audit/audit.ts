@@ -70,7 +70,7 @@ function tableFaults({ tables, decisions }: AuditInput, ledger: ReturnType<typeo
   return faults;
 }
 
-/** The packs, each with its keys in a fixed order. */
+/** Returns the packs, each with its keys in a fixed order. */
 function packsOf(state: LedgerState) {
   if (state.status === 'none') return [];
   return state.packs.map(({ id, granted, remaining, expiresAt }) => ({ id, granted, remaining, expiresAt }));

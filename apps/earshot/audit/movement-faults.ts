@@ -77,7 +77,7 @@ function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined
   }
 }
 
-/** The stream of the charged fact. */
+/** Returns the stream of the charged fact. */
 export function streamOf({ reference, checkId, watchId, operation }: Charge): ChargedStream {
   if (reference === checkId) return 'CHECKS';
   if (operation === 'explore') return 'EXPLORES';

@@ -2,7 +2,7 @@ import type { AuditReport } from './audit.js';
 
 const HEAD = ['day', 'source', 'checks', 'failed', 'charged', 'quoted', 'difference', 'otherwise'];
 
-/** The report for people, in credits: a row for each source and day, then the findings. */
+/** Returns the report for people, in credits: a row for each source and day, then the findings. */
 export function auditText(report: AuditReport): string {
   const rows = report.days.map((day) => [
     day.date,

@@ -22,7 +22,7 @@ export interface AuditDay {
 
 const DAY_MS = 86_400_000;
 
-/** The work and the quote of each source and UTC day, sorted by day, then by source. */
+/** Returns the work and the quote of each source and UTC day, sorted by day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
   const days = new Map<string, AuditDay>();
   const dayOf = (source: string, date: string): AuditDay => {
@@ -94,7 +94,7 @@ function quotesByWatch({ quotes }: AuditInput): Map<string, QuotedPeriod[]> {
   return watches;
 }
 
-/** The charged credits by watch, then by day. */
+/** Returns the charged credits by watch, then by day. */
 function chargedByWatch({ decisions }: AuditInput): Map<string, Map<string, number>> {
   const watches = new Map<string, Map<string, number>>();
   for (const { decision } of decisions)

@@ -85,7 +85,7 @@ function messagesOf<T>(
   subject: string,
   read: (data: Uint8Array) => T,
 ): Promise<{ seq: number; data: T }[]>;
-/** Every message of the subject, oldest first, converted by `read`. */
+/** Returns every message of the subject, oldest first, converted by `read`. */
 async function messagesOf(
   bus: Bus,
   stream: StreamName,
@@ -104,14 +104,14 @@ async function messagesOf(
   return found;
 }
 
-/** The ids of the existing keywords, and of the existing watches without a keyword. */
+/** Returns the ids of the existing keywords, and of the existing watches without a keyword. */
 async function existingOf(bus: Bus, accountId: string): Promise<Set<string>> {
   const filter = subjectOf('KEYWORDS', accountId, '>');
   const { state } = await bus.jsm.streams.info('KEYWORDS', { subjects_filter: filter });
   return new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.split('.')[2] ?? ''));
 }
 
-/** The position of billing in the stream; 0 if billing has never run. */
+/** Returns the position of billing in the stream; 0 if billing has never run. */
 async function followedOf(bus: Bus, stream: StreamName): Promise<number> {
   const info = await consumerInfo(bus, stream, `billing-${stream.toLowerCase()}`);
   return info?.ack_floor.stream_seq ?? 0;

@@ -27,7 +27,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** The failed checks. */
+/** Returns the failed checks. */
 async function faults(): Promise<Omit<Finding, 'ok'>[]> {
   const findings = await checkInstallation({ bus, database, clickhouse, env }, 100);
   return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));

@@ -124,7 +124,7 @@ function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]
   );
 }
 
-/** The mentions of the day without a vector. The position also moves past texts that cannot be embedded. */
+/** Yields the mentions of the day without a vector. The position also moves past texts that cannot be embedded. */
 async function* batchesOf(
   clickhouse: ClickHouseClient,
   model: string,

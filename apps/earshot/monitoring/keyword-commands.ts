@@ -52,7 +52,7 @@ export function addKeywordCommands(program: Command): void {
 
 const isChange = ({ kind }: Step): boolean => kind === 'create' || kind === 'change' || kind === 'delete';
 
-/** The keywords of the account that are not retired. */
+/** Returns the keywords of the account that are not retired. */
 async function keywordsOf(client: Client): Promise<Keyword[]> {
   const found = [];
   const query = { state: ['active' as const, 'paused' as const], limit: 200 };
@@ -61,8 +61,8 @@ async function keywordsOf(client: Client): Promise<Keyword[]> {
 }
 
 /**
- * The steps with their prices. Each price is estimated for the present state of the account. Every keyword of the file
- * is checked before the first keyword is changed.
+ * Returns the steps with their prices. Each price is estimated for the present state of the account. Every keyword of
+ * the file is checked before the first keyword is changed.
  */
 async function withPrices(client: Client, path: string, options: PlanOptions): Promise<PricedStep[]> {
   const file = readKeywordFile(textOf(path));
@@ -105,7 +105,7 @@ type Estimate = { valid: true; monthlyCredits: number; token: string } | { valid
 
 type WrittenStep = Extract<Step, { kind: 'create' | 'change' }>;
 
-/** The body of the PATCH. */
+/** Returns the body of the PATCH. */
 const changedKeys = ({ file, changes }: Extract<Step, { kind: 'change' }>) =>
   Object.fromEntries(changes.map(({ key }) => [key, (file.body as unknown as Record<string, unknown>)[key]]));
 

@@ -65,8 +65,8 @@ function refuseDuplicates(keywords: readonly FileKeyword[]): void {
 }
 
 /**
- * The keywords as a file. Ids of searches and rules are left out, and also the id of a keyword with a unique name, so
- * that the file also fits another installation.
+ * Returns the keywords as a file. Ids of searches and rules are left out, and also the id of a keyword with a unique
+ * name, so that the file also fits another installation.
  */
 export function writeKeywordFile(keywords: readonly Keyword[]): string {
   const count = new Map<string, number>();
@@ -81,7 +81,7 @@ export function writeKeywordFile(keywords: readonly Keyword[]): string {
   );
 }
 
-/** The keys of a keyword that a file can have, without the ids that the installation has given. */
+/** Returns the keys of a keyword that a file can have, without the ids that the installation has given. */
 export function bodyOf(keyword: object): Record<string, unknown> {
   const kept = Object.entries(keyword).filter(([key]) => !READ_ONLY.has(key));
   return withoutGivenIds(Object.fromEntries(kept));

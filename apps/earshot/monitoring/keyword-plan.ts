@@ -80,7 +80,7 @@ function changesOf({ body }: FileKeyword, keyword: Keyword): Change[] {
     .filter(({ before, after }) => !isDeepStrictEqual(plain(before), plain(after)));
 }
 
-/** The body as the installation would return it: with the defaults, and without short forms. */
+/** Returns the body as the installation would return it: with the defaults, and without short forms. */
 function effective(body: Record<string, unknown>): Record<string, unknown> {
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
   try {
@@ -93,7 +93,7 @@ function effective(body: Record<string, unknown>): Record<string, unknown> {
   }
 }
 
-/** The new searches of the file, except on sources on which the keyword has no search yet. */
+/** Returns the new searches of the file, except on sources on which the keyword has no search yet. */
 function searchesThatStartOver({ body }: FileKeyword, keyword: Keyword): string[] {
   const known = new Set(keyword.watches.map((watch) => watch.criteriaHash));
   const sources = new Set(keyword.watches.map(({ source }) => source));

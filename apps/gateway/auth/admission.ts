@@ -82,7 +82,7 @@ export class Admission {
   }
 
   /**
-   * Returns whether the key or session of a running request is still valid: it can have been revoked since the request
+   * Returns whether the key or session of a running request is valid now. It can have been revoked after the request
    * began.
    */
   async isStillValid(request: FastifyRequest): Promise<boolean> {
@@ -92,7 +92,7 @@ export class Admission {
     return (await known.callerOf(credential.text)) !== undefined;
   }
 
-  /** A key takes precedence over a cookie, because a browser adds cookies by itself. */
+  /** If a request has a key and a cookie, the key counts, because a browser adds cookies by itself. */
   private credentialOf(request: FastifyRequest): Credential {
     const key = request.headers['x-api-key'];
     if (typeof key === 'string') return { kind: 'key', text: key };

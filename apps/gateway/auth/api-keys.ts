@@ -64,7 +64,7 @@ export class ApiKeys {
     return looksLikeApiKey(key) && this.validBefore.has(hashApiKey(key).toString('base64'));
   }
 
-  /** The caller of this key; undefined for an unknown, revoked or expired key. */
+  /** Returns the caller of this key; undefined for an unknown, revoked or expired key. */
   async callerOf(key: string): Promise<Caller | undefined> {
     if (!looksLikeApiKey(key)) return undefined;
     const hash = hashApiKey(key);

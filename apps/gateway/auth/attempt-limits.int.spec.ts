@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('DELETE FROM auth_attempts'));
 
-/** The result of an attempt: `counted`, or the refusal and the seconds to wait. */
+/** Returns the result of an attempt: `counted`, or the refusal and the seconds to wait. */
 async function signIn(attempts: AttemptLimits, email: string, ip: string) {
   const headers: Record<string, unknown> = {};
   const reply = { header: (name: string, value: unknown) => (headers[name] = value) };

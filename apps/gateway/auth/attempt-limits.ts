@@ -9,11 +9,12 @@ import { deleteInParts, type Database, type Tx } from '#postgres';
 import type { Logger } from '#telemetry';
 import { networkOf } from './failed-key-attempts.js';
 
-/** The kind of an attempt: a password, a code or a token, or a mail to an address. */
+/** What is attempted: a password, a code or a token, or the request for a mail to an address. */
 export type AttemptKind = 'sign-in' | 'sign-up' | 'reset' | 'mail';
 
 /**
- * The failed attempts that are allowed for an address and for a network in the window. Requests for mails always count.
+ * Maximum number of failed attempts for an address and for a network in the window. Of requests for mails, all count,
+ * not only failed ones.
  */
 const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>> = {
   'sign-in': { address: 10, network: 60 },
@@ -23,14 +24,14 @@ const LIMITS: Readonly<Record<AttemptKind, { address: number; network: number }>
 };
 const WINDOW_MINUTES = 15;
 /**
- * A gateway remembers for this time that no attempt is left. The time is short because an attempt that succeeds does
- * not count any more.
+ * A gateway remembers for this time that no attempt is left. The time is short: an attempt that succeeds no longer
+ * counts, so an attempt can become free at any moment.
  */
 const FULL_MS = 2000;
 const CONNECTIONS = 2;
 const MAX_WAITING = 500;
 
-/** An attempt that has begun. It counts as failed until it has succeeded. */
+/** An attempt that has begun. The attempt counts as failed until it succeeds. */
 export interface Attempt {
   succeeded(): Promise<void>;
 }
@@ -47,7 +48,7 @@ interface Count {
 }
 
 /**
- * Limits the attempts of people who have not signed in, for each email address and each network, over all gateways.
+ * Limits the attempts of people who have not signed in: for each email address and for each network, over all gateways.
  * The limits do not depend on whether the address is known. An attempt counts from its beginning, so that concurrent
  * attempts cannot exceed the limits.
  */
@@ -62,7 +63,7 @@ export class AttemptLimits {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** @throws Refusal `too-many`; the reply then has `Retry-After` */
+  /** Counts an attempt. @throws Refusal `too-many` if no attempt is left; the reply then has `Retry-After` */
   async begin(
     kind: AttemptKind,
     address: string,
@@ -90,9 +91,9 @@ export class AttemptLimits {
 
   /**
    * Returns the seconds until the next allowed attempt; undefined if this attempt was counted. The gateway remembers a
-   * refusal for two seconds, and does not ask Postgres in this time. It uses at most two connections. An attempt that
-   * has waited for a connection checks the memory again first: if an earlier attempt was refused meanwhile, no
-   * statement is needed.
+   * refusal for two seconds, and does not ask Postgres in this time. It uses at most two connections to Postgres. An
+   * attempt that has waited for a connection checks the memory again first: if an earlier attempt was refused
+   * meanwhile, no statement is needed.
    */
   private async secondsToWait(id: string, limits: readonly Limit[]): Promise<number | undefined> {
     const names = limits.map(({ subject }) => subject.toString('base64'));
@@ -125,7 +126,10 @@ export class AttemptLimits {
   }
 }
 
-/** @returns the seconds to wait, and the subjects that have no attempt left; undefined if the attempt was counted */
+/**
+ * Counts the attempt if all limits allow it. @returns undefined if the attempt was counted; otherwise the seconds to
+ * wait, and the subjects that have no attempt left
+ */
 async function take(
   tx: Tx,
   id: string,
@@ -155,7 +159,7 @@ async function take(
   return undefined;
 }
 
-/** A hash, so that the table does not contain addresses. */
+/** Returns a hash, so that the table does not contain addresses. */
 function subjectOf(kind: AttemptKind, what: string, value: string): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([kind, what, value]))

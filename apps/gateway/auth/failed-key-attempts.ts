@@ -54,7 +54,7 @@ function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS);
 }
 
-/** The address of a subscriber: an IPv4 address, or an IPv6 network. */
+/** Returns the address of a subscriber: an IPv4 address, or an IPv6 network. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   // An IPv4 address can arrive as an IPv4-mapped IPv6 address.

@@ -12,7 +12,7 @@ const COMMON: ReadonlySet<string> = new Set(
   dictionary['passwords-common'].map(String).filter((password) => password.length >= PASSWORD_LENGTH.min),
 );
 
-/** A new password: 10 to 200 characters, and not one of the common passwords. */
+/** Requires a new password: 10 to 200 characters, and not one of the common passwords. */
 export function NewPassword(): PropertyDecorator {
   return Check((value, owner) => newPasswordFault(value, owner['email']), {
     type: 'string',
@@ -22,7 +22,7 @@ export function NewPassword(): PropertyDecorator {
   });
 }
 
-/** An existing password: its form is not checked. */
+/** Requires an existing password: its form is not checked. */
 export function ExistingPassword(): PropertyDecorator {
   return Check(
     (value) => {

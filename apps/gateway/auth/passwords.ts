@@ -20,7 +20,7 @@ export class Passwords {
   private readonly dummyHash = hash('nobody', OPTIONS);
 
   /**
-   * The hash to store, in the PHC format.
+   * Returns the hash to store, in the PHC format.
    * @throws Refusal `unavailable` if too many passwords wait
    */
   hash(password: string): Promise<string> {

@@ -79,7 +79,7 @@ export function requiredRightsOf(method: string, route: string | undefined): Req
   };
 }
 
-/** Whether the rights of one role include the rights of another. */
+/** Returns whether the rights of one role include the rights of another. */
 export function includes(role: MemberRole, needed: MemberRole): boolean {
   return RANK[role] >= RANK[needed];
 }

@@ -40,7 +40,7 @@ export class DashboardFiles {
     this.html = this.files.get('index.html')?.toString();
   }
 
-  /** The page, whose styles contain the nonce of this response. Undefined if the dashboard is not built. */
+  /** Returns the page, whose styles contain the nonce of this response. Undefined if the dashboard is not built. */
   page(nonce: string): string | undefined {
     return this.html?.replace(NONCE, `nonce="${nonce}"`);
   }
@@ -68,13 +68,15 @@ export class DashboardFiles {
   }
 }
 
-/** The encodings with the quality 0. For `br;q=0, *`, the library alone would choose br. */
+/** Returns the encodings with the quality 0. For `br;q=0, *`, the library alone would choose br. */
 function refusedBy(accepted: string): ReadonlySet<string> {
   const parts = accepted.toLowerCase().replace(/\s/g, '').split(',');
   return new Set(parts.flatMap((part) => /^([^;]+);q=0(?:\.0*)?$/.exec(part)?.[1] ?? []));
 }
 
-/** The files by name, without the build's own files, whose names begin with a dot. Empty if nothing is built. */
+/**
+ * Returns the files by name, without the build's own files, whose names begin with a dot. Empty if nothing is built.
+ */
 function filesIn(folder: string): Map<string, Buffer> {
   if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -39,7 +39,7 @@ describe('the page of the dashboard', () => {
   }
 
   it.each(['/', '/feed', '/keywords/0190f3a0-0000-7000-8000-000000000000/edit?tab=rules', '/channels'])(
-    'is at %s for a browser',
+    'is returned to a browser at %s',
     async (url) => {
       const answer = await server.inject({ url, headers: HTML });
       expect(answer.statusCode).toBe(200);
@@ -48,7 +48,7 @@ describe('the page of the dashboard', () => {
     },
   );
 
-  it('has a new nonce in each response, in the policy and in the page', async () => {
+  it('has a new nonce in each response, the same nonce in the policy and in the page', async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {
         const { headers, body } = await server.inject({ url: '/', headers: HTML });
@@ -80,7 +80,7 @@ describe('the page of the dashboard', () => {
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
   });
 
-  it('answers HEAD', async () => {
+  it('is returned without a body for HEAD', async () => {
     expect((await server.inject({ method: 'HEAD', url: '/feed', headers: HTML })).statusCode).toBe(200);
   });
 
@@ -132,7 +132,7 @@ describe('the page of the dashboard', () => {
     expect(files.file('assets/c-1.css', accepted)?.encoding).toBe(encoding);
   });
 
-  it('belongs to one build, even after another build has replaced the files', () => {
+  it('consists of the files of one build, even after another build has replaced the files', () => {
     const replaced = mkdtempSync(join(tmpdir(), 'earshot-dashboard-'));
     try {
       cpSync(folder, replaced, { recursive: true });

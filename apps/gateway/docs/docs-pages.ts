@@ -13,7 +13,7 @@ export const DOCS_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** A guide with the navigation. */
+/** Returns a guide with the navigation. */
 export function guidePage(address: string, guide: Guide, groups: readonly GuideGroup[]): string {
   return page(
     guide.title,
@@ -25,7 +25,7 @@ ${groups.map((group) => groupOf(group, address)).join('\n')}</nav>
   );
 }
 
-/** The reference of the API: the viewer reads the description in the browser. */
+/** Returns the reference of the API: the viewer reads the description in the browser. */
 export function referencePage(): string {
   return page(
     'API reference',

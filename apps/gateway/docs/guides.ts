@@ -131,7 +131,7 @@ function titleOf(text: string, name: string): string {
   return /^#\s+(.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name;
 }
 
-/** The id that GitHub gives a heading, because the guides' links use these ids. */
+/** Returns the id that GitHub gives a heading, because the guides' links use these ids. */
 function slugOf(text: string): string {
   return text
     .toLowerCase()

@@ -12,12 +12,13 @@ import { SUGGESTED_KEY, unknownKey } from './unknown-key.js';
  */
 export type Spelling = 'any' | 'camel' | 'snake';
 
-/** If a value breaks one of these rules, it has the wrong type, and its other faults are not reported. */
+/** Rules about the type of a value. If a value breaks one of these rules, its other faults are not reported. */
 const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 'isInt'];
 
 /**
  * Reads a request body into its DTO.
- * @param more checks that the DTO's decorators cannot express; all of them run, even when there are faults
+ * @param more checks that the DTO's decorators cannot express; all of them run, even after the decorators have found
+ * faults
  * @param complete adds, in camelCase, the values that a partial body does not change
  * @throws Refusal `invalid` `VALIDATION` with every fault and its path, in the sender's own spelling
  */
@@ -79,19 +80,19 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
   }
 }
 
-/** The prefixes of a path, itself included: `a`, `a[0]` and `a[0].b` of `a[0].b`. */
+/** Returns the prefixes of a path and the path itself: `a`, `a[0]` and `a[0].b` for `a[0].b`. */
 function prefixesOf(path: string): string[] {
   return [...path.matchAll(/[.[]|$/g)].map(({ index }) => path.slice(0, index));
 }
 
-/** Faults or warnings with their paths in the body's spelling. */
+/** Returns faults or warnings with their paths in the body's spelling. */
 export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
   const cased = toCamelCase(raw);
   return faults.map(({ path, message }) => ({ path: respell(path, cased, 'any'), message }));
 }
 
 /**
- * A body of the wrong shape can make the checks of its meaning throw. Then only the faults of its shape are reported.
+ * If the types in a body are wrong, the checks of its values can throw. Then only the faults of the types are reported.
  */
 function runCheck(check: () => Fault[], hasShapeFault: boolean): Fault[] {
   try {
@@ -131,8 +132,8 @@ function ofElement(path: string, line: string): Fault {
 }
 
 /**
- * The messages for one key. A value that is missing or has the wrong type breaks several rules at once, so only one
- * message is returned.
+ * Returns the messages for one key. A value that is missing or has the wrong type breaks several rules, so only one
+ * message is returned for such a value.
  */
 function messagesOf({
   constraints = {},
@@ -152,7 +153,7 @@ function messagesOf({
 
 const keysOfClass = new Map<NewableFunction, readonly string[]>();
 
-/** The keys that a DTO reads. */
+/** Returns the keys that a DTO reads. */
 function keysOf(dto: object | undefined): readonly string[] {
   if (!dto) return [];
   const known = keysOfClass.get(dto.constructor);
@@ -169,7 +170,9 @@ function withoutDuplicates(faults: readonly Fault[]): Fault[] {
   return [...unique.values()];
 }
 
-/** class-validator writes the key into its messages, but the fault's path already has it. */
+/**
+ * class-validator writes the key into its messages. The key is removed, because the fault's path already contains it.
+ */
 function clean(message: string, property: string): string {
   return message
     .replace(' conforming to the specified constraints', '')

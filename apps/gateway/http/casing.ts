@@ -16,7 +16,7 @@ export interface CasedBody {
   faults: Fault[];
 }
 
-/** A body that may contain only camelCase: nothing is converted. */
+/** Returns a body that may contain only camelCase: nothing is converted. */
 export function unconverted(body: unknown): CasedBody {
   return { body, spelling: new Map(), style: 'camel', faults: [] };
 }

@@ -12,7 +12,7 @@ export const CommandId = createParamDecorator((_: unknown, context: ExecutionCon
   commandIdOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
-/** The id of the request's command: a new id, unless `setCommandId` has set the id of an earlier command. */
+/** Returns the id of the request's command: a new id, unless `setCommandId` has set the id of an earlier command. */
 export function commandIdOf(request: FastifyRequest): string {
   return ((request as CommandRequest).commandId ??= newId());
 }

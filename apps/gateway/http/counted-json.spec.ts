@@ -15,7 +15,7 @@ function faultOf(text: string): { path: string; message: string } | undefined {
 const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const zeros = (count: number) => `[${Array(count).fill(0).join(',')}]`;
 
-/** The number of levels of a parsed value, and its widest list or object. */
+/** Returns the number of levels of a parsed value, and its widest list or object. */
 function measureOf(value: unknown): { levels: number; widest: number } {
   if (typeof value !== 'object' || value === null) return { levels: 0, widest: 0 };
   const inner = Object.values(value).map(measureOf);

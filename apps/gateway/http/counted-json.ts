@@ -69,7 +69,7 @@ export function refuseOversizeJson(text: string): void {
   }
 }
 
-/** The index of the closing quote, or the length of the text if there is none. */
+/** Returns the index of the closing quote, or the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

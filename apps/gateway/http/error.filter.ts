@@ -29,9 +29,9 @@ export interface ErrorAnswer {
 
 /** The routes of the interface. */
 interface Routes {
-  /** The methods of an address, in capitals. */
+  /** Returns the methods of an address, in capitals. */
   methodsAt(path: string): readonly string[];
-  /** The route that the caller of an unknown address probably meant. */
+  /** Returns the route that the caller of an unknown address probably meant. */
   nearestPath(path: string): string | undefined;
 }
 
@@ -65,7 +65,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The response to an error. Defects and outages are logged. */
+/** Returns the response to an error. Defects and outages are logged. */
 export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
   if (error instanceof Refusal) return refusalAnswer(error);
   const status = statusOf(error);
@@ -78,12 +78,12 @@ export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
   );
 }
 
-/** The response to a refusal. */
+/** Returns the response to a refusal. */
 export function refusalAnswer({ kind, code, message, details }: Refusal): ErrorAnswer {
   return { status: HTTP_STATUS[kind], body: { error: message, code, ...(details ? { details } : {}) } };
 }
 
-/** The response to a request that the HTTP layer refused, with that layer's status. */
+/** Returns the response to a request that the HTTP layer refused, with that layer's status. */
 function httpFaultAnswer(error: unknown, status: number): ErrorAnswer {
   const code = CODES[status] ?? 'VALIDATION';
   const message = textOf(error, status);

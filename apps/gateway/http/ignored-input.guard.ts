@@ -25,7 +25,7 @@ export class IgnoredInputGuard implements CanActivate {
 }
 
 /**
- * The parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
+ * Returns the parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
  * RouteParamtypes.
  *
  * Nest names these parameters `4:0` (kind and position). It gives the parameters of our own decorators (`@From()`)

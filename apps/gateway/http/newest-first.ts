@@ -19,7 +19,7 @@ export interface NewestFirst<Row> {
 }
 
 /**
- * One page of a list. Reads `limit` and `cursor`, and finishes the query.
+ * Returns one page of a list. Reads `limit` and `cursor`, and finishes the query.
  * @throws Refusal `invalid`
  */
 export async function pageOf<Row>(

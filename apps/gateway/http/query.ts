@@ -16,7 +16,7 @@ export class QueryReader {
 
   constructor(private readonly raw: RawQuery) {}
 
-  /** All values of a key that may be repeated. */
+  /** Returns all values of a key that may be repeated. */
   all<T extends string = string>(key: string, allowed?: readonly T[]): T[] {
     this.known.add(key);
     const value = this.raw[key];
@@ -34,14 +34,14 @@ export class QueryReader {
     return values as T[];
   }
 
-  /** The value of a key that may be given only once. */
+  /** Returns the value of a key that may be given only once. */
   one<T extends string = string>(key: string, allowed?: readonly T[]): T | undefined {
     const values = this.all<T>(key, allowed);
     if (values.length > 1) this.faults.push({ path: key, message: 'may be given only once' });
     return values[0];
   }
 
-  /** An id that may be given only once, in its canonical spelling. */
+  /** Returns an id that may be given only once, in its canonical spelling. */
   id(key: string): string | undefined {
     const text = this.one(key)?.toLowerCase();
     if (text === undefined || isId(text)) return text;
@@ -66,7 +66,7 @@ export class QueryReader {
     return this.one(key, ['true', 'false']) === 'true';
   }
 
-  /** An instant in ISO 8601 with any offset. Without an offset it is in UTC. */
+  /** Returns an instant in ISO 8601 with any offset. Without an offset it is in UTC. */
   instant(key: string): Date | undefined {
     const text = this.one(key);
     if (text === undefined) return undefined;
@@ -81,7 +81,7 @@ export class QueryReader {
     );
   }
 
-  /** Two instants. If both are given, the first must not be later than the second. */
+  /** Returns two instants. If both are given, the first must not be later than the second. */
   span(from: string, to: string): { from: Date | undefined; to: Date | undefined } {
     const span = { from: this.instant(from), to: this.instant(to) };
     if (span.from && span.to && span.from > span.to) this.fault(from, `must not be later than ${to}`);

@@ -2,7 +2,7 @@ import { Refusal } from '#kernel';
 import { HTTP_STATUS } from '#transport';
 
 /**
- * The result of an estimate whose request would be refused: the refusal that the request would get.
+ * Returns the result of an estimate whose request would be refused: the refusal that the request would get.
  * @throws the error itself if it is not a refusal, or is a refusal with a status of 500 or more: then the result of the
  * request is unknown
  */

@@ -44,7 +44,7 @@ function endRequestSpan(span: Span | undefined, method: string, route: string, s
   endSpan(span, status >= 500 ? new Error() : undefined);
 }
 
-/** The id that the sender gave the request, or a new one. */
+/** Returns the id that the sender gave the request, or a new one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newId();

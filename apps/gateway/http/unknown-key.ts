@@ -37,7 +37,7 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['username', ['author']],
 ]);
 
-/** The message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
+/** Returns the message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
   const suggestion = known.length > 0 && key.length <= MAX_KEY_LENGTH ? suggestionFor(key, known) : undefined;
   return `is not a known ${what}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`;

@@ -1,4 +1,4 @@
-// class-transformer needs it to read the types that the compiler emits for decorated properties.
+// class-transformer needs this import to read the types that the compiler emits for decorated properties.
 import 'reflect-metadata';
 import { Transform, Type, type ClassConstructor } from 'class-transformer';
 import {
@@ -37,7 +37,9 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
 
-/** A text with at least one visible character. The text can be the name of a link, which must be visible. */
+/**
+ * Requires a text with at least one visible character. Such a text can be shown as a link, and a link must be visible.
+ */
 export function NotBlank(): PropertyDecorator {
   return Check(
     (value) =>
@@ -46,7 +48,7 @@ export function NotBlank(): PropertyDecorator {
   );
 }
 
-/** A UUID. It is converted to its canonical spelling, so that the same id is always the same key of a map. */
+/** Requires a UUID. It is converted to its canonical spelling, so that the same id is always the same key of a map. */
 export function Id(): PropertyDecorator {
   return all(
     IsUUID(),
@@ -56,12 +58,12 @@ export function Id(): PropertyDecorator {
   );
 }
 
-/** An object of one class. */
+/** Requires an object of one class. */
 export function Nested<T extends object>(dto: () => ClassConstructor<T>): PropertyDecorator {
   return all(IsObject(), ValidateNested({ context: { dto } }), Type(dto));
 }
 
-/** A list of `min` to `max` objects of one class. */
+/** Requires a list of `min` to `max` objects of one class. */
 export function ListOf<T extends object>(
   dto: () => ClassConstructor<T>,
   min: number,
@@ -78,8 +80,8 @@ export function ListOf<T extends object>(
 }
 
 /**
- * Removes the elements of a list that is too long, so that they are not checked. The list keeps its length, so that it
- * is refused.
+ * Removes the elements of a list that is too long, so that they are not checked. The length of the list does not
+ * change, so that the list is refused.
  */
 export function emptiedIfTooLong(value: unknown, max: number): unknown {
   return Array.isArray(value) && value.length > max ? new Array<unknown>(value.length) : value;
@@ -94,10 +96,10 @@ export function flat(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
 }
 
-/** A map with the user's own keys. Its keys and values are not changed. */
+/** Requires a map with the user's own keys. Its keys and values are not changed. */
 export function KeepUnchanged(): PropertyDecorator {
   return all(
-    // A type that class-transformer does not look into, because it throws on keys such as `constructor`.
+    // A type that class-transformer does not look into. It would throw on keys such as `constructor`.
     Type(() => Boolean),
     Transform(({ obj, key }) => (obj as Record<string, unknown>)[key], { toClassOnly: true }),
   );
@@ -130,8 +132,8 @@ export function Check(
 }
 
 /**
- * A rule for each element of a list: `test` returns the fault of one element, or undefined. The message has a line for
- * each fault, which begins with the index; `readBody` moves the index into the path.
+ * A rule for each element of a list: `test` returns the fault of one element, or undefined. The message has one line
+ * for each fault. The line begins with the index of the element; `readBody` moves the index into the path.
  * @param items the schema of an element: it must accept everything that `test` accepts
  */
 export function Elements(test: (element: unknown) => string | undefined, items: Schema): PropertyDecorator {
@@ -158,7 +160,7 @@ function ownerOf(args: ValidationArguments | undefined): Record<string, unknown>
   return (args?.object ?? {}) as Record<string, unknown>;
 }
 
-/** The fault of a value with more than this number of KiB as JSON. */
+/** Returns the fault of a value whose JSON has more than this number of KiB. */
 export function jsonSizeFault(value: unknown, kibibytes: number): string | undefined {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > kibibytes * 1024
     ? `must be at most ${kibibytes} KiB of JSON`
@@ -168,7 +170,7 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
 const MAX_URL_LENGTH = 2048;
 const URL_SCHEMA: Schema = { type: 'string', maxLength: MAX_URL_LENGTH };
 
-/** An http or https address of at most 2,048 characters that can receive a request. */
+/** Requires an http or https address of at most 2,048 characters that can receive a request. */
 export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }
@@ -178,22 +180,22 @@ export function HttpUrlOrEmpty(): PropertyDecorator {
   return Check((value) => (value === '' ? undefined : httpUrlFault(value)), URL_SCHEMA);
 }
 
-/** An ISO 8601 date-time; an offset is optional. */
+/** Requires an ISO 8601 date-time; an offset is optional. */
 export function DateTime(): PropertyDecorator {
   return Check(dateTimeFault, DATE_TIME_SCHEMA);
 }
 
-/** Like `DateTime`, but may be null. Unlike with `Nullable`, the key is required. */
+/** Like `DateTime`, but the value may be null. The key is required (with `Nullable` it is not). */
 export function DateTimeOrNull(): PropertyDecorator {
   return Check((value) => (value === null ? undefined : dateTimeFault(value)), nullable(DATE_TIME_SCHEMA));
 }
 
-/** An IANA time zone. */
+/** Requires an IANA time zone. */
 export function TimeZone(): PropertyDecorator {
   return Check(timeZoneFault, { type: 'string' });
 }
 
-/** A list of BCP 47 language codes. */
+/** Requires a list of BCP 47 language codes. */
 export function LanguageTags(): PropertyDecorator {
   return Elements(languageFault, { type: 'string', pattern: LANGUAGE.source });
 }
@@ -220,7 +222,7 @@ export function httpUrlFault(value: unknown): string | undefined {
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME_SCHEMA: Schema = { ...INSTANT_SENT, pattern: DATE_TIME.source };
 
-/** The fault of an ISO 8601 date-time; an offset is optional. */
+/** Returns the fault of a text that must be an ISO 8601 date-time; an offset is optional. */
 export function dateTimeFault(value: unknown): string | undefined {
   const known =
     typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);

@@ -13,13 +13,13 @@ export class WebhookAddresses {
     this.permits = createAddressPolicy(allow);
   }
 
-  /** The fault of an address in a body, or an empty list. @param path key of the address */
+  /** Returns the fault of an address in a body, or an empty list. @param path key of the address */
   faults(url: string | null | undefined, path = 'webhookUrl'): Fault[] {
     const message = this.fault(url);
     return message === undefined ? [] : [{ path, message }];
   }
 
-  /** The fault of the address, or undefined. Another rule reports an address that is not a URL. */
+  /** Returns the fault of the address, or undefined. Another rule reports an address that is not a URL. */
   fault(url: string | null | undefined): string | undefined {
     return url ? literalAddressFault(url, this.permits) : undefined;
   }

@@ -35,14 +35,17 @@ interface Row {
   body: string | null;
 }
 
-/** The records of requests with an `Idempotency-Key`, shared by all gateways. The caller gives the times, in ms. */
+/**
+ * Stores the records of requests with an `Idempotency-Key`. All gateways share the records. The caller passes the
+ * current time, in ms.
+ */
 export class IdempotencyRecords {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims the key. If several requests claim it at the same time, one of them runs. A request also runs if the same
-   * request is recorded without an outcome and no gateway runs it. It then gets the id of the recorded command, because
-   * that command may have had a part of its effect.
+   * Claims the key. If several requests claim it at the same time, one of them runs. A repeated request also runs if
+   * the earlier attempt has no outcome and no gateway runs that attempt. The repeated request then gets the id of the
+   * recorded command, because that command may have had a part of its effect.
    * @param newCommandId the command of a new request
    */
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
@@ -116,7 +119,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Leaves a request without an outcome: a repetition runs it again as the same command. */
+  /** Ends a request without an outcome: a repeated request runs it again as the same command. */
   async leave({ accountId, key, runner }: KeyedRequest): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET running_until = NULL WHERE account_id = $1 AND key = $2 AND runner = $3`,
@@ -133,9 +136,9 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Removes stored responses about a purged keyword. Responses that contain its id become 404, and their keys stay
-   * used. An estimate does not contain the id, so every estimate of the account is deleted; a repeated request computes
-   * a new estimate.
+   * Removes stored responses about a purged keyword. Responses that contain the keyword's id become 404, and their keys
+   * stay used. Estimates do not contain the id, so every estimate of the account is deleted; a repeated request
+   * computes a new estimate.
    */
   async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
     await this.database.query(

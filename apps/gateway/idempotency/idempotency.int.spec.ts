@@ -48,7 +48,7 @@ afterEach(async () => {
   for (const gateway of open.splice(0)) await gateway.close();
 });
 
-/** A gateway whose POSTs all call the current `handle`. */
+/** Starts a gateway whose POST routes all call the current `handle`. */
 function gateway(on: Database = database) {
   const app = fastify();
   const idempotency = new Idempotency(on, log, new SecretBox('5e'.repeat(32)), clock);
@@ -100,7 +100,7 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it('runs once, and its answer is repeated byte for byte with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
+  it('runs only one time; a repeated POST gets the same answer byte for byte, with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();
     const [first, second] = [await post('k'), await post('k')];
@@ -111,7 +111,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(second.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs once for a hundred concurrent requests at two gateways, and the other requests get 409 or the same answer [requests.key-running]', async () => {
+  it('runs only one time for a hundred concurrent requests at two gateways; the other requests get 409 or the same answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -139,7 +139,7 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
   });
 
-  it('is the same request for any order of its keys, and is refused with another body or address [requests.key-other-body, requests.key-other-endpoint]', async () => {
+  it('is the same request for any order of the keys in its body, and is refused with another body or address [requests.key-other-body, requests.key-other-endpoint]', async () => {
     const { post } = gateway();
     await post('k', { a: 1, b: 2 });
     expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
@@ -152,7 +152,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands.length).toBe(1);
   });
 
-  it('is also refused with another body while the first request still runs', async () => {
+  it('is also refused with another body while the first request runs', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -167,7 +167,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('is separate for each account: another account may use the same key [requests.key-account]', async () => {
+  it('does not affect other accounts: another account may use the same key [requests.key-account]', async () => {
     const { post } = gateway();
     await post('k');
     accountId = newId();
@@ -206,7 +206,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([500, 503])(
-    'runs again after %i as the same command, and accepts no other body',
+    'runs again as the same command after %i, and then accepts no other body',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -246,7 +246,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
   });
 
-  it('keeps the outcome of the later attempt when a gateway that did not respond comes back', async () => {
+  it('keeps the outcome of the later attempt when the gateway of the first attempt hung and works again', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async (_, reply) => {
@@ -264,7 +264,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
   });
 
-  it('is kept for 24 hours; then its key can be used again and its record is deleted [limits.key-24h]', async () => {
+  it('has a record for 24 hours; then the record is deleted and the key can be used again [limits.key-24h]', async () => {
     const { post, deleteOld } = gateway();
     await post('k');
     clock.at += 24 * HOUR_MS - 1;
@@ -281,7 +281,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(rows).toEqual([]);
   });
 
-  it.each(['', 'x'.repeat(256)])('is refused with the key %j [limits.key-length]', async (key) => {
+  it.each(['', 'x'.repeat(256)])('is refused if the key is %j [limits.key-length]', async (key) => {
     const answer = await gateway().post(key);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       400,
@@ -294,16 +294,16 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands).toEqual([]);
   });
 
-  it('accepts a key of 255 characters [limits.key-length]', async () => {
+  it('may have a key of 255 characters [limits.key-length]', async () => {
     expect((await gateway().post('x'.repeat(255))).status).toBe(200);
   });
 
-  it('is refused when it nests a hundred thousand levels deep, before any other processing', async () => {
+  it('is refused before any other processing when its body has a hundred thousand nested levels', async () => {
     const answer = await gateway().post('k', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
     expect([answer.status, answer.code, commands]).toEqual([400, 'VALIDATION', []]);
   });
 
-  it('answers even when the outcome cannot be stored', async () => {
+  it('gets its answer even when the outcome cannot be stored', async () => {
     const failing = {
       query: (sql: string, parameters: unknown[]) =>
         sql.includes('SET status') ? Promise.reject(new Error('gone')) : database.query(sql, parameters),
@@ -313,7 +313,7 @@ describe('a POST with an Idempotency-Key', () => {
 });
 
 describe('a POST without an Idempotency-Key', () => {
-  it('runs each time as a separate command', async () => {
+  it('runs as a separate command each time', async () => {
     const { post } = gateway();
     await post(undefined);
     await post(undefined);

@@ -30,7 +30,7 @@ const body = z
 
 const price = {
   monthly_credits: z.number().describe('Credits that the keyword costs in 30 days'),
-  first_scan_credits: z.number().describe('Maximum number of credits that the first scan costs, once'),
+  first_scan_credits: z.number().describe('Maximum number of credits that the first scan costs, in addition to monthly_credits'),
 };
 
 const estimate = tool({
@@ -275,8 +275,8 @@ const oncePerSearch = ({ bySearch }: Estimate) =>
   bySearch.reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 
 /**
- * What a resumed keyword can spend today. The checks that are due immediately count even if the interval is longer than
- * a day.
+ * Returns what a resumed keyword can spend today. The checks that are due immediately count even if the interval is
+ * longer than a day.
  */
 async function resumeCredits(context: Pick<ToolContext, 'caller' | 'routes'>, id: string): Promise<number> {
   const estimate = estimateIn(await estimateOf(context, {}, id));
@@ -297,7 +297,9 @@ function stateOf(keyword: {
   };
 }
 
-/** Returns whether the keyword of a repeated create already exists: the id of the command is the id of the keyword. */
+/**
+ * Returns whether an earlier attempt of a create already created the keyword. The keyword has the id of the command.
+ */
 async function exists(read: () => Promise<unknown>): Promise<boolean> {
   try {
     await read();

@@ -118,7 +118,7 @@ type ListedKeyword = {
   monthlyCredits: number;
 };
 
-/** A keyword in the form of the list of keywords. */
+/** Returns a keyword in the form of the list of keywords. */
 export function listedKeyword(keyword: ListedKeyword): z.input<typeof listed> {
   const { name, sources } = keyword as ListedKeyword & {
     name?: string;
@@ -134,7 +134,7 @@ export function listedKeyword(keyword: ListedKeyword): z.input<typeof listed> {
   };
 }
 
-/** A keyword as the interface returns it. */
+/** Returns a keyword as the interface returns it. */
 export async function keywordOf(view: Promise<object>): Promise<{ id: string; name: string }> {
   return (await view) as { id: string; name: string };
 }

@@ -10,7 +10,7 @@ export const MCP_DAILY_CREDITS = Symbol('credits per key and day through MCP');
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 const KEPT_DAYS = 7;
 
-/** A call that changes something. Repetitions with the same id count once. */
+/** A call that changes something. All calls with the same id are charged to the limit only one time. */
 interface CountedCommand {
   day: string;
   credits: number;
@@ -20,8 +20,9 @@ interface CountedCommand {
 }
 
 /**
- * Counts what each API key spends through MCP in a UTC day, over all gateways. The limit stops an agent that repeats
- * calls without end, so that the account keeps its credits. The price of a keyword counts as its credits of one day.
+ * Counts what each API key spends through MCP in a UTC day, over all gateways, and limits this amount. The limit
+ * protects the account's credits from an agent that repeats calls without end. A keyword counts with its credits of one
+ * day.
  */
 @Injectable()
 export class McpSpending {
@@ -30,7 +31,7 @@ export class McpSpending {
     @Inject(MCP_DAILY_CREDITS) private readonly defaultLimit: number,
   ) {}
 
-  /** The maximum number of credits that the key can spend in a day. */
+  /** Returns the maximum number of credits that the key can spend in a day. */
   limitOf({ mcpDailyCredits }: CallingKey): number {
     return mcpDailyCredits ?? this.defaultLimit;
   }
@@ -64,7 +65,8 @@ export class McpSpending {
   }
 
   /**
-   * Runs a command that costs this many credits. Calls with the same id, at the same time or later, count once.
+   * Runs a command that costs this many credits. Calls with the same id, at the same time or later, are counted only
+   * one time.
    * @throws Refusal `not-covered` `MCP_SPEND_LIMIT` before the work begins
    */
   async spendOnce<T>(
@@ -110,7 +112,7 @@ export class McpSpending {
     });
   }
 
-  /** The credits are released when no call with this id runs any more and all of them were refused. */
+  /** The credits are released after the last call with this id has ended, if all these calls were refused. */
   private async end(keyId: string, id: string, isRefused: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       const [[ended]]: [CountedCommand[], number] = await tx.query(
@@ -137,8 +139,8 @@ export class McpSpending {
       [key.id, credits, limit],
     );
     if (row) return row.day;
-    // This statement uses the same connection. If callers held all connections and each waited for a second connection,
-    // they would block each other.
+    // This statement uses the connection of the transaction. If callers held all connections and each waited for a
+    // second one, they would block each other.
     const spent = await spentToday(tx, key.id);
     const setBy = key.mcpDailyCredits === null ? 'setting MCP_DAILY_CREDITS' : 'the limit of this key';
     throw new Refusal(

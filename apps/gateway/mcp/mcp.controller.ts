@@ -67,7 +67,7 @@ export class McpController {
   }
 }
 
-/** The request without its body, which is already parsed. */
+/** Returns the request without its body, which is already parsed. */
 function transportRequest({ headers }: FastifyRequest): Request {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
   const kept = names.flatMap((name): [string, string][] => {

@@ -11,7 +11,7 @@ export const cursor = z
   .string()
   .optional()
   .describe('next_cursor of the previous page; keep all other parameters the same');
-/** An optional parameter for a time. */
+/** Returns an optional parameter for a time. */
 export const instant = (what: string) => z.string().optional().describe(`${what}, ISO 8601`);
 
 const search = tool({

@@ -50,7 +50,9 @@ export const shortMention = z.object({
   }),
 });
 
-/** A mention in the form that tools return: the important keys, with the texts of strangers in a separate part. */
+/**
+ * Returns a mention in the form that tools return: the important keys, with the texts of strangers in a separate part.
+ */
 export function mentionForAgent(mention: Mention, max?: number): z.input<typeof shortMention> {
   const { analysis, score } = mention as Mention & {
     analysis?: { sentiment: string | null; intent: string | null; relevance: number | null };

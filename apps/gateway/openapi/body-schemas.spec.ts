@@ -39,7 +39,7 @@ function acceptedBySchema(name: string, body: unknown): boolean {
   return validators.get(name)?.(body) === true;
 }
 
-/** The faults that the rules of a class find in a body. */
+/** Returns the faults that the rules of a class find in a body. */
 function faultsOf(dto: Dto, body: unknown): readonly Fault[] {
   try {
     readBody(dto, body, 'camel');
@@ -60,7 +60,7 @@ const ROOTS = Object.keys(FULL).map((name) => [name, CLASSES.get(name) as Dto] a
 const BEYOND_SCHEMA =
   /(^|\.)(webhookUrl|url|timezone|startsAt|endsAt|since|until|filters|schema)$|\.all\[\d+\]\.value$/;
 
-/** Every path in a value, including its own. */
+/** Returns every path in a value, including its own. */
 function pathsOf(value: Json, path: (string | number)[] = []): (string | number)[][] {
   const inner =
     typeof value === 'object' && value !== null
@@ -71,7 +71,7 @@ function pathsOf(value: Json, path: (string | number)[] = []): (string | number)
   return [path, ...inner];
 }
 
-/** The body with another value at the path, or without it. */
+/** Returns the body with another value at the path, or without it. */
 function changed(body: Json, path: readonly (string | number)[], value: Json): Json {
   const copy = structuredClone(body);
   const last = path.at(-1);
@@ -219,7 +219,7 @@ describe('the schema of a request body', () => {
   });
 });
 
-/** The rules of a class that are numbers, lists of values or patterns. */
+/** Returns the rules of a class that are numbers, lists of values or patterns. */
 function limitsOf(dto: Dto): Rule[] {
   const rules: Rule[] = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return rules.filter(

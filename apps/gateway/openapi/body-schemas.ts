@@ -16,7 +16,7 @@ export function bodySchemas(dtos: readonly Dto[]): Readonly<Record<string, Schem
   return Object.fromEntries(dtos.map((dto) => [nameOf(dto), schemaOf(dto)]));
 }
 
-/** The schema of a class in JSON Schema 2020-12, generated from its validation rules. */
+/** Returns the schema of a class in JSON Schema 2020-12, generated from its validation rules. */
 export function schemaOf(dto: Dto): Schema {
   const schema = targetConstructorToSchema(dto, { additionalConverters: CONVERTERS }) as Schema;
   const { properties = {}, required = [], ...rest } = schema as { properties?: object; required?: string[] };
@@ -54,7 +54,7 @@ const CONVERTERS: Converters = {
   max: ({ constraints }: Rule) => ({ maximum: constraints[0] as number }),
 } as Converters;
 
-/** A reference to another class. Some lists also accept a string in place of an object with one key. */
+/** Returns a reference to another class. Some lists also accept a string in place of an object with one key. */
 function nested({ context }: Rule): Schema {
   const { dto, bareKey } = context as { dto: () => Dto; bareKey?: string };
   const reference = ref(nameOf(dto()));

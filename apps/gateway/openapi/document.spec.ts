@@ -34,7 +34,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
 ajv.addSchema(document, 'openapi');
 
-/** The faults that a schema of the document finds in a value. */
+/** Returns the faults that a schema of the document finds in a value. */
 function faultsOfSchema(schema: Schema | undefined, value: unknown): unknown {
   const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as Schema;
   const validate = ajv.compile(absolute);
@@ -86,7 +86,7 @@ describe('the description of the interface', () => {
 });
 
 describe('the description of a body', () => {
-  /** The faults that the description of the route finds in a body. */
+  /** Returns the faults that the description of the route finds in a body. */
   function faultsOf(method: string, path: string, body: unknown): unknown {
     const pointer = ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'];
     const escaped = pointer.map((part) =>

@@ -100,8 +100,8 @@ const MAX_PATH_LENGTH = 200;
 const MAX_TYPING_ERRORS = 3;
 
 /**
- * The route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix `/v1`
- * may be missing.
+ * Returns the route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix
+ * `/v1` may be missing.
  */
 export function nearestPath(path: string): string | undefined {
   if (path.length > MAX_PATH_LENGTH) return undefined;
@@ -122,13 +122,13 @@ export function nearestPath(path: string): string | undefined {
   return nearest?.template;
 }
 
-/** The methods of an address, in capitals. */
+/** Returns the methods of an address, in capitals. */
 export function methodsAt(path: string): string[] {
   return TEMPLATES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
 
 /**
- * The machine-readable description of the interface: OpenAPI 3.1, version 1.0.0.
+ * Returns the machine-readable description of the interface: OpenAPI 3.1, version 1.0.0.
  * @param floorOverride `INTERVAL_FLOOR_SECONDS`, if it is set
  */
 export function openApiDocument(floorOverride?: number): Schema {
@@ -185,7 +185,7 @@ function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string,
   return paths;
 }
 
-/** Source → plan → the shortest interval, in seconds. */
+/** Returns Source → plan → the shortest interval, in seconds. */
 function intervals(override: number | undefined): Record<string, Record<string, number>> {
   return Object.fromEntries(
     SOURCE_IDS.map((source) => [

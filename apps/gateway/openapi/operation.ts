@@ -51,7 +51,7 @@ export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
 }
 
 /**
- * The route as an OpenAPI operation.
+ * Returns the route as an OpenAPI operation.
  * @param exampleOf makes an example of a response from its schema
  */
 export function operationOf(route: Route, exampleOf: (schema: Schema) => unknown): Schema {

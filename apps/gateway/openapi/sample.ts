@@ -74,7 +74,7 @@ const USUALLY_ABSENT = new Set([
 ]);
 
 /**
- * An example that fits the schema: every required key, and optional keys where they are usual.
+ * Returns an example that fits the schema: every required key, and optional keys where they are usual.
  * @param schemas `components.schemas`
  */
 export function sampleOf(schema: Schema, schemas: Readonly<Record<string, Schema>>): unknown {
@@ -144,7 +144,7 @@ class Sampler {
   }
 }
 
-/** The name of the schema that a reference means. */
+/** Returns the name of the schema that a reference means. */
 function nameOf({ $ref }: Schema): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }

@@ -15,17 +15,17 @@ export const NULL: Schema = { type: 'null' };
 /** An object with the user's own keys. */
 export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
 
-/** A text with `minLength` to `maxLength` characters. */
+/** Returns a text with `minLength` to `maxLength` characters. */
 export function textOf(minLength: number, maxLength: number): Schema {
   return { type: 'string', minLength, maxLength };
 }
 
-/** A text that is one of these values. */
+/** Returns a text that is one of these values. */
 export function oneOf(values: readonly string[]): Schema {
   return { type: 'string', enum: values };
 }
 
-/** A list with `minItems` to `maxItems` elements. */
+/** Returns a list with `minItems` to `maxItems` elements. */
 export function listOf(items: Schema, minItems?: number, maxItems?: number): Schema {
   return {
     type: 'array',
@@ -35,22 +35,22 @@ export function listOf(items: Schema, minItems?: number, maxItems?: number): Sch
   };
 }
 
-/** A map whose keys are not known in advance. */
+/** Returns a map whose keys are not known in advance. */
 export function mapOf(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
 
-/** The schema, or null. */
+/** Returns the schema, or null. */
 export function nullable(schema: Schema): Schema {
   return { anyOf: [schema, NULL] };
 }
 
-/** The schema with a description. */
+/** Returns the schema with a description. */
 export function described(description: string, schema: Schema): Schema {
   return '$ref' in schema ? { allOf: [schema], description } : { ...schema, description };
 }
 
-/** A schema of `components.schemas`. */
+/** Returns a schema of `components.schemas`. */
 export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -58,7 +58,9 @@ export function ref(name: string): Schema {
 /** Any source, by its id. */
 export const SOURCE = ref('Source');
 
-/** An object that requires the keys of `required`, allows the keys of `optional`, and refuses all other keys. */
+/**
+ * Returns an object that requires the keys of `required`, allows the keys of `optional`, and refuses all other keys.
+ */
 export function object(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},
@@ -71,7 +73,7 @@ export function object(
   };
 }
 
-/** A page of a list. */
+/** Returns a page of a list. */
 export function pageOf(key: string, items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema {
   return object({ [key]: listOf(items), ...more }, { nextCursor: NEXT_CURSOR });
 }

@@ -14,7 +14,7 @@ export class SnakeCase {
   /** @param known `components.schemas` in camelCase */
   constructor(private readonly known: Readonly<Record<string, Schema>>) {}
 
-  /** A schema that accepts both spellings. */
+  /** Returns a schema that accepts both spellings. */
   both(schema: Schema): Schema {
     const snake = this.converted(schema) as Schema;
     if (JSON.stringify(snake) === JSON.stringify(schema)) return schema;

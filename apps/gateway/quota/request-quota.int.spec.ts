@@ -22,7 +22,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** A clock that stays in the middle of a minute until a spec moves it. */
+/** Returns a clock that stays in the middle of a minute until a spec moves it. */
 function stoppedClock(): Clock & { at: number } {
   return {
     at: Date.parse('2026-03-01T12:00:10.000Z'),
@@ -32,7 +32,7 @@ function stoppedClock(): Clock & { at: number } {
   };
 }
 
-/** The quota of one gateway. */
+/** Returns the quota of one gateway. */
 function gateway(clock?: Clock, on: Database = database): RequestQuota {
   const quota = new RequestQuota(on, log, clock);
   started.push(quota);

@@ -130,7 +130,7 @@ export class RequestQuota implements Loop {
     }
   }
 
-  /** The window of a lease: the table can be a minute ahead of this gateway's clock. */
+  /** Returns the window of a lease: the table can be a minute ahead of this gateway's clock. */
   private ownerOf(accountId: string, limit: number, start: number, requested: AccountWindow): AccountWindow {
     const owner = [requested, this.windows.get(accountId)].find((window) => window?.start === start);
     if (owner) return owner;

@@ -26,7 +26,7 @@ export interface ActivityRecord {
 export class ActivityReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** A page of a keyword's activity, and one more row. */
+  /** Returns a page of a keyword's activity, and one more row. */
   ofKeyword(
     accountId: string,
     keywordId: string,
@@ -39,7 +39,7 @@ export class ActivityReads {
     return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
   }
 
-  /** A page of a watch's activity, and one more row. */
+  /** Returns a page of a watch's activity, and one more row. */
   ofWatch(
     accountId: string,
     { watchId, keywordId }: { watchId: string; keywordId: string | null },
@@ -64,7 +64,7 @@ export const ACTIVITY: TimeList<ActivityRow> = {
   idOf: (row) => row.activity_id,
 };
 
-/** The row as the interface returns it. */
+/** Returns the row as the interface returns it. */
 export function activityRecord(row: ActivityRow): ActivityRecord {
   return {
     id: row.activity_id,

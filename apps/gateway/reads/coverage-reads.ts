@@ -42,7 +42,7 @@ export class CoverageReads {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Consecutive checks of each watch with the same outcome, oldest first; at most the newest `MAX_RUNS`. */
+  /** Returns consecutive checks of each watch with the same outcome, oldest first; at most the newest `MAX_RUNS`. */
   async runs(
     accountId: string,
     keywordId: string,
@@ -87,7 +87,8 @@ export class CoverageReads {
   }
 
   /**
-   * The lag of each search, by its id. Backfilled mentions, and mentions without a publication time, are not counted.
+   * Returns the lag of each search, by its id. Backfilled mentions, and mentions without a publication time, are not
+   * counted.
    */
   async lags(accountId: string, keywordId: string, since: Date, until: Date): Promise<Map<string, Lag>> {
     const rows = await selectRows<{ search_id: string; lag: [number, number] }>(
@@ -106,7 +107,7 @@ export class CoverageReads {
     );
   }
 
-  /** When the next check of each running watch is due, by its id. */
+  /** Returns when the next check of each running watch is due, by its id. */
   async nextChecks(keywordId: string): Promise<Map<string, Date>> {
     const rows = await this.database.query<{ watch_id: string; next_due_at: Date }[]>(
       `SELECT watch_id, time_of(due_second) AS next_due_at FROM watch_schedule

@@ -38,14 +38,14 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** The number of rows that a plan's scans have read. */
+/** Returns the number of rows that a plan's scans have read. */
 function rowsRead(plan: Plan): number {
   const { Plans: inner = [], 'Rows Removed by Filter': removed = 0 } = plan;
   const own = inner.length === 0 ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0;
   return inner.reduce((sum, one) => sum + rowsRead(one), own);
 }
 
-/** The sequences of the page, and the number of rows that Postgres read for it. */
+/** Returns the sequences of the page, and the number of rows that Postgres read for it. */
 async function read(page: Partial<LedgerPage>): Promise<{ seqs: number[]; rows: number }> {
   let rows = 0;
   const explained = {

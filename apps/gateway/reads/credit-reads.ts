@@ -12,14 +12,14 @@ export interface Usage {
 
 /** The properties by which usage can be grouped. */
 export const USAGE_GROUPS = ['source', 'operation', 'keyword'] as const;
-/** One of these properties. */
+/** A property by which usage can be grouped. */
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The credits that were charged on one UTC day. */
 export interface DayUsage {
   /** Beginning of the day. */
   day: Date;
-  /** Null without a group, and for charges without this property: a lookup has no keyword. */
+  /** Null if the usage is not grouped, and for charges that do not have the property: a lookup has no keyword. */
   group: string | null;
   credits: number;
 }
@@ -29,15 +29,15 @@ export interface LedgerSums {
   balance: number;
   movements: number;
   sumOfMovements: number;
-  /** Balance after the last movement; null without movements. */
+  /** Balance after the last movement; null if the ledger has no movement. */
   lastBalance: number | null;
   /** Charges of the current period, from the ledger. */
   charged: number;
-  /** The same charges, from the sums of the usage. */
+  /** Charges of the current period, from the sums of the usage. */
   usage: number;
 }
 
-/** The filter of a page of the ledger. Values of one key are alternatives; different keys are combined with AND. */
+/** The filter of a page of the ledger. A movement must match one value of each key that is given. */
 export interface LedgerPage {
   kinds: string[];
   sources: string[];
@@ -78,7 +78,10 @@ export interface MovementRow extends LedgerPosition {
 export class CreditReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The balance and the usage of its period, read at the same moment; undefined until the account's ledger is open. */
+  /**
+   * Returns the balance and the usage of the current period, read at the same moment; undefined until the account's
+   * ledger is open.
+   */
   balance(accountId: string): Promise<{ balance: Balance; usage: Usage[] } | undefined> {
     return this.database.transaction('REPEATABLE READ', async (tx) => {
       const balance = await balanceOf(tx, accountId);
@@ -92,16 +95,19 @@ export class CreditReads {
     });
   }
 
-  /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
+  /**
+   * Returns movements, newest first. Returns up to one more than `limit`, so that the caller knows whether there is a
+   * next page.
+   */
   async movements(accountId: string, page: LedgerPage): Promise<MovementRow[]> {
     const [kinds, sources] = [[...new Set(page.kinds)], [...new Set(page.sources)]];
-    // Only charges have a source, so a search for other kinds of one source finds nothing.
+    // Only charges have a source. So a filter for a source and for other kinds finds nothing.
     if (sources.length > 0 && kinds.length > 0 && !kinds.includes('charge')) return [];
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
-    // An index orders the movements of one kind or of one source. Several kinds or sources need one select for each of
-    // them, and the results are merged.
+    // The database indexes order the movements of one kind or of one source. So each kind or source needs a select of
+    // its own, and the results are merged.
     const bySource = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
     const branches = bySource ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
     const orderAndLimit = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
@@ -115,7 +121,7 @@ export class CreditReads {
     );
   }
 
-  /** The charges of each day that has charges, ordered by day. */
+  /** Returns the charges of each day that has charges, ordered by day. */
   usage(
     accountId: string,
     { since, until, group }: { since: Date; until: Date; group: UsageGroup | undefined },
@@ -130,7 +136,7 @@ export class CreditReads {
     );
   }
 
-  /** The sums that must agree, read at the same moment; undefined until the account's ledger is open. */
+  /** Returns the sums that must agree, read at the same moment; undefined until the account's ledger is open. */
   async sums(accountId: string): Promise<LedgerSums | undefined> {
     const [row] = await this.database.query<LedgerSums[]>(
       `SELECT b.balance, m.movements, m.sum AS "sumOfMovements", l.balance_after AS "lastBalance", m.charged, u.usage
@@ -156,8 +162,8 @@ export class CreditReads {
 
   /**
    * Returns conditions on the time, and also on the ledger's sequence, because every index is in the order of the
-   * sequence. The movements are in the order of their times, except for the difference between the clocks of the
-   * replicas that write them.
+   * sequence. The order of the movements can differ from the order of their times only by the difference between the
+   * clocks of the replicas that write them.
    */
   private async span(
     accountId: string,
@@ -206,7 +212,7 @@ function commonConditions(
   return conditions;
 }
 
-/** The index of kinds does not contain charges, so the condition must also exclude charges. */
+/** The database index of kinds does not contain charges, so the condition must also exclude charges. */
 function kindIs(kind: string, parameter: (value: unknown) => string): string {
   const condition = `kind = ${parameter(kind)}`;
   return kind === 'charge' ? condition : `${condition} AND kind <> 'charge'`;

@@ -87,7 +87,7 @@ export class DeliveryReads {
     }
   }
 
-  /** Whether there are fewer than `max` attempts, so that all attempts were read. */
+  /** Returns whether there are fewer than `max` attempts, so that all attempts were read. */
   private async isAll(newest: string, params: Record<string, unknown>, max: number): Promise<boolean> {
     const [row] = await selectRows<{ rows: string }>(
       this.clickhouse,

@@ -22,7 +22,10 @@ export interface EndpointRow {
 export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** At most `limit` + 1 addresses after `after`, in ascending order. The additional one shows that there is another page. */
+  /**
+   * Returns at most `limit` + 1 addresses after `after`, in ascending order. The additional one shows that there is
+   * another page.
+   */
   endpoints(accountId: string, limit: number, after: string): Promise<EndpointRow[]> {
     return this.read(accountId, 'u.url COLLATE "C" > $2', after, limit + 1);
   }

@@ -45,7 +45,7 @@ export class KeywordReads {
     return keyword;
   }
 
-  /** The keyword of a feed, of any account: the caller checks the feed's secret. */
+  /** Returns the keyword of a feed, of any account: the caller checks the feed's secret. */
   async ofFeed(keywordId: string): Promise<KeywordEntity | undefined> {
     const [keyword]: KeywordEntity[] = await this.database.query(
       `${this.selectKeywords} WHERE k.keyword_id = $1`,
@@ -109,7 +109,7 @@ export class KeywordReads {
     );
   }
 
-  /** The searches (criteria hashes) of a source that the account's watches use. */
+  /** Returns the searches (criteria hashes) of a source that the account's watches use. */
   async searchesOf(accountId: string, source: string): Promise<ReadonlySet<string>> {
     const rows: { criteria_hash: string }[] = await this.database.query(
       `SELECT DISTINCT criteria_hash FROM watches
@@ -130,7 +130,7 @@ export class KeywordReads {
 
 type WatchRow = WatchEntity & { failed_at: Date | null; covered_until: Date | null };
 
-/** The columns of an entity's table, named as its properties. */
+/** Returns the columns of an entity's table, named as its properties. */
 function columnsOf(database: Database, entity: EntityTarget<object>, alias: string): string {
   const { columns } = database.getMetadata(entity);
   return columns

@@ -51,7 +51,7 @@ export class MarketReads {
     );
   }
 
-  /** All observations of one listing, oldest first; in one market, or in all. */
+  /** Returns all observations of one listing, oldest first; in one market, or in all. */
   observations(
     accountId: string,
     listingId: string,

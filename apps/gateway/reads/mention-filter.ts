@@ -12,7 +12,7 @@ const MAX_WORDS = 50;
 /** Maximum number of questions in a semantic search. Each question is charged. */
 const MAX_QUESTIONS = 5;
 
-/** The filter of a list of mentions. Values of one key are alternatives; different keys are combined with AND. */
+/** The filter of a list of mentions. A mention must match one value of each key that is given. */
 export interface MentionFilter {
   sources: string[];
   authors: string[];
@@ -25,7 +25,9 @@ export interface MentionFilter {
   rules: string[];
   /** Words and "phrases" that the text must contain, in upper or lower case. */
   texts: string[];
-  /** Questions of `mode=semantic`: the mentions are ordered by their meaning. Empty for a search of the text. */
+  /**
+   * Questions of `mode=semantic`: mentions are ordered by how near their meaning is. Empty for a search of the text.
+   */
   questions: string[];
   dropped: boolean;
   /** Mentions with a lower relevance are left out; mentions whose relevance was not read are kept. */
@@ -70,7 +72,7 @@ export function readMentionFilter(
   };
 }
 
-/** A handle in the form in which it is compared: without `@` or `u/`, in lower case. */
+/** Returns a handle in the form in which handles are compared: without `@` or `u/`, in lower case. */
 function handleOf(text: string): string {
   return text
     .trim()
@@ -87,7 +89,7 @@ function textsOf(query: QueryReader): string[] {
   return texts;
 }
 
-/** The questions of a semantic search, without duplicates, in a fixed order. */
+/** Returns the questions of a semantic search, without duplicates, in a fixed order. */
 function questionsOf(query: QueryReader): string[] {
   const given = query.all('q').map((text) => text.trim().replace(/\s+/g, ' '));
   if (given.length === 0) query.fault('q', 'is required with mode=semantic: the question, in words');
@@ -106,7 +108,7 @@ export interface Conditions {
   params: Record<string, unknown>;
 }
 
-/** The filter as conditions on `mentions`; every value is a parameter. */
+/** Returns the filter as conditions on `mentions`; every value is a parameter. */
 export function conditionsOf(filter: MentionFilter): Conditions {
   const sql: string[] = [];
   const params: Record<string, unknown> = {};
@@ -150,7 +152,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   return { sql, params };
 }
 
-/** A mention must contain all words and phrases of a `q`; several `q` are alternatives. */
+/** A mention must contain all words and phrases of one `q`; several `q` are alternatives. */
 function textCondition(texts: readonly string[], params: Record<string, unknown>): string {
   const alternatives = texts.map((text, index) => {
     const conditions = partsOf(text).map((part, n) => {
@@ -163,7 +165,7 @@ function textCondition(texts: readonly string[], params: Record<string, unknown>
   return `(${alternatives.join(' OR ')})`;
 }
 
-/** The words and "phrases" of a text. */
+/** Returns the words and the "phrases" of a text. */
 function partsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
 }

@@ -11,12 +11,12 @@ const BY_EVENT = {
   idOf: (row: { event_id: string }) => row.event_id,
 } as const;
 
-/** Mentions by the time of their collection, each in its last version. */
+/** The list of mentions by the time of their collection. Each mention is in its last version. */
 export const MENTIONS: TimeList<MentionRow> = { table: 'mentions FINAL', ...BY_EVENT };
 /** The stored form of events. */
 export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
-/** The buckets of a series. */
+/** The lengths that a bucket of a series can have. */
 export const SERIES_BUCKETS = ['hour', 'day'] as const;
 /** The properties by which a series can be grouped. */
 export const SERIES_GROUPS = ['source', 'sentiment', 'intent', 'keyword'] as const;
@@ -30,7 +30,7 @@ export interface SeriesRequest {
   group: (typeof SERIES_GROUPS)[number] | undefined;
 }
 
-/** An event whose mention is requested. */
+/** An event whose mention a caller requests. */
 export interface LiveEvent {
   eventId: string;
   /** ISO 8601 */
@@ -41,17 +41,17 @@ export interface LiveEvent {
 export interface SeriesRow {
   /** Start of the bucket, in seconds since 1970. */
   at: number;
-  /** Empty if the series has no group, or if the mentions have no value for the group. */
+  /** Empty if the series is not grouped, or if the mentions have no value of the property. */
   group: string;
   count: number;
 }
 
 /** Fields whose most frequent values can be requested. */
 export const TOP_FIELDS = ['author', 'community', 'term'] as const;
-/** One of these fields. */
+/** A field whose most frequent values can be requested. */
 export type TopField = (typeof TOP_FIELDS)[number];
 
-/** One value of a field in a source. */
+/** One value of a field, in one source. */
 export interface TopRow {
   value: string;
   source: string;
@@ -82,7 +82,7 @@ export class MentionReads {
     private readonly purged: PurgedKeywords,
   ) {}
 
-  /** A page of the account's mentions, and one more row. */
+  /** Returns a page of the account's mentions, and one more row. */
   async mentions(
     accountId: string,
     keywordId: string | undefined,
@@ -104,8 +104,8 @@ export class MentionReads {
   }
 
   /**
-   * The mentions of these events that are stored, by their ids; undefined for a mention that the filter leaves out. Ids of
-   * events that are not stored are absent.
+   * Returns the stored mentions of these events, by the ids of the events; undefined for a mention that the filter
+   * leaves out. Ids of events that are not stored are absent.
    */
   async live(
     accountId: string,
@@ -129,19 +129,19 @@ export class MentionReads {
     return new Map(rows.map((row) => [row.event_id, row.fits ? row : undefined]));
   }
 
-  /** A page of the items that an Explore found, and one more row. */
+  /** Returns a page of the items that an Explore found, and one more row. */
   explored(accountId: string, exploreId: string, page: TimePage): Promise<MentionRow[]> {
     const conditions = ['account_id = {accountId: UUID}', 'explore_id = {exploreId: UUID}'];
     return readPage(this.clickhouse, MENTIONS, conditions, { accountId, exploreId }, page);
   }
 
-  /** The position of a mention in the list; undefined if the account has no such mention. */
+  /** Returns the position of a mention in the list; undefined if the account has no such mention. */
   async positionOf(accountId: string, id: string): Promise<Position | undefined> {
     const row = await this.mention(accountId, id);
     return row && { at: row.occurred_at, id: row.event_id };
   }
 
-  /** Buckets that contain mentions, oldest first. */
+  /** Returns the buckets that contain mentions, oldest first. */
   async series(accountId: string, filter: MentionFilter, series: SeriesRequest): Promise<SeriesRow[]> {
     const { sql, params } = await this.conditions(accountId, filter);
     const { bucket, group, since, until } = series;
@@ -157,7 +157,7 @@ export class MentionReads {
     );
   }
 
-  /** The most frequent values of a field in a source, with the number of mentions, most frequent first. */
+  /** Returns the most frequent values of a field in each source, with the number of mentions, most frequent first. */
   async top(
     accountId: string,
     filter: MentionFilter,
@@ -175,7 +175,7 @@ export class MentionReads {
     );
   }
 
-  /** A page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row. */
+  /** Returns a page of stored envelopes, and one more row: of watches, or of a keyword itself (under its id). */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];
     return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchIds }, page);

@@ -32,7 +32,7 @@ export class ReportReads {
     return this.one('r.account_id = $1 AND r.report_id = $2', accountId, reportId);
   }
 
-  /** The report of a signed address. */
+  /** Returns the report of a signed address. */
   reportOfPage(reportId: string): Promise<ReportRow | undefined> {
     return this.one('r.report_id = $1', reportId);
   }

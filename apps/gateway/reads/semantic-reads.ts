@@ -20,14 +20,12 @@ export const MAX_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
 const SAMPLE_SIZE = 5_000;
-/**
- * A word that occurs in more than this part of the mentions selects no candidates, because it would select too many.
- */
+/** A word that occurs in more than this part of the mentions selects no candidates: there would be too many. */
 const MAX_RARE_SHARE = 0.05;
 const MIN_RARE_WEIGHT = weightOf(MAX_RARE_SHARE * SAMPLE_SIZE, SAMPLE_SIZE);
 /**
- * Number of candidates that are selected because they contain the most of the question's rare words, even if their
- * meaning is not near.
+ * Number of candidates that are selected by words: they contain the most rare words of the question. Their meaning can
+ * be far from the question.
  */
 const CANDIDATES_BY_WORDS = 50;
 /** The second ranking uses at least this number of the nearest mentions. */
@@ -61,7 +59,7 @@ export class SemanticReads {
   ) {}
 
   /**
-   * The mentions that are nearest to the question, best first. Purged mentions are never returned.
+   * Returns the mentions that are nearest to the question, best first. Purged mentions are never returned.
    * @param max maximum number of mentions, without the mentions of earlier pages
    * @param seen number of mentions of earlier pages
    * @param isSeen whether an earlier page has the mention
@@ -82,12 +80,12 @@ export class SemanticReads {
     const found = await this.rows(scope, first);
     const isComplete = candidates.length < count && first.length < max + SPARE_ROWS;
     if (found.length >= max || isComplete) return found.slice(0, max);
-    // Few of the nearest mentions pass the filters, so only mentions that pass are ranked. This is slower.
+    // Few of the nearest mentions pass the filters. So only mentions that pass are ranked, which is slower.
     const passing = await this.candidates(passingOnly(scope, conditions), question, count);
     return (await this.rows(scope, unseen(passing.candidates).slice(0, max))).slice(0, max);
   }
 
-  /** The nearest mentions by meaning, and the mentions with the most of the question's rare words. */
+  /** Returns the nearest mentions by meaning, and the mentions that contain the most rare words of the question. */
   private async candidates(
     conditions: Conditions,
     question: AskedQuestion,
@@ -132,8 +130,8 @@ export class SemanticReads {
   }
 
   /**
-   * The whole rows of the mentions that pass the filters, in the given order. The last version of each row is chosen
-   * here: for scattered rows FINAL takes a third more processor time.
+   * Returns the whole rows of the mentions that pass the filters, in the given order. This query chooses the last
+   * version of each row itself: for scattered rows FINAL takes a third more processor time.
    */
   private async rows(scope: SearchScope, mentions: readonly Scored[]): Promise<FoundMention[]> {
     if (mentions.length === 0) return [];
@@ -151,7 +149,7 @@ export class SemanticReads {
     });
   }
 
-  /** The conditions on `mention_vectors`, with the filters whose columns this table has. */
+  /** Returns the conditions on `mention_vectors`: the scope, and the filters whose columns this table has. */
   private async conditions(scope: SearchScope, model: string): Promise<Conditions> {
     const { accountId, keywordId, filter, since, until } = scope;
     const sql = [...windowSql(), 'model = {model: String}'];
@@ -188,8 +186,8 @@ function greatest(values: readonly string[]): string {
 }
 
 /**
- * The numbers of a vector. They are safe in the statement because Earshot computed them. As a parameter, they might not
- * fit into the address of the request.
+ * Returns the numbers of a vector as SQL. They are safe in the statement because Earshot computed them. As a parameter,
+ * they might not fit into the address of the request.
  */
 function vectorSql(vector: Uint8Array): string {
   return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;
@@ -203,7 +201,7 @@ function windowSql(): string[] {
   ];
 }
 
-/** The conditions, and the condition that the mention passes the filters. */
+/** Returns the conditions, and adds the condition that the mention passes the filters. */
 function passingOnly(scope: SearchScope, { sql, params }: Conditions): Conditions {
   const filter = filterOf(scope);
   const passing = `event_id IN (SELECT event_id FROM mentions FINAL
@@ -211,14 +209,14 @@ function passingOnly(scope: SearchScope, { sql, params }: Conditions): Condition
   return { sql: [...sql, passing], params: { ...params, ...filter.params } };
 }
 
-/** The conditions of the filters on `mentions`. The question itself is not a filter. */
+/** Returns the conditions of the filters on `mentions`. The question itself is not a filter. */
 function filterOf({ filter }: SearchScope): Conditions {
   return conditionsOf({ ...filter, texts: [] });
 }
 
 /**
- * The condition for exactly these mentions. Their times and ids are safe in the statement because ClickHouse has just
- * returned them. Hundreds of parameters would not fit into the address of a request.
+ * Returns the condition for exactly these mentions. Their times and ids are safe in the statement because ClickHouse
+ * has just returned them. Hundreds of parameters would not fit into the address of a request.
  */
 function conditionFor(mentions: readonly Scored[]): string {
   const quoted = (values: readonly string[]) => [...new Set(values)].map((value) => `'${value}'`).join(',');

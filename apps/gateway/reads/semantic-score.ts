@@ -33,20 +33,20 @@ const PART_OF_WORDS = 0.2;
 /** The second ranking also searches for the meaning of this number of first mentions (Rocchio's feedback). */
 const FEEDBACK = 3;
 
-/** The hashes of all words of a question, each once. */
+/** Returns the hashes of all words of a question, each once. */
 export function wordsOf(meanings: readonly Meaning[]): number[] {
   return [...new Set(meanings.flatMap(({ words }) => words))];
 }
 
-/** The inverse document frequency of BM25. */
+/** Returns the inverse document frequency of BM25. */
 export function weightOf(count: number, total: number): number {
   return Math.log(1 + (total - count + 0.5) / (count + 0.5));
 }
 
 /**
- * Candidates, best first, each once. They are ranked twice: in the second ranking, a mention also counts as near if its
- * meaning is near the meaning of the best mentions. This improves the results of questions with few words. If there are
- * several questions, a mention gets the score of the nearest question.
+ * Returns candidates, best first, each once. They are ranked twice: in the second ranking, a mention also counts as
+ * near if its meaning is near the meaning of the best mentions. This improves the results of questions with few words.
+ * If there are several questions, a mention gets the score of the nearest question.
  */
 export function ranked(
   meanings: readonly Meaning[],
@@ -74,7 +74,7 @@ export function ranked(
   return byScore([...best.values()]);
 }
 
-/** The share of the question's words that the mention has, weighted by their rarity: 0 to 1. */
+/** Returns the share of the question's words that the mention has, weighted by their rarity: 0 to 1. */
 function shareOf(words: readonly number[], weights: WordWeights, { words: own }: Candidate): number {
   const has = new Set(own);
   const sum = (of: readonly number[]) => of.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
@@ -82,14 +82,14 @@ function shareOf(words: readonly number[], weights: WordWeights, { words: own }:
   return total > 0 ? sum(words.filter((word) => has.has(word))) / total : 0;
 }
 
-/** The cosine of two unit vectors, 0 to 1. */
+/** Returns the cosine of two unit vectors, 0 to 1. */
 function nearness(question: Float32Array, embedding: readonly number[]): number {
   let cosine = 0;
   for (let k = 0; k < embedding.length; k += 1) cosine += (embedding[k] ?? 0) * (question[k] ?? 0);
   return Math.min(1, Math.max(0, cosine));
 }
 
-/** The question plus the mean of the first mentions. */
+/** Returns the question plus the mean of the first mentions. */
 function withFeedback(question: Float32Array, first: readonly (readonly number[])[]): Float32Array {
   const mean = (k: number) => first.reduce((sum, one) => sum + (one[k] ?? 0), 0) / Math.max(1, first.length);
   return toUnitLength(question.map((value, k) => value + mean(k)));

@@ -20,7 +20,7 @@ afterAll(async () => {
 const START = Date.now() - 3_600_000;
 const instant = (ms: number) => new Date(START + ms);
 
-/** A unique row at this time in ms. */
+/** Returns a unique row at this time in ms. */
 function rowAt(accountId: string, ms: number): ActivityRow {
   return {
     account_id: accountId,

@@ -7,7 +7,7 @@ export interface AccountMail {
   html: string;
 }
 
-/** The mail with a link to reset a password. */
+/** Returns the mail with a link to reset a password. */
 export function resetMail(url: string): AccountMail {
   return mailOf(
     'Reset your Earshot password',
@@ -16,7 +16,7 @@ export function resetMail(url: string): AccountMail {
   );
 }
 
-/** The mail with a link to sign up. */
+/** Returns the mail with a link to sign up. */
 export function signUpMail(url: string): AccountMail {
   return mailOf(
     'Finish your sign-up for Earshot',
@@ -25,7 +25,7 @@ export function signUpMail(url: string): AccountMail {
   );
 }
 
-/** The mail for an address that already belongs to a member. */
+/** Returns the mail for an address that already belongs to a member. */
 export function takenMail(url: string): AccountMail {
   return mailOf(
     'You have an Earshot account',

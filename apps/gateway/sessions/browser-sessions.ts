@@ -42,7 +42,7 @@ export class BrowserSessions {
     return view;
   }
 
-  /** The session of this request. */
+  /** Returns the session of this request. */
   show(memberId: string, request: FastifyRequest) {
     return this.view(memberId, this.cookie.read(request) ?? '');
   }

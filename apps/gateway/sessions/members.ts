@@ -33,7 +33,10 @@ export class MemberReads {
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The member of any account with this address, in upper or lower case. An address belongs to at most one member. */
+  /**
+   * Returns the member of any account with this address, in upper or lower case. An address belongs to at most one
+   * member.
+   */
   async byEmail(email: string): Promise<MemberSecret | undefined> {
     const [row] = await this.database.query<MemberSecret[]>(
       `SELECT member_id, account_id, email, password_hash, password_version FROM members
@@ -53,7 +56,7 @@ export class MemberReads {
     return row;
   }
 
-  /** Whether the installation has an account. Accounts are never deleted, so the result true never changes. */
+  /** Returns whether the installation has an account. Accounts are never deleted, so the result true never changes. */
   async hasAccounts(): Promise<boolean> {
     if (this.hasFoundAccount) return true;
     const rows: unknown[] = await this.database.query('SELECT 1 FROM accounts LIMIT 1');

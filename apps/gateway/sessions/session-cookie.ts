@@ -14,7 +14,7 @@ export class SessionCookie {
     this.isPublicSecure = publicUrl.startsWith('https:');
   }
 
-  /** The session's token; undefined if the request has no session. */
+  /** Returns the session's token; undefined if the request has no session. */
   read(request: FastifyRequest): string | undefined {
     const { cookie } = request.headers;
     return cookie === undefined ? undefined : parseCookie(cookie)[this.nameFor(request)];

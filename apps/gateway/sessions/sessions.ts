@@ -7,9 +7,9 @@ import { DATABASE } from '#platform';
 import { deleteInParts, type Database } from '#postgres';
 import type { Caller } from '../auth/api-keys.js';
 
-/** A session ends after this time without a request. */
+/** A session ends if it has sent no request for this time. */
 const IDLE_DAYS = 30;
-/** A session ends after this time at the latest. */
+/** A session ends at the latest this long after sign-in. */
 export const MAX_SESSION_DAYS = 90;
 const TOKEN = /^[\w-]{43}$/;
 const MAX_USER_AGENT_LENGTH = 300;
@@ -38,7 +38,7 @@ export interface NewSession {
  */
 const VALID = `s.expires_at > now() AND m.removed_at IS NULL AND m.password_version = s.password_version`;
 
-/** The sessions of people, shared by all gateways. Only the SHA-256 of a session's token is stored. */
+/** Stores the sessions of members. All gateways share the sessions. Only the SHA-256 of a session's token is stored. */
 @Injectable()
 export class Sessions {
   /** Hashes of tokens that were valid when they were last used. */
@@ -70,8 +70,8 @@ export class Sessions {
   }
 
   /**
-   * The caller of this session; undefined if it has ended. Not cached, so that the end of a session takes effect
-   * immediately in all gateways. The cost is small, because a person sends few requests.
+   * Returns the caller of this session; undefined if the session has ended. Nothing is cached, so that the end of a
+   * session takes effect immediately in all gateways. The cost is small, because a person sends few requests.
    */
   async callerOf(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined;
@@ -104,7 +104,7 @@ export class Sessions {
     };
   }
 
-  /** The valid sessions of a member, the last used first. */
+  /** Returns the valid sessions of a member, the last used first. */
   list(memberId: string): Promise<SessionRow[]> {
     return this.database.query(
       `SELECT s.session_id, s.created_at, s.last_seen_at, s.expires_at, s.user_agent, s.network_address
@@ -129,7 +129,9 @@ export class Sessions {
     await this.database.query('DELETE FROM sessions WHERE token_hash = $1', [hashOf(token)]);
   }
 
-  /** Keeps this session valid with the member's new password. All other sessions ended with the old password. */
+  /**
+   * Keeps this session valid after its member has changed the password. All other sessions of the member have ended.
+   */
   async keep(sessionId: string, passwordVersion: number): Promise<void> {
     await this.database.query('UPDATE sessions SET password_version = $2 WHERE session_id = $1', [
       sessionId,
@@ -148,8 +150,8 @@ export class Sessions {
 }
 
 /**
- * The token that writes of a session send in `x-csrf-token`. It is derived from the session's own token, which no page
- * can read, so nothing is stored.
+ * Returns the token that writes of a session must send in `x-csrf-token`. It is derived from the session's own token,
+ * which no page can read, so it need not be stored.
  */
 export function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');
@@ -161,7 +163,7 @@ export function isCsrfToken(token: string, given: string): boolean {
   return wanted.length === sent.length && timingSafeEqual(wanted, sent);
 }
 
-/** The token is random, so a slow hash would not protect it better. */
+/** The token is random, so a slow hash would not protect it better than SHA-256. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -19,7 +19,7 @@ export class SignUpCodes {
     return sameHash(hashCode(code), this.first);
   }
 
-  /** The code of a mail, for this address only. It works until the address has an account. */
+  /** Returns the code of a mail, for this address only. It works until the address has an account. */
   writeFor(email: string, nowMs: number): string {
     return this.signed.write(SCOPE, [email.toLowerCase(), nowMs + VALID_MS]);
   }

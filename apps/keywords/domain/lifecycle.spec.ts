@@ -46,7 +46,7 @@ const resume = (...reasons: PauseReason[]): KeywordCommand => ({
   reasons,
   creditsRemaining: 7,
 });
-/** A change of a keyword with the only watch `w1`: the keyword gets the `planned` searches. */
+/** Returns a change of a keyword with the only watch `w1`: the keyword gets the `planned` searches. */
 const change = ({
   planned = [watch('new', 'a')],
   ...more

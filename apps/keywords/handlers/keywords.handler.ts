@@ -234,7 +234,7 @@ export class KeywordsHandler {
   }
 }
 
-/** The enabled watches that are new, start over, or were disabled before. */
+/** Returns the enabled watches that are new, start over, or were disabled before. */
 function startingOf(watches: readonly Watch[], state: KeywordState): Watch[] {
   const running = new Set(
     state.status === 'keyword'

@@ -17,7 +17,10 @@ import {
 } from './plan-limits.js';
 import { plannedSearches, watchesOf, type PlannedSearch } from './planned-searches.js';
 
-/** A keyword that the account may have: its searches and watches, and the account's use of its plan and credits. */
+/**
+ * A keyword that plan and credits allow: the keyword's searches and watches, and what the account uses of its plan and
+ * credits.
+ */
 export interface Admitted {
   searches: PlannedSearch[];
   /** One watch for each search, including searches on disabled sources. */
@@ -55,8 +58,8 @@ export class Admission {
   }
 
   /**
-   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. These parts are
-   * checked when the keyword resumes after a pause because of the plan.
+   * Admits a change of a keyword. Unchanged parts are not checked, even if the plan is smaller now. They are checked
+   * when the keyword resumes after a pause that the plan caused.
    * @param keyword the keyword with its current definition; this keyword is not counted
    * @param counted like `ofNew`
    * @throws Refusal like `ofNew`, except for credits
@@ -199,7 +202,7 @@ function channelsOf({ channels, rules }: KeywordDefinition): { id: string; path:
   ];
 }
 
-/** The interval of each enabled source, and its path in the body. */
+/** Returns the interval of each enabled source, and the path of the interval in the body. */
 function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
   return definition.sources.flatMap(({ source, enabled, refreshIntervalSeconds: own }, index) => {
     if (!enabled) return [];

@@ -70,7 +70,7 @@ function isFirst({ path, message }: Fault, index: number, all: readonly Fault[])
   return all.findIndex((other) => other.path === path && other.message === message) === index;
 }
 
-/** The path of a search's filter: in its overrides, or in the global criteria. */
+/** Returns the path of a search's filter: in its overrides, or in the global criteria. */
 function pathOfFilter(
   definition: KeywordDefinition,
   source: string,

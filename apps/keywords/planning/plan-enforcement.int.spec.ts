@@ -31,7 +31,7 @@ const enforce = (accountId: string, decisions = keywords.decisions) =>
 const changePlan = (accountId: string, plan: string) =>
   keywords.database.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, plan]);
 
-/** An account with one keyword more than the plan free allows. */
+/** Returns an account with one keyword more than the plan free allows. */
 async function threeKeywords() {
   const accountId = await keywords.open('solo');
   const ids: string[] = [];

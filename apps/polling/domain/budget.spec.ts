@@ -72,7 +72,7 @@ describe('a token bucket', () => {
   const burst = fc.integer({ min: 1, max: 50 });
   const gaps = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
 
-  /** The times at which requests are sent if they are requested after these gaps. */
+  /** Returns the times at which requests are sent if they are requested after these gaps. */
   function sentAt(perMinute: number, size: number, between: readonly number[]): number[] {
     const bucket = new TokenBucket(perMinute, size, 0);
     let now = 0;

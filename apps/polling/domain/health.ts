@@ -65,8 +65,8 @@ export class Health {
   }
 
   /**
-   * The trouble of the whole source that follows from a failure. A failure that concerns only one search shows no
-   * trouble of the source. A failure that can concern only one search shows it when several searches in a row have
+   * Returns the trouble of the whole source that follows from a failure. A failure that concerns only one search shows
+   * no trouble of the source. A failure that can concern only one search shows it when several searches in a row have
    * failed in this way. Any other failure shows it immediately. If each search has a separate upstream, there are no
    * such other failures, and the text does not name the failed search, because other accounts read the text.
    */

@@ -1,8 +1,8 @@
 import { derivedId } from '#kernel';
 
 /**
- * The first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not move the
- * grid, and missed ticks are not repeated: the next check covers their time.
+ * Returns the first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not move
+ * the grid, and missed ticks are not repeated: the next check covers their time.
  */
 export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): number {
   const steps = Math.floor((nowMs - phaseMs) / intervalMs) + 1;
@@ -10,10 +10,10 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 }
 
 /**
- * The phase of a search's grids: the grid of an interval begins at this number modulo the interval. Searches that share
- * requests (feeds) have the same ticks; the others are spread over their interval. The same search always has the same
- * phase, so that identical searches have the same ticks, and the ticks of an interval are also ticks of every interval
- * that divides it.
+ * Returns the phase of a search's grids: the grid of an interval begins at this number modulo the interval. Searches
+ * that share requests (feeds) have the same ticks; the others are spread over their interval. The same search always
+ * has the same phase, so that identical searches have the same ticks, and the ticks of an interval are also ticks of
+ * every interval that divides it.
  */
 export function originOf(searchKey: string, commonGrid: boolean): number {
   // The first 32 bits of a derived id are as good as random, and always the same.
@@ -21,9 +21,10 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
 }
 
 /**
- * The time of a watch's next check. The search is read in the shortest interval of its watches, and each tick of this
- * watch uses the nearest of those reads, at most half that interval early or late. So further watches on a search cause
- * no further requests. The watch's own grid does not move, so it has as many checks as it would have alone.
+ * Returns the time of a watch's next check. The search is read in the shortest interval of its watches, and each tick
+ * of this watch uses the nearest of those reads, at most half that interval early or late. So further watches on a
+ * search cause no further requests. The watch's own grid does not move, so it has as many checks as it would have
+ * alone.
  * @param minIntervalMs the shortest interval of all watches on the search
  * @param origin phase of the search: see `originOf`
  */

@@ -1,7 +1,7 @@
 /** A daily quota of an upstream. */
 interface Quota {
   points: number;
-  /** The first reset after `now`. */
+  /** Returns the first reset after `now`. */
   nextReset(now: Date): Date;
 }
 
@@ -29,7 +29,7 @@ export class Quotas {
     return Object.fromEntries(this.spent);
   }
 
-  /** The next reset if the quota has fewer than `points` points left; undefined if it has enough. */
+  /** Returns the next reset if the quota has fewer than `points` points left; undefined if it has enough. */
   fullUntil(name: string, points: number, now: Date): Date | undefined {
     const quota = this.quotas[name];
     if (!quota) return undefined;

@@ -10,7 +10,7 @@ import type { Database } from '#postgres';
 import { UpstreamError } from '#sources';
 
 const LANE = 'hackernews:0';
-/** One query more than the lane reads at the same time. */
+/** One query more than the lane can read at the same time. */
 const QUERIES = ['a', 'b', 'c', 'd', 'e'];
 
 let stores: PollingStores;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all([worker.stop(), successor.worker.stop()]);
 });
 
-/** A worker on the lane, with an upstream that responds only after `open`. */
+/** Returns a worker on the lane, and its upstream, which responds only after `open`. */
 function gatedWorker() {
   const gated = new Upstream();
   let openGate = () => {};
@@ -45,7 +45,7 @@ function gatedWorker() {
   return { upstream: gated, worker: workerOn(gated, stores).worker, open: () => openGate() };
 }
 
-/** The remaining seconds of each claim and of each reservation; 0 or less if it has ended. */
+/** Returns the remaining seconds of each claim and of each reservation; 0 if it has ended. */
 async function secondsLeft(): Promise<number[]> {
   const rows: { seconds: number }[] = await stores.database.query(
     `SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM upstream_searches
@@ -54,7 +54,7 @@ async function secondsLeft(): Promise<number[]> {
   return rows.map(({ seconds }) => Math.max(0, Math.ceil(seconds)));
 }
 
-/** Whether the check of the watch was recorded and its next check is scheduled. */
+/** Returns whether the check of the watch was recorded and the next check is scheduled. */
 const isMoved = async (watchId: string) => {
   const rows: { moved: boolean }[] = await stores.database.query(
     'SELECT time_of(due_second) > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
@@ -65,7 +65,8 @@ const isMoved = async (watchId: string) => {
 
 /**
  * Makes Postgres fail this many times for statements that contain these words.
- * @param after fail only after a statement with these words; a failing statement is then executed before its error
+ * @param after the failures begin only after a statement that contains this text; then Postgres executes each failing
+ * statement before it fails
  * @returns a function that returns how many failures remain for each key of `times`
  */
 function outages(times: Record<string, number>, after?: string): () => number[] {
@@ -88,7 +89,8 @@ function outages(times: Record<string, number>, after?: string): () => number[] 
 
 describe('a claim that another claim has replaced', () => {
   it("does not release the searches and the credits of the lane's new holder", async () => {
-    // Four searches are being read, and the worker claims nothing more while the fifth waits: it seems stalled.
+    // Four searches are being read, and the worker claims nothing more while the fifth waits. So the worker seems
+    // stalled.
     const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query, credits: 1 })));
     await stores.due(...ids);
     worker.start();
@@ -109,7 +111,7 @@ describe('a claim that another claim has replaced', () => {
     expect(successor.upstream.requests).toHaveLength(5);
   });
 
-  it('does not end another claim when its own reads fail', async () => {
+  it('does not end the newer claim when its own reads fail', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const before = await claimDue(stores.database, LANE, 10);
@@ -179,7 +181,7 @@ describe('a claim', () => {
     expect([left(), upstream.requests.length]).toEqual([[0], 1]);
   });
 
-  it('is released later when the first release fails, and its unrecorded reads are repeated', async () => {
+  it('is released later when the first release fails, and reads that were not recorded are repeated', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({
@@ -206,7 +208,7 @@ describe('a claim', () => {
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next holder claims, even if ending it takes several attempts', async () => {
+  it('is ended before the lane’s next holder claims, if the previous holder died, even if this takes several attempts', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -219,7 +221,7 @@ describe('a claim', () => {
 });
 
 describe('a check', () => {
-  it('of a watch that was purged during its read is neither stored nor charged', async () => {
+  it('is neither stored nor charged if its watch was purged during the read', async () => {
     const [purged, other] = [await stores.watch(), await stores.watch()];
     worker.start();
     await stores.due(purged, other);
@@ -234,7 +236,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('of a watch that was paused after its claim is neither made nor charged, and is made when the watch resumes', async () => {
+  it('is neither made nor charged while its watch is paused after the claim, and is made when the watch resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);
@@ -267,7 +269,7 @@ it('the query for due lanes reads one search of each lane, even when all searche
        SELECT lane || n, 'reddit', lane, '{}', now() + interval '1 hour' FROM unnest($1::text[]) AS lane, generate_series(1, 500) AS n`,
       [lanes],
     );
-    // Postgres plans for the time before the pause, in which nearly nothing was due.
+    // The query plan of Postgres is from before the pause, when nearly nothing was due.
     await tx.query('ANALYZE upstream_searches');
     await tx.query(`UPDATE upstream_searches SET next_due_at = now() - interval '1 minute'`);
     const count = async () => {

@@ -18,7 +18,9 @@ export interface DueWatch {
   /** The time at which the check was due. */
   tick: number;
   checkSeq: number;
-  /** Before the first check: `traceparent` of the request that created the watch, if its trace is recorded. */
+  /**
+   * `traceparent` of the request that created the watch. Present only before the first check, if the trace is recorded.
+   */
   cause?: string;
 }
 
@@ -40,7 +42,7 @@ export interface DueSearch extends ClaimedSearch {
   state: Record<string, unknown>;
   stateAt: number | undefined;
   failures: number;
-  /** The shortest interval of all its watches, due or not. */
+  /** The shortest interval of all active watches of the search, due or not. 0 if none is active. */
   minIntervalSeconds: number;
   watches: DueWatch[];
 }
@@ -80,8 +82,8 @@ interface WatchRow {
 }
 
 /**
- * A replica that has not extended its claim for this time counts as dead. Claims are extended while a read takes
- * longer. If Postgres is unavailable for a shorter time, no claim ends.
+ * A claim ends if it is not extended for this time: its replica counts as dead. While a read waits or runs, its claim
+ * is extended, so a read can take longer than this time. If Postgres is unavailable for a shorter time, no claim ends.
  */
 export const SEARCH_LEASE_SECONDS = 600;
 
@@ -94,11 +96,11 @@ const OWN = `SELECT s.search_key FROM upstream_searches s
   ORDER BY s.search_key FOR UPDATE OF s`;
 
 /**
- * Claims due searches of a lane, the longest due first, until they are recorded or released. The subquery is an array,
- * so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run it for every row, and then the limit does not
- * apply.
+ * Claims due searches of a lane, and returns them, the longest due first. A claim lasts until the check is recorded or
+ * the search is released. The subquery is an array, so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run
+ * it for every row, and then the limit does not apply.
  * @param claim id of the new claim
- * @param withState whether to read the state of the searches' connectors; it can be large
+ * @param withState whether to read the connectors' state of the searches; this state can be large
  */
 export async function claimDue(
   database: Database | Tx,
@@ -139,8 +141,8 @@ export async function claimDue(
 }
 
 /**
- * The lane has a new holder: the searches that the previous holder had claimed are due again, and no longer claimed.
- * Searches without a claim are not written: they are nearly all searches of the lane.
+ * Ends all claims of a lane's previous holder, so that the new holder can claim these searches. Does not write searches
+ * without a claim, because nearly all searches of a lane have none.
  */
 export async function releaseLane(database: Database, lane: string): Promise<void> {
   await database.query(
@@ -149,7 +151,7 @@ export async function releaseLane(database: Database, lane: string): Promise<voi
   );
 }
 
-/** Releases all searches of a claim without a read, if it is unknown what the claim contains. */
+/** Releases all searches of a claim without a read. For a claim whose searches are unknown. */
 export async function releaseClaim(database: Database, lane: string, claim: string): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = NULL, claim = NULL WHERE lane = $1 AND claim = $2`,
@@ -174,10 +176,10 @@ export async function extendSearches(database: Database, searches: readonly Clai
 }
 
 /**
- * Locks searches until the transaction ends. A statement that waits for a row lock sees the new row, but the old
- * version of all other rows: it would compute the next check without a watch that was scheduled meanwhile, and that
- * watch would never be checked. So the lock is a separate statement, before any write to the watches' rows. The order
- * by key prevents deadlocks.
+ * Locks searches until the transaction ends. A statement that waits for a row lock sees the new version of this row,
+ * but the old version of all other rows. Such a statement would compute the next check without a watch that was
+ * scheduled meanwhile, and this watch would never be checked. So the lock is a separate statement, before any write to
+ * the watches' rows. The order by key prevents deadlocks.
  */
 export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promise<void> {
   await tx.query(
@@ -199,8 +201,8 @@ export async function settleIdle(database: Database, searches: readonly ClaimedS
 }
 
 /**
- * Makes watches due again after this many seconds, without a check. Their searches keep their claim and their due time.
- * If a released search has no due watch, its next claim sets its due time (`settleIdle`).
+ * Makes watches due again after this many seconds, without a check. The claim and the due time of their searches do not
+ * change. If a search has no due watch after its release, its next claim sets the due time (`settleIdle`).
  */
 export async function postpone(
   database: Database,
@@ -219,11 +221,11 @@ export async function postpone(
 }
 
 /**
- * Releases searches that the transaction has locked, and sets the time of each to the time of its next watch. If
- * another replica has claimed a search meanwhile, that replica keeps the claim, because its read is running and must
- * not be repeated.
+ * Releases searches that the transaction has locked. Sets the due time of each search to the time at which its next
+ * watch is due. If another replica has claimed a search meanwhile, this claim stays: the other replica's read is
+ * running, and must not be repeated.
  * @param memories what some of these searches remember after their read: written in the same statement, because each
- *   statement writes a new version of the row
+ * statement writes a new version of the row
  */
 export async function settle(
   tx: Tx,
@@ -253,7 +255,7 @@ export async function settle(
   );
 }
 
-/** For each source, how long its longest due search has been due, in seconds; 0 if none is due. */
+/** Returns for each source how long the longest due search has been due, in seconds; 0 if no search is due. */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(
     `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds
@@ -261,7 +263,10 @@ export async function lateness(database: Database): Promise<{ source: string; se
   );
 }
 
-/** Leaves out duplicates, because very many watches can name the same search. */
+/**
+ * Returns the key and the claim of each search. Leaves out duplicates, because very many watches can name the same
+ * search.
+ */
 function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]] {
   const claims = new Map(searches.map(({ searchKey, claim }) => [searchKey, claim]));
   return [[...claims.keys()], [...claims.values()]];
@@ -278,7 +283,7 @@ function searchOf(row: SearchRow, claim: string): DueSearch {
     state: row.state ?? {},
     stateAt: row.state_at?.getTime(),
     failures: row.failures,
-    // Null if none of its watches is active; then nothing is checked.
+    // The column is null if no watch of the search is active; then nothing is checked.
     minIntervalSeconds: row.shortest_seconds ?? 0,
     watches: [],
   };

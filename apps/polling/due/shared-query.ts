@@ -13,7 +13,7 @@ export class SharedQuery {
   /** @param read returns the names that have work */
   constructor(private readonly read: (names: string[]) => Promise<string[]>) {}
 
-  /** True if there is work for this name. */
+  /** Returns true if there is work for this name. */
   async has(name: string): Promise<boolean> {
     const batch = (this.batch ??= this.begin());
     batch.names.add(name);

@@ -20,19 +20,25 @@ import { LaneBlocked } from '../lanes/request-budget.js';
 import { ExploreDecisions } from './explore-decisions.js';
 import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
 
-/** A source that has not answered within this time fails, for example because its lane is blocked. */
+/** A source fails if it has not answered within this time, for example because its lane is blocked. */
 const MAX_WAIT_MS = 30 * 60_000;
-/** The reservation lasts longer than a source may take, so its credits stay reserved until the source has ended. */
+/**
+ * The reservation of a source lasts this long: longer than the source may take, so that the credits stay reserved until
+ * then.
+ */
 export const EXPLORE_RESERVED_SECONDS = 3600;
 /**
- * Checks are read first. An Explore that has waited this long asks its source even if the lane is not idle. If the lane
- * is blocked for this time or longer, the source fails.
+ * Checks come before Explores. After this time, an Explore asks its source even if the lane has checks to do. If the
+ * lane is blocked for this time or longer, the source fails.
  */
 const BEHIND_CHECKS_MS = 60_000;
 const NOT_YET_MS = 1000;
 /** Maximum size of one message of items. */
 const MESSAGE_BYTES = 512 * 1024;
-/** Maximum number of pages that are read: of a search, or of the list of newest posts if the source has no search. */
+/**
+ * Maximum number of pages that are read from a search. (`PAGE_CAP_WITHOUT_SEARCH`: from the list of newest posts, if
+ * the source has no search.)
+ */
 const PAGE_CAP = 2;
 const PAGE_CAP_WITHOUT_SEARCH = 5;
 const RECENT_MS = 7 * 24 * 3_600_000;
@@ -72,10 +78,10 @@ export class ExploreWorker {
     return this.work.stop();
   }
 
-  /** @returns true if there may be more to do */
+  /** @returns true if there may be more work */
   private async runOne(): Promise<boolean> {
     if (this.lane.stopped) return false;
-    // Only one replica holds the lane: a claim that exists now belongs to a replica that has lost the lane.
+    // Only one replica holds the lane. So a claim that exists now belongs to a replica that has lost the lane.
     if (!this.hasLane) await releaseJobs(this.database, this.lane.source);
     this.hasLane = true;
     if (!(await this.queued.has(this.lane.source))) return false;
@@ -143,13 +149,13 @@ export class ExploreWorker {
     const items = all.slice(0, limit);
     for (const part of partsOf(items))
       await this.decisions.decide(
-        // After a crash the items may differ: each claim stores its own items.
+        // After a crash the source is asked again, and the items may differ. So each claim stores its own items.
         { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
         () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );
     failpoint('explore-after-items-before-answer');
     const reservationId = exploredIdOf(exploreId, source);
-    // Keeps the reservation before the fact is stored, because a crash between the two must not lose the reserved
+    // The reservation is kept before the fact is stored, because a crash between these steps must not lose the reserved
     // credits.
     await keepUntilCharged(this.database, [reservationId]);
     await this.decisions.decide({ accountId, exploreId, commandId: reservationId }, () => ({
@@ -176,8 +182,8 @@ export class ExploreWorker {
 type Asked = Pick<ExploreJob, 'source' | 'question' | 'market' | 'terms' | 'feedUrls'>;
 
 /**
- * The criteria of the search that asks a source: any of the terms, or the question if there are no terms. The source
- * ai_answers always gets the question, and rss its feeds.
+ * Returns the criteria of the search that asks a source: any of the terms, or the question if there are no terms. The
+ * source ai_answers always gets the question; rss also gets the addresses of its feeds.
  */
 export function exploreCriteria({ source, question, market, terms, feedUrls }: Asked): Criteria {
   const [term = question] = terms;
@@ -193,7 +199,7 @@ export function exploreCriteria({ source, question, market, terms, feedUrls }: A
   });
 }
 
-/** The items of a source without a search that contain a term, or the question, as whole words. */
+/** For a source without a search: returns the items that contain a term, or the question, as whole words. */
 export function matching(
   { items, ...fetched }: Fetched,
   { source, question, terms }: Pick<Asked, 'source' | 'question' | 'terms'>,

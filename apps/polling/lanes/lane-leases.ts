@@ -15,13 +15,16 @@ export interface LaneRow {
 
 /** The lanes of a replica. */
 export interface HeldLanes {
-  /** The lanes of its share. */
+  /** The lanes of the replica's share. */
   held: LaneRow[];
-  /** Names of lanes over its share: the replica finishes their running requests, then releases them. */
+  /**
+   * Names of lanes beyond the replica's share: the replica finishes the running requests of these lanes, then releases
+   * the lanes.
+   */
   surplus: string[];
 }
 
-/** What the last holder of the lane has stored. */
+/** Returns what the last holder of the lane has stored. */
 export function memoryOf(row: LaneRow): LaneMemory {
   return {
     blockedUntil: row.blocked_until,
@@ -66,7 +69,8 @@ export class LaneLeases {
 
   /**
    * Records that this replica is alive, renews its leases, and takes free lanes up to its share. The share is computed
-   * once. Otherwise, if a replica joined between two computations, lanes that were just taken would be surplus.
+   * only one time. With two computations, another replica could join between them, and lanes that were just taken would
+   * be surplus.
    */
   async renew(sources: readonly string[]): Promise<HeldLanes> {
     await this.database.query(
@@ -74,11 +78,11 @@ export class LaneLeases {
        ON CONFLICT (replica) DO UPDATE SET seen_at = now()`,
       [this.replica],
     );
-    // A killed replica does not delete its own row.
+    // Deletes the rows of other replicas that have died, because a killed replica does not delete its own row.
     await this.database.query(`DELETE FROM polling_replicas WHERE seen_at < now() - interval '1 hour'`);
     const held = await this.update('owner = $1 AND leased_until > now()', []);
     const part = await this.fairPart(sources);
-    // Sorts the lanes, so that the same lanes stay surplus until they are released.
+    // The lanes are sorted, so that the same lanes stay surplus until they are released.
     held.sort((a, b) => (a.lane < b.lane ? -1 : 1));
     const surplus = held.slice(part).map(({ lane }) => lane);
     if (held.length >= part) return { held: held.slice(0, part), surplus };

@@ -28,10 +28,10 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** A watch that was created by a request. */
+/** Returns a watch that was created by a request. */
 const watchOf = (traceparent: string | undefined) => continueTrace(traceparent, () => stores.watch());
 
-/** The id and flags of the last check's trace for each watch, once each watch has this number of checks. */
+/** Returns the id and flags of the last check's trace for each watch, once each watch has this number of checks. */
 async function tracesOf(watchIds: readonly string[], checks: number): Promise<(string | undefined)[][]> {
   const ids = [];
   for (const watchId of watchIds) {

@@ -17,7 +17,7 @@ import { seenByAll } from '../record/seen-items.js';
 import type { Lane } from './lane.js';
 import { ReadRunner } from './read-runner.js';
 
-/** Maximum number of searches in one claim, if the searches share a read or requests. */
+/** Maximum number of searches in one claim, if one read or request can serve several searches. */
 const FEED_CLAIM = 2000;
 /**
  * The first claim of a lane is smaller: after a restart much is due, and the first result should not wait for all of
@@ -25,15 +25,15 @@ const FEED_CLAIM = 2000;
  */
 const FIRST_CLAIM = 100;
 /**
- * The separate reads that wait for the lane are at most the requests that its budget allows in this number of minutes.
- * The time must be shorter than `MAX_WAIT_MS`.
+ * Limits the separate reads that wait for the lane: to the number of requests that the lane's budget allows in this
+ * number of minutes. This time must be shorter than `MAX_WAIT_MS`.
  */
 const BACKLOG_MINUTES = 1;
-/** A read that has waited longer since its claim is released, because its watches may have changed. */
+/** A read that has waited longer than this after its claim is released, because its watches may have changed. */
 const MAX_WAIT_MS = 90_000;
 /** How often claims are extended. A claim lasts much longer, so it survives a few failures in a row. */
 const EXTEND_MS = 60_000;
-/** Wait of a watch whose account has no ledger yet. Billing opens ledgers as soon as it runs. */
+/** After this time a watch is due again whose account has no ledger yet. Billing opens ledgers when it runs. */
 const NO_LEDGER_SECONDS = 5;
 /** A read whose accounts have too many slow reads running is due again after this time. */
 const CROWDED_SECONDS = 5;
@@ -42,7 +42,7 @@ const CROWDED_SECONDS = 5;
 export class LaneWorker {
   private readonly queue: PQueue;
   private readonly abort = new AbortController();
-  /** Reads with a claim and a reservation that have not started. */
+  /** Reads that have a claim and a reservation, and have not started. */
   private readonly waiting = new Set<ReservedRead>();
   private readonly slow = new SlowReads();
   private readonly claims: Claims;
@@ -74,7 +74,7 @@ export class LaneWorker {
 
   /**
    * Stops claiming, releases reads that have not started, and waits for running requests. The shutdown of the HTTP
-   * client cancels requests that still run, and their searches are released too.
+   * client cancels the running requests; then their searches are released too.
    */
   async stop(): Promise<void> {
     this.abort.abort();
@@ -107,8 +107,8 @@ export class LaneWorker {
   }
 
   /**
-   * Waits until more work may be claimed: until no read waits. If a feed serves most searches, a few waiting separate
-   * reads do not delay the next claim.
+   * Waits until more work may be claimed. Without a feed, no read may wait then. If the source has a feed, half of the
+   * maximum number of separate reads may wait.
    */
   private async waitForRoom(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
@@ -127,7 +127,10 @@ export class LaneWorker {
     return this.waiting.size === 0 && this.runner.underWay.size === 0;
   }
 
-  /** True if due searches share a read or requests, and so are claimed together. False while the lane is probing. */
+  /**
+   * True if due searches are claimed together, because one read or request can serve several of them. False while the
+   * lane is probing.
+   */
   private get together(): boolean {
     const { feed, commonGrid } = this.lane.connector;
     return !this.lane.isProbing && (feed !== undefined || commonGrid);
@@ -145,7 +148,7 @@ export class LaneWorker {
     await wait(ms, undefined, { signal: this.abort.signal }).catch(() => {});
   }
 
-  /** @returns the number of searches that it has claimed */
+  /** @returns the number of claimed searches */
   private async claimDue(): Promise<number> {
     const { lane } = this;
     if (lane.budget.blockedForMs === 0 && lane.budget.heldForMs > 0) return 0;
@@ -161,7 +164,10 @@ export class LaneWorker {
     });
   }
 
-  /** Removes searches without a due watch (paused or deleted), and sets their next time. */
+  /**
+   * Returns the searches that have a due watch. Sets the next due time of the others (their watches are paused or
+   * deleted).
+   */
   private async withoutIdle(claimed: readonly DueSearch[]): Promise<DueSearch[]> {
     await settleIdle(
       this.database,
@@ -170,7 +176,7 @@ export class LaneWorker {
     return claimed.filter((search) => search.watches.length > 0);
   }
 
-  /** Throws before the first read is queued, or not at all. */
+  /** Plans the reads of claimed searches and queues them. If an error is thrown, no read has been queued. */
   private async enqueueReads(due: readonly DueSearch[]): Promise<void> {
     const known = (search: DueSearch) => seenByAll(this.database, search);
     const reads = planReads(this.lane, due, this.clock, known);
@@ -229,8 +235,8 @@ export class LaneWorker {
   }
 
   /**
-   * Searches that are due while the lane waits get a failed check without a request. Without it, users would believe
-   * that there are no mentions.
+   * Records a failed check, without a request, for searches that are due while the lane waits. Without this check,
+   * users would believe that there are no mentions.
    */
   private failDueSearches(): Promise<number> {
     return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {

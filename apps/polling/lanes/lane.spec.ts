@@ -21,7 +21,7 @@ function laneOn(upstream: Upstream, more: Partial<LaneParts> = {}): Lane {
   });
 }
 
-/** A clock that a spec sets. */
+/** Returns a clock whose time the spec sets. */
 function clockAt(ms: number) {
   const clock = { ms, now: () => new Date(clock.ms) };
   return clock;
@@ -31,7 +31,7 @@ const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 
 describe('a lane whose searches fail', () => {
   it.each(['forbidden', 'truncated', 'unknown_shape'] as const)(
-    'waits when three searches in a row get %s, and not when one search gets it many times',
+    'waits when three searches in a row fail with %s, but not when one search fails with it many times',
     async (kind) => {
       const lane = laneOn(new Upstream());
       const failed = (key: string) => lane.failed(faultOf(kind), key);
@@ -44,7 +44,7 @@ describe('a lane whose searches fail', () => {
     },
   );
 
-  it('does not wait when one search is forbidden after two others failed in a way that is not suspicious', async () => {
+  it('does not wait when one search is forbidden after two others have failed in ways that are not suspicious', async () => {
     const lane = laneOn(new Upstream());
     expect(await lane.failed(faultOf('too_large'), 'a')).toBeUndefined();
     expect(await lane.failed(faultOf('unexpected_status'), 'b')).toBeUndefined();
@@ -58,7 +58,7 @@ describe('a lane whose searches fail', () => {
     expect(lane.isProbing).toBe(false);
   });
 
-  it('waits after a single outage, and never because the subject of a search does not exist', async () => {
+  it('waits after a single outage, but not when the subject of a search does not exist', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])
       expect(await lane.failed(faultOf('not_found'), key)).toBeUndefined();
@@ -81,18 +81,18 @@ describe('a stopped lane', () => {
 });
 
 describe('a lane whose upstream asks for a wait in a successful response', () => {
-  it('delays the next request if the wait is short, and no check fails', async () => {
+  it('delays the next request if the wait is short, so that no check fails', async () => {
     const upstream = new Upstream();
     const lane = laneOn(upstream);
     const startedAt = Date.now();
     lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
     expect([lane.budget.blockedForMs, lane.budget.heldForMs > 0]).toEqual([0, true]);
     await lane.http.request(REQUEST);
-    // Timers fire a little early on some platforms.
+    // On some platforms timers fire a little early.
     expect((upstream.requests[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(48);
   });
 
-  it('sends no requests during a long wait, and gives the reason', async () => {
+  it('sends no requests during a long wait, and the error states the reason', async () => {
     const upstream = new Upstream();
     const clock = clockAt(0);
     const lane = laneOn(upstream, { clock });
@@ -138,7 +138,7 @@ describe('a wait in the headers of a response', () => {
     return lane;
   };
 
-  it.each([429, 503])('is kept after a %i, even if the connector ignores the response', async (status) => {
+  it.each([429, 503])('applies after a %i, even if the connector ignores the response', async (status) => {
     const lane = await laneAnswered(status, { 'retry-after': '600' });
     await lane.succeeded();
     expect([lane.budget.blockedForMs, lane.budget.blockedBy.message]).toEqual([
@@ -147,7 +147,7 @@ describe('a wait in the headers of a response', () => {
     ]);
   });
 
-  it('does not concern the lane if only one search names the server, or if each search has a separate server', async () => {
+  it('does not make the lane wait if only one search names the server, or if each search has a separate server', async () => {
     const nothingLeft = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
     expect((await laneAnswered(200, nothingLeft, { foreign: true })).budget.blockedForMs).toBe(0);
     expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).budget.blockedForMs).toBe(
@@ -180,7 +180,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.budget.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('treats a quota as used up when the upstream says so, even after the lane moves to another replica', async () => {
+  it('treats a quota as used up when the upstream says so, even after the lane has moved to another replica', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);
@@ -222,7 +222,7 @@ describe('a lane whose feed is frozen', () => {
 });
 
 describe('the health of a lane', () => {
-  it('is bad after a changed response until a successful read, and contains the reason', async () => {
+  it('is bad after a response that the connector cannot read, until a successful read, and states the reason', async () => {
     const learned: LaneMemory[] = [];
     const lane = laneOn(new Upstream(), { remember: async (memory) => void learned.push(memory) });
     await lane.failed(new UpstreamError('unknown_shape', 'its answer has changed'), 'a');
@@ -237,7 +237,7 @@ describe('the health of a lane', () => {
     expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
   });
 
-  it('of a source whose searches have separate upstreams is bad when several searches fail, not when one search fails', async () => {
+  it('is bad when several searches fail, not when one search fails, if the searches of the source have separate upstreams', async () => {
     let trouble = '';
     let tick = 0;
     const upstream = new Upstream();
@@ -258,7 +258,7 @@ describe('the metrics of a lane', () => {
   const published = async (name: string) =>
     (await metricsText()).split('\n').filter((line) => line.includes(`lane="${name}"`)).length;
 
-  it('end with the lane, even when a search fails after the stop', async () => {
+  it('are not reported after the lane has stopped, even when a search fails after the stop', async () => {
     const lane = laneOn(new Upstream(), { name: 'hackernews:7' });
     expect(await published('hackernews:7')).toBe(2);
     lane.stop();

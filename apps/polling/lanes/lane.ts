@@ -44,7 +44,8 @@ export class Lane {
   readonly budget: RequestBudget;
   readonly http: UpstreamHttp;
   /**
-   * In memory: access tokens, and data about servers that searches name. All lanes of a source in one process share it.
+   * Access tokens, and data about the servers that searches name. Kept in memory; all lanes of a source in one process
+   * share this object.
    */
   readonly session: Map<string, unknown>;
   private readonly clock: Clock;
@@ -79,8 +80,8 @@ export class Lane {
   }
 
   /**
-   * Number of searches that may run at the same time: one while the lane tests whether an upstream that failed works
-   * again.
+   * Number of searches that may run at the same time. It is 1 while the lane tests whether an upstream that failed
+   * works again.
    */
   get concurrency(): number {
     const share = Math.max(1, Math.floor(this.connector.budget.concurrency / this.parts.lanes));
@@ -102,7 +103,7 @@ export class Lane {
     return this.abort.signal.aborted;
   }
 
-  /** Sends no more requests. Requests that wait for the budget are cancelled. */
+  /** Stops the lane: it sends no more requests, and cancels requests that wait for the budget. */
   stop(): void {
     this.abort.abort();
     this.publish();
@@ -141,15 +142,15 @@ export class Lane {
   }
 
   /**
-   * Records a failed read of a search. An outage makes the lane wait.
+   * Records a failed read of a search. If the upstream is down, the lane waits.
    * @returns the time of the lane's next request; undefined if the lane does not wait
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
     if (error.reach === 'search') return undefined;
     const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      // The failure is stored immediately if it changes the health. Otherwise a success that was stored a moment before
-      // would delay it.
+      // A failure that changes the health is stored immediately. Otherwise a success that was stored a moment before
+      // would delay this write.
       await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }
@@ -177,7 +178,8 @@ export class Lane {
   private publish(): void {
     const labels = { source: this.source, lane: this.name };
     if (this.abort.signal.aborted) {
-      // Another replica reports the lane's metrics from now on. The last values of this process would contradict them.
+      // Another replica reports the lane's metrics from now on. The last values of this process would contradict that
+      // replica's values.
       metrics.laneBlockedUntil.remove(labels);
       metrics.sourceHealthy.remove(labels);
       return;

@@ -14,15 +14,15 @@ import { ClockSkew } from '../domain/clock-skew.js';
 import { Quotas } from '../domain/quotas.js';
 import type { LaneMemory } from './lane-memory.js';
 
-/** The lane does not send the request. If it belongs to a check, the search stays due, unchanged. */
+/** The lane does not send the request. If the request belongs to a check, the search stays due and does not change. */
 export class LaneBlocked extends Error {
   override readonly name = 'LaneBlocked';
 }
 
-/** The pace of requests. */
+/** How long a request may wait, and which limit of requests per minute applies to the request. */
 export interface Pace {
   /**
-   * Maximum time in ms that a request may wait for its turn, because a caller waits for the result. If its turn comes
+   * Maximum time in ms that a request may wait for its turn. Set if a caller waits for the result. If the turn comes
    * later, the request is refused.
    */
   maxWaitMs?: number;
@@ -44,14 +44,17 @@ interface BudgetParts {
   clock: Clock;
   /** Aborted when the lane stops: requests that wait for their turn are cancelled. */
   stopped: AbortSignal;
-  /** Called when `state` has changed; `now`: it must be stored immediately. */
+  /** Called when `state` has changed. `now`: whether the state must be stored immediately. */
   changed(now: boolean): void;
 }
 
 /** If the upstream asks for a wait of at most this length, requests wait. If it asks for a longer wait, checks fail. */
 const MAX_SHORT_WAIT_MS = 60_000;
 
-/** Limits the requests of a lane: their pace, the daily quotas, and the waits that the upstream asks for. */
+/**
+ * Limits the requests of a lane: applies the limit of requests per minute, the daily quotas, and the waits that the
+ * upstream asks for.
+ */
 export class RequestBudget {
   private readonly bucket: TokenBucket;
   private readonly quotas: Quotas;
@@ -76,7 +79,10 @@ export class RequestBudget {
     return this.parts.budget.requestsPerMinute / this.parts.lanes;
   }
 
-  /** How long the lane is still blocked, in ms; 0 if it is not. Short waits (`heldForMs`) are not included. */
+  /**
+   * The remaining time of the lane's block, in ms; 0 if the lane is not blocked. Short waits (`heldForMs`) are not
+   * included.
+   */
   get blockedForMs(): number {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
   }
@@ -86,7 +92,7 @@ export class RequestBudget {
     return new Date(this.blockedUntilMs);
   }
 
-  /** The error of each due check while the lane is blocked. */
+  /** The error with which each due check fails while the lane is blocked. */
   get blockedBy(): UpstreamError {
     const reason = this.blockedReason || 'an earlier request failed';
     return new UpstreamError(
@@ -95,7 +101,7 @@ export class RequestBudget {
     );
   }
 
-  /** How long the current short wait (at most `MAX_SHORT_WAIT_MS`) still lasts, in ms; 0 if there is none. */
+  /** The remaining time of the current short wait (at most `MAX_SHORT_WAIT_MS`), in ms; 0 if there is none. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
   }
@@ -115,8 +121,8 @@ export class RequestBudget {
   }
 
   /**
-   * The limits of every request of the lane. A request with a separate bucket ignores the lane's waits, but uses the
-   * lane's quotas and is cancelled when the lane stops.
+   * Returns the limits for the lane's requests of this kind. Requests with a separate bucket ignore the lane's waits.
+   * They use the lane's quotas, and are cancelled when the lane stops.
    */
   limits(pace: Pace = {}): UpstreamBudget {
     return {
@@ -138,8 +144,8 @@ export class RequestBudget {
   }
 
   /**
-   * A wait that the upstream asks for applies even if the connector ignores it. A wait that another server asks for does
-   * not concern the lane.
+   * Applies the wait that a response asks for, even if the connector ignores this wait. A wait that a server other than
+   * the upstream asks for does not concern the lane.
    */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;

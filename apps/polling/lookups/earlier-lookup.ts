@@ -9,8 +9,8 @@ import type { Database } from '#postgres';
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * The cost in credits of an earlier lookup with this id; undefined if no answer was published. If a lookup is repeated,
- * even hours later, the caller gets an answer and is not charged again.
+ * Returns the cost in credits of an earlier lookup with this id; undefined if no answer was published. If a lookup is
+ * repeated, even hours later, the caller gets an answer and is not charged again.
  */
 export async function costOfEarlierLookup(
   database: Database,

@@ -45,7 +45,7 @@ describe('a direct lookup', () => {
     });
   });
 
-  it('returns not found when the upstream says that the object does not exist, and is charged', async () => {
+  it('returns not found and is charged when the upstream says that the object does not exist', async () => {
     scene.lookup = async () => ({
       kind: 'refused',
       code: 'USER_SUSPENDED',
@@ -68,7 +68,7 @@ describe('a direct lookup', () => {
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
   ] as const)(
-    'that fails with %s is unavailable (%s), leaves no fact and costs nothing [errors.upstream]',
+    'leaves no fact and costs nothing if it fails with %s, and is unavailable (%s) [errors.upstream]',
     async (kind, code) => {
       scene.lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
       const before = (await facts()).length;
@@ -81,7 +81,7 @@ describe('a direct lookup', () => {
     },
   );
 
-  it('that this replica does not know is unavailable, reserves nothing and is counted as unknown, not as blocked', async () => {
+  it('is unavailable, reserves nothing and is counted as unknown, not as blocked, if this replica does not know it', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
     const reserved = await reservedAmounts();
     expect(await refusalOf(ask('likes'))).toEqual({
@@ -96,7 +96,7 @@ describe('a direct lookup', () => {
     count.mockRestore();
   });
 
-  it('that fails because of a defect is counted as a defect, not as blocked', async () => {
+  it('is counted as a defect, not as blocked, if it fails because of a defect', async () => {
     const count = jest.spyOn(metrics.lookups, 'add');
     scene.lookup = () => Promise.reject(new TypeError('a defect'));
     await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('defect') });
@@ -104,7 +104,7 @@ describe('a direct lookup', () => {
     count.mockRestore();
   });
 
-  it('that is answered after its deadline is neither published nor charged', async () => {
+  it('is neither published nor charged if its answer comes after the deadline', async () => {
     const before = (await facts()).length;
     expect(await refusalOf(ask('tweets', -1))).toMatchObject({
       kind: 'unavailable',
@@ -113,7 +113,7 @@ describe('a direct lookup', () => {
     expect((await facts()).length).toBe(before);
   });
 
-  it('is refused when its turn would come too late, and uses nothing of the searches’ budget', async () => {
+  it('is refused when its turn would come too late, and then uses nothing of the budget of the searches', async () => {
     scene.upstream.requestsPerMinute = 1;
     await scene.restart();
     expect((await ask()).found).toBe(2);
@@ -126,7 +126,7 @@ describe('a direct lookup', () => {
     expect([scene.upstream.requests.length, (await facts()).length]).toEqual([1, before]);
   });
 
-  it('is refused while the whole lane is blocked, with the reason', async () => {
+  it('is refused while the whole lane is blocked, and the error states the reason', async () => {
     await scene.lane.failed(
       new UpstreamError('unauthorized', 'x answered 401: check SOURCE_X_TOKEN', 401),
       'a',
@@ -138,7 +138,7 @@ describe('a direct lookup', () => {
     expect(scene.upstream.requests).toEqual([]);
   });
 
-  it('reserves its maximum cost before the request, and keeps it until the charge', async () => {
+  it('reserves its maximum cost before the request, and keeps this reservation until the charge', async () => {
     const during: number[][] = [];
     const answers = scene.lookup;
     scene.lookup = async (...args) => {
@@ -155,7 +155,7 @@ describe('a direct lookup', () => {
     expect(await scene.stores.reservations()).toEqual({ [commandId]: 4 });
   });
 
-  it('that the account cannot pay is refused with the missing credits, and no request is sent [errors.credits]', async () => {
+  it('is refused if the account cannot pay, states the missing credits, and sends no request [errors.credits]', async () => {
     await fundAccount(scene.stores.database, accountId, 3);
     expect(await refusalOf(ask())).toEqual({
       kind: 'not-covered',
@@ -178,7 +178,7 @@ describe('a direct lookup', () => {
     expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
   });
 
-  it('releases its reservation when it fails or is too late, and keeps it when the object does not exist', async () => {
+  it('releases its reservation when it fails or is too late, and keeps the reservation when the object does not exist', async () => {
     await refusalOf(ask('tweets', -1));
     expect(await reservedAmounts()).toEqual([]);
     scene.lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
@@ -193,7 +193,7 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toEqual([3]);
   });
 
-  it('that is sent again with its id leaves one fact and one reservation', async () => {
+  it('leaves one fact and one reservation when it is sent again with its id', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     const first = await ask('tweets', 60_000, commandId);
@@ -202,7 +202,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
-  it('that fails does not release the reservation of the same lookup that was sent again meanwhile', async () => {
+  it('does not release, when it fails, the reservation of the same lookup that was sent again meanwhile', async () => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     scene.lookup = () => new Promise((resolve) => gates.push(resolve));
@@ -218,12 +218,13 @@ describe('a direct lookup', () => {
     expect(await reservedAmounts()).toHaveLength(1);
   });
 
-  it('that is sent again hours later is answered, publishes nothing and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
+  it('is answered when it is sent again hours later, and publishes and reserves nothing, even if its result has changed [limits.key-24h]', async () => {
     await scene.stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;
     await ask('tweets', 60_000, commandId);
-    // The window for duplicates of the stream is over. Without the check, the fact would be stored a second time.
+    // The stream no longer recognises the repeated id. If the worker did not look for the earlier fact, it would be
+    // stored a second time.
     await until('the stream has forgotten the id', async () => {
       const ack = await scene.stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
       return !ack.duplicate;
@@ -232,7 +233,7 @@ describe('a direct lookup', () => {
     scene.lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
     expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
-    // The state after the charge.
+    // Writes the rows that billing writes when it charges the lookup.
     await scene.stores.database.query('DELETE FROM credit_reservations');
     await scene.stores.database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
@@ -244,7 +245,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, []]);
   });
 
-  it('that was not published because its process died is published when it is sent again', async () => {
+  it('is published when it is sent again, if its process died before it was published', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     await reserve(scene.stores.database, [
@@ -255,7 +256,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await reservedAmounts()]).toEqual([1, [4]]);
   });
 
-  it('of an account without an open ledger is unavailable, and the error says to try again', async () => {
+  it('is unavailable if the account has no open ledger, and the error says to try again', async () => {
     await scene.stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
@@ -265,7 +266,7 @@ describe('a direct lookup', () => {
     expect(scene.upstream.requests).toEqual([]);
   });
 
-  it('that no replica answers is unavailable', async () => {
+  it('is unavailable if no replica answers', async () => {
     await scene.worker.stop();
     expect(await refusalOf(ask())).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
   });

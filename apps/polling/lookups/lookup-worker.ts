@@ -23,7 +23,8 @@ import { costOfEarlierLookup } from './earlier-lookup.js';
 type Question = MessageShape<typeof LookUpSchema>;
 
 /**
- * The reservation lasts longer than any caller waits. A holder that has not published its fact by then counts as dead.
+ * The reservation of a lookup lasts this long, which is longer than any caller waits. A replica that has not published
+ * its fact after this time counts as dead.
  */
 const RESERVED_SECONDS = 660;
 
@@ -67,8 +68,8 @@ export class LookupWorker {
     const costBefore = await costOfEarlierLookup(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined)
       return lookedUp(await this.inTime(lane, client, lookup, question), costBefore);
-    // Identifies this request: if the same lookup is sent again meanwhile, the reservation belongs to the later
-    // request, and this request must not release it.
+    // Identifies this request. If the same lookup is sent again meanwhile, the reservation belongs to the later
+    // request, and this request must not release the reservation.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, client, lookup, question).catch(async (error: unknown) => {
@@ -132,13 +133,13 @@ export class LookupWorker {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // Keeps the reservation before the fact is published, because a crash between the two must not lose the reserved
-    // credits. If the fact was not stored after all, billing releases the credits once its consumer has read the stream
-    // beyond this point.
+    // The reservation is kept before the fact is published, because a crash between these steps must not lose the
+    // reserved credits. If the fact is not stored in the end, billing releases the credits when its consumer has read
+    // the stream beyond this point.
     await keepUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // If the same lookup was sent twice at the same time, the charge of the other lookup can be earlier than this
-    // reservation, and would not settle it.
+    // If the same lookup was sent twice at the same time, the other request can be charged before this reservation was
+    // made. Then the charge does not settle this reservation.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });
     return lookedUp(answer, costCredits);
@@ -155,25 +156,30 @@ async function ask(
   return lookup(query, { http: client.http, now: systemClock.now(), session: lane.session });
 }
 
-/** @throws Refusal `not-found` if the upstream reported that the object does not exist */
+/**
+ * Returns the reply of a lookup. @throws Refusal `not-found` if the upstream reported that the object does not exist
+ */
 function lookedUp(answer: LookupAnswer, costCredits: number): LookedUp {
   if (answer.kind === 'refused') throw new Refusal('not-found', answer.code, answer.message);
   return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }
 
-/** The maximum number of objects that a lookup can find, if its price depends on the number; otherwise 0. */
+/**
+ * Returns the maximum number of objects that a lookup can find, if the lookup's price depends on this number; otherwise
+ * 0.
+ */
 function maxFound({ questionJson }: Question): number {
   const { ids } = JSON.parse(questionJson) as { ids?: unknown };
   return Array.isArray(ids) ? ids.length : 0;
 }
 
-/** The outcome that is counted for a lookup without an answer. */
+/** Returns the outcome that the metric counts for a lookup without an answer. */
 function failureOf(error: unknown): string {
   if (error instanceof UpstreamError) return error.kind;
   return error instanceof LaneBlocked ? 'blocked' : 'defect';
 }
 
-/** The refusal for a lookup without an answer. Returns other errors unchanged. */
+/** Returns the refusal for a lookup that got no answer. Returns errors of other kinds unchanged. */
 function refusalOf(error: unknown, lane: Lane, client: LookupHttp): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(
@@ -196,7 +202,7 @@ function unavailable(message: string): Refusal {
   return Refusal.unavailable(`${message}; nothing was charged`);
 }
 
-/** All other kinds are `UNAVAILABLE`. */
+/** The codes of some kinds of errors. All other kinds are `UNAVAILABLE`. */
 const CODE_OF: Partial<Record<UpstreamErrorKind, string>> = {
   not_parsable: 'PARSE',
   truncated: 'PARSE',

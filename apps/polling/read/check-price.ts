@@ -13,7 +13,9 @@ export interface CheckPrice {
   firstScan: boolean;
 }
 
-/** The price of the watch's next check. A first check with backfill is a first scan if the source prices items. */
+/**
+ * Returns the price of the watch's next check. A first check with backfill is a first scan if the source prices items.
+ */
 export function checkPriceOf(
   connector: PricedParts,
   { source, criteria }: DueSearch,
@@ -34,7 +36,7 @@ export function checkPriceOf(
   };
 }
 
-/** The number of units of a result that are charged: never more than were reserved. */
+/** Returns the number of units of a result that are charged: never more than were reserved. */
 export function unitsOf({ maxUnits, firstScan }: CheckPrice, { items, units = 1 }: Fetched): number {
   return Math.min(maxUnits, firstScan ? items.length : units);
 }

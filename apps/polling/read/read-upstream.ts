@@ -13,7 +13,7 @@ export type Answer =
       state: Record<string, unknown>;
       readAt: Date;
       windowFrom: Date | undefined;
-      /** How far the upstream's clock is ahead of ours, as far as known, in ms. */
+      /** By how many ms the upstream's clock is ahead of ours at least, measured from its responses. */
       clockAheadMs: number;
     }
   /** `laneUntil`: the time until which the whole lane waits because of the failure. */
@@ -32,13 +32,15 @@ export interface AnsweredSearches {
 /** A planned read: for one search, or for all searches that the feed serves. */
 export interface PlannedRead {
   searches: DueSearch[];
-  /** True if one read of the feed serves all of them. */
+  /** True if one read of the feed serves all these searches. */
   fromFeed: boolean;
-  /** Reads for the given searches, and for the watches in them. */
+  /** Makes the read, for the given searches and the watches in them. */
   run(searches: readonly DueSearch[]): Promise<AnsweredSearches[]>;
 }
 
-/** Sources index with a delay: an item that was published shortly before a read can appear shortly after it. */
+/**
+ * Sources show items with a delay: an item that was published shortly before a read can appear shortly after the read.
+ */
 const OVERLAP_MS = 5 * 60_000;
 /** Used as the search key of a read of the feed. */
 const FEED = 'feed';
@@ -73,7 +75,7 @@ export function planReads(
   return fed.length > 0 ? [feedRead(lane, fed, clock, shared), ...reads] : reads;
 }
 
-/** Returns whether every due watch of the search has already seen the item. */
+/** Returns a function that returns whether every due watch of the search has already seen an item. */
 export type SeenItems = (search: DueSearch) => Promise<(itemId: string) => boolean>;
 
 function singleRead(
@@ -200,7 +202,7 @@ async function read(
   } catch (error) {
     // When a lane stops, its requests are cancelled. This is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
-    // An error that a connector does not expect is one failed check, not the end of the lane.
+    // An error that a connector does not expect makes one check fail. It does not stop the lane.
     const fault =
       error instanceof UpstreamError
         ? error
@@ -221,7 +223,7 @@ function contextFor(
 ): FetchContext {
   const since = sinceOf(search);
   const { stateAt } = search;
-  // If the last read did not serve one of the watches, "nothing new since the last read" would be wrong for that watch.
+  // If the last read did not serve one of the watches, "nothing new after the last read" would be wrong for that watch.
   const remembered =
     stateAt !== undefined &&
     search.watches.every(({ coveredUntil }) => coveredUntil !== undefined && coveredUntil >= stateAt);
@@ -240,16 +242,16 @@ function contextFor(
 }
 
 /**
- * What is known about the upstream itself. It does not depend on the watch that a read served: see
- * `FetchContext.state`.
+ * Returns the part of a search's state that describes the upstream itself. This part does not depend on the watches
+ * that a read served: see `FetchContext.state`.
  */
 function historyOf({ history }: Record<string, unknown>): Record<string, unknown> {
   return history === undefined ? {} : { history };
 }
 
 /**
- * The earliest time up to which a watch of the search has read, minus the overlap; undefined if a watch has its first
- * check.
+ * Returns from which time on a search must be read: up to this time all its due watches have read, minus `OVERLAP_MS`.
+ * Undefined if one of them has its first check.
  */
 function sinceOf(search: DueSearch): number | undefined {
   let since = Infinity;

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => worker.stop());
 
-/** Makes the watches due, waits for the check of each, and then until the tables contain it. */
+/** Makes the watches due, and waits until each has a check that the tables contain. */
 async function tick(...watchIds: string[]): Promise<Check[]> {
   const before = await Promise.all(watchIds.map(async (id) => (await stores.checksOf(id)).length));
   await stores.due(...watchIds);
@@ -56,7 +56,7 @@ describe('the maximum cost of a check', () => {
     expect(await stores.reservations()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('must be available; otherwise the check fails without a request and names the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
+  it('must be available; otherwise the check fails without a request and states the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 0 });
     const [check] = await tick(id);
@@ -134,7 +134,7 @@ describe('the maximum cost of a check', () => {
     expect(checks.map(({ rememberedItemIds }) => rememberedItemIds)).toEqual([['hn:1'], [], []]);
   });
 
-  it('is paid from the last credits for as many checks as they cover', async () => {
+  it('is reserved from the last credits for as many checks as these credits cover', async () => {
     const accountId = newId();
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push(await stores.watch({ accountId, credits: 3 }));
@@ -171,7 +171,7 @@ describe('the maximum cost of a check', () => {
 });
 
 describe('the price of a check', () => {
-  it('is computed once: the charge is the reserved price, even if the source states a higher price later', async () => {
+  it('is computed only before the read: the charge is the reserved price, even if the source states a higher price later', async () => {
     await worker.stop();
     let pricings = 0;
     upstream.unitsPerCheck = () => (pricings += 1);
@@ -241,7 +241,7 @@ describe('the reservation of a check', () => {
     expect([check.checkId, outcomeOf(check)]).toEqual([reservationId, ['completed', 1]]);
   });
 
-  it('is free for any work when it has expired after a crash', async () => {
+  it('no longer holds credits back when it has expired after a crash', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await reserve(stores.database, [{ reservationId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);

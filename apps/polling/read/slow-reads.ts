@@ -23,7 +23,7 @@ export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();
   private readonly ofAccount = new Map<string, number>();
 
-  /** False if every account of the read has the maximum number of slow reads running. */
+  /** Returns false if every account of the read has the maximum number of slow reads running. */
   mayBegin(read: ReservedRead): boolean {
     const accounts = accountsOf(read);
     return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MAX_PER_ACCOUNT);

@@ -12,11 +12,11 @@ export interface Progress {
   checks: Check[];
   seq: number;
   nextDueAt: number;
-  /** True if the search itself must wait until `nextDueAt`, even if the interval is shorter. */
+  /** True if the search must wait until `nextDueAt`, even if the watch's interval ends earlier. */
   waits: boolean;
   /** True if another process stored the checks. */
   adopted?: boolean;
-  /** The result could not be stored; the check has this reason, and fails. */
+  /** Why the result could not be stored. Then the check fails with this reason. */
   fault?: UpstreamError;
   /** True if the stream no longer contains what the tables remember, so that `seq` can be behind the tables. */
   forgotten?: boolean;
@@ -30,9 +30,9 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 }
 
 /**
- * Keeps the reservations of stored checks until billing charges them, even if this is late. A check that another process
- * stored may already be charged: its reservation is made again only if the charge is still missing. A reservation is released
- * if the stored check failed or has another id.
+ * Keeps the reservations of stored checks until billing charges these checks, even if billing is late. A check that
+ * another process stored may already be charged: credits are reserved again only if the charge is missing. A
+ * reservation is released if the stored check failed or has another id.
  */
 async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
@@ -40,7 +40,7 @@ async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<
   const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
   const foundIds = new Set(found.map(({ checkId }) => checkId));
   const own = adopted.map(({ search, watch }) => checkReservationOf(search, watch));
-  // This step locks balances, so it comes before the steps that lock reservations.
+  // `keepAdopted` locks balances, so it runs before the steps that lock reservations.
   await keepAdopted(
     tx,
     found.map(({ checkId, accountId, costCredits }) => ({
@@ -59,15 +59,15 @@ async function keepReservations(tx: Tx, progress: readonly Progress[]): Promise<
   );
 }
 
-/** Checks from before charging began have a cost but no price book, and are not charged. */
+/** Returns whether billing charges the check. Old checks that have a cost but no price book are not charged. */
 function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
   return !failure && costCredits > 0 && priceBookVersion !== '';
 }
 
 /**
- * An item counts as seen at the end of its check's window. So the items of an incomplete check, which does not move the
- * window, get a time after `covered_until`: they are not reported again, but no read treats them as the end of the new
- * items.
+ * Stores which items the watches have seen, with the end of the check's window as the time. An incomplete check does
+ * not move the window of the watch, so its items have a time after `covered_until`. They are not reported again, but no
+ * read treats them as the end of the new items.
  */
 async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const watchIds: string[] = [];
@@ -92,16 +92,16 @@ async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<voi
 }
 
 /**
- * A check whose last part was not stored, because of a crash, does not move the window: the next check finds the items
- * of the missing parts.
+ * Returns whether the last part of a check was stored. If a crash has prevented this, the check does not move the
+ * window, so that the next check finds the items of the missing parts.
  */
 function isWhole(check: Check, stored: readonly Check[]): boolean {
   return stored.some(({ checkId, part, parts }) => checkId === check.checkId && part === parts);
 }
 
 /**
- * Never moves a watch back, because a newer check can have been recorded meanwhile. If the watch's interval was changed
- * during the check, the next tick uses the new interval.
+ * Moves watches to their next tick. Never moves a watch back: a newer check can have been recorded meanwhile. If the
+ * watch's interval was changed during the check, the next tick uses the new interval.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {

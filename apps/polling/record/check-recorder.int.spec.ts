@@ -35,7 +35,7 @@ async function claim(watchId: string): Promise<{ search: DueSearch; watch: DueWa
   return { search, watch };
 }
 
-/** The result of a read with these items for the watch. */
+/** Returns the result of a read with these items for the watch. */
 function checkOf(
   { search, watch }: { search: DueSearch; watch: DueWatch },
   items: Record<string, string>,
@@ -79,7 +79,7 @@ async function seenBy(watchId: string): Promise<string[]> {
   return rows.map((row) => row.item_id);
 }
 
-/** A watch after its baseline. */
+/** Returns a watch after its baseline. */
 async function begun(): Promise<string> {
   const id = await stores.watch({ backfill: true });
   await recorder.record([checkOf(await claim(id), {})], [], true);
@@ -90,7 +90,7 @@ const itemsOf = (checks: readonly Check[]) =>
   checks.flatMap((check) => check.items.map(({ item }) => item?.itemId));
 const large = 'x'.repeat(300 * 1024);
 
-/** Appends parts like a recorder that dies before it updates the tables. */
+/** Appends parts of a check to the stream only, as if the recorder had died before it updated the tables. */
 async function appendAndDie({ watch, parts: build }: WatchChecks, count = build().length): Promise<void> {
   const parts = build();
   let seq = watch.checkSeq;
@@ -118,17 +118,17 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.checkSeq).toBe(row.check_seq);
   });
 
-  it('is due again at the first whole second that is not before the tick', async () => {
+  it('makes the watch due again at the first whole second that is not before the tick', async () => {
     const claimed = await claim(await stores.watch({ intervalSeconds: 7 }));
     const origin = originOf(claimed.search.searchKey, false);
     const tick = nextDue(Date.now(), 7000, 7000, origin);
     await recorder.record([checkOf(claimed, {})], [], false);
     const due = (await scheduleOf(claimed.watch.watchId)).next_due_at.getTime();
-    // If a tick passed between the two computations, the next one is due.
+    // If a tick passed between the two computations, the tick after it is due.
     expect([tick, tick + 7000].map((ms) => Math.ceil(ms / 1000) * 1000)).toContain(due);
   });
 
-  it('is due at a later second than before, even if the clock is behind that of Postgres', async () => {
+  it('makes the watch due at a later second than before, even if the clock is behind that of Postgres', async () => {
     const id = await stores.watch({ intervalSeconds: 1 });
     const slow = new CheckRecorder(stores.database, stores.store, () => Date.now() - 3_600_000);
     const claimed = await claim(id);
@@ -136,7 +136,7 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).next_due_at.getTime()).toBe(claimed.watch.tick + 1000);
   });
 
-  it('uses the check that a process stored before it died, and does not charge a second one [credits.charged-once]', async () => {
+  it('uses the check that a process stored before it died, and does not charge a second check [credits.charged-once]', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await appendAndDie(checkOf(claimed, { 'hn:1': 'a' }));
@@ -160,7 +160,7 @@ describe('recording checks', () => {
     await appendAndDie(checkOf(claimed, {}));
     await reserve(stores.database, [reservation]);
     await recorder.record([checkOf(await claim(id), {})], [], true);
-    // Its charge comes later, and will settle the reservation.
+    // The charge of the check comes later, and will settle the reservation.
     await stores.database.query(
       `UPDATE credit_reservations SET expires_at = now() - interval '1 minute' WHERE expires_at < 'infinity'`,
     );
@@ -178,7 +178,7 @@ describe('recording checks', () => {
     expect(Object.keys(await stores.reservations())).not.toContain(next);
   });
 
-  it('reserves again for a check found in the stream when its reservation expired or was released before the charge', async () => {
+  it('reserves credits again for a check that it finds in the stream, if the check’s reservation expired or was released before the charge', async () => {
     await stores.database.query('DELETE FROM credit_reservations');
     const id = await begun();
     const claimed = await claim(id);
@@ -201,7 +201,7 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).covered_until?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
   });
 
-  it('still shows the failure of a watch after a check whose last parts were lost in a crash', async () => {
+  it('continues to show the failure of a watch after a check whose last parts were lost in a crash', async () => {
     const id = await begun();
     const { search, watch } = await claim(id);
     const fault = new UpstreamError('server_error', 'down', 503);
@@ -226,7 +226,7 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.baselineAt).toBeGreaterThan(0);
   });
 
-  it('makes one check of one tick when two replicas have the same watch [requests.fact-ids]', async () => {
+  it('makes only one check for a tick when two replicas have the same watch [requests.fact-ids]', async () => {
     const id = await begun();
     const claimed = await claim(id);
     const outcomes = await Promise.allSettled([
@@ -239,7 +239,7 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
-  it('continues from the stream when the stream no longer contains what the tables remember', async () => {
+  it('continues from the last message of the stream when the stream no longer contains what the tables remember', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await stores.bus.jsm.streams.purge('CHECKS', {
@@ -258,7 +258,7 @@ describe('recording checks', () => {
     const [bad, good] = [await begun(), await begun()];
     const reservations = { ...(await stores.reservations()) };
     const claimed = await claim(bad);
-    // After nine failures the wait is longer than the interval: the next tick alone would be too early.
+    // After nine failures the wait is longer than the interval, so the next tick would be too early.
     const spoiled = { ...claimed, search: { ...claimed.search, failures: 9 } };
     const sound = await claim(good);
     await reserve(stores.database, [

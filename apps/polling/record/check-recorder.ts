@@ -17,7 +17,10 @@ import { runningWatches } from '../due/running-watches.js';
 
 /** Maximum number of watches in one transaction. */
 const WATCHES_AT_ONCE = 1_000;
-/** Maximum number of watches whose checks are sent to the stream at the same time: their messages are in memory. */
+/**
+ * Maximum number of watches whose checks are sent to the stream at the same time, because all their messages are in
+ * memory.
+ */
 const APPENDS_AT_ONCE = 50;
 
 /** The check of one watch at one tick, ready to be stored in parts. */
@@ -25,8 +28,8 @@ export interface WatchChecks {
   search: DueSearch;
   watch: DueWatch;
   /**
-   * Builds the parts when it is their turn: the checks of a search with very many watches do not fit into memory
-   * together.
+   * Builds the parts. Called only when the turn of this watch comes: the checks of a search with very many watches do
+   * not fit into memory together.
    */
   parts(): Check[];
   /** The next check is not before this time, if the search itself must wait. */
@@ -40,9 +43,9 @@ export interface Unstorable {
 }
 
 /**
- * Stores checks and updates the due work. The append to the stream comes first, and requires that no other replica has
- * checked the watch. The tables follow in one transaction. After a crash between the two, the next attempt finds the
- * stored check and makes no other.
+ * Stores checks and updates the due work. First the check is appended to the stream; this fails if another replica has
+ * already checked the watch. Then one transaction updates the tables. After a crash between these two steps, the next
+ * attempt finds the stored check and does not make a second one.
  */
 export class CheckRecorder {
   constructor(
@@ -52,8 +55,8 @@ export class CheckRecorder {
   ) {}
 
   /**
-   * @returns the checks that could not be stored. A failed check is stored in place of each. It is free, and its search
-   *   waits as after any failure
+   * @returns the checks that could not be stored. A failed check, which is free, is stored in place of each, and its
+   * search waits like after any failure
    */
   async record(
     checks: readonly WatchChecks[],
@@ -61,11 +64,12 @@ export class CheckRecorder {
     commonGrid: boolean,
   ): Promise<Unstorable[]> {
     const unstorable: Unstorable[] = [];
-    // A search can have tens of thousands of watches. It is released with the last of them: until then no other replica
-    // may claim it.
+    // A search can have tens of thousands of watches. The last transaction releases the searches: before it, no other
+    // replica may claim them.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // The query runs as late as possible. If a purge comes after it, the second pass of the purge deletes the check.
+      // The query runs as late as possible. A purge runs twice: if it begins after this query, its second run deletes
+      // the check.
       const running = await runningWatches(
         this.database,
         some.map(({ watch }) => watch.watchId),
@@ -102,7 +106,7 @@ export class CheckRecorder {
     const notBefore = retryAt?.getTime() ?? one.notBefore;
     const intervalMs = watch.intervalSeconds * 1000;
     const minIntervalMs = search.minIntervalSeconds * 1000;
-    // If our clock is behind that of Postgres, the tick can be in our future. The next one must be another second.
+    // If our clock is behind that of Postgres, the tick can be in our future. The next tick must be in a later second.
     const from = Math.max(this.now(), watch.tick);
     const next = nextDue(from, intervalMs, minIntervalMs, originOf(search.searchKey, commonGrid));
     const nextDueAt = nextWholeSecond(Math.max(next, notBefore ?? 0));
@@ -120,8 +124,8 @@ export class CheckRecorder {
   }
 
   /**
-   * Continues after checks that another replica, or this one before a restart, has stored and that are missing in the
-   * tables.
+   * Continues after checks that are on the stream and missing in the tables. Another replica stored them, or this
+   * replica before a restart.
    */
   private async adopt(
     subject: string,
@@ -132,8 +136,8 @@ export class CheckRecorder {
   ): Promise<Progress> {
     const stored = await this.store.read('CHECKS', subject, watch.checkSeq);
     const checks = stored.map(({ data }) => fromBinary(CheckSchema, data));
-    // The stream has nothing newer: its retention has deleted what the tables remember, so continue from its last
-    // message.
+    // If the stream has nothing newer, its retention has deleted what the tables remember. So continue from the
+    // stream's last message.
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
     const forgotten = stored.length === 0;
     return {
@@ -155,16 +159,16 @@ export class CheckRecorder {
 }
 
 /**
- * The table contains whole seconds. A time between two is rounded up: a check before its tick would not count for that
- * tick, and a second check would follow.
+ * Rounds a time up to a whole second, because the table contains whole seconds. If it were rounded down, a check could
+ * run before its tick. Then it would not count for that tick, and a second check would follow.
  */
 function nextWholeSecond(ms: number): number {
   return Math.ceil(ms / 1000) * 1000;
 }
 
 /**
- * If a check could not be stored, its search gets the memory of a failed read, because the next read must find the same
- * items again.
+ * Replaces the memory of each search whose check could not be stored by the memory after a failed read: the next read
+ * must find the same items again.
  */
 function withoutUnstorable(
   memories: readonly SearchMemory[],
@@ -177,7 +181,7 @@ function withoutUnstorable(
   });
 }
 
-/** What a search remembers after a failed read: its state from before the read, and one more failure. */
+/** Returns what a search remembers after a failed read: its state from before the read, and one more failure. */
 export function failedMemory({ searchKey, state, stateAt, failures }: DueSearch): SearchMemory {
   return { searchKey, state, stateAt: new Date(stateAt ?? 0), failures: failures + 1 };
 }

@@ -2,7 +2,7 @@ import type { SearchMatch } from '#matching';
 import type { Outage, SourceItem } from '#sources';
 import type { DueWatch } from '../due/due-work.js';
 
-/** An item of the result that matches a search. */
+/** An item from the result of a read. The item matches a search. */
 export interface MatchedSourceItem {
   item: SourceItem;
   matches: SearchMatch['matches'];
@@ -10,7 +10,7 @@ export interface MatchedSourceItem {
 
 /** Maximum number of items that one check of one watch keeps: the newest ones. */
 export const MAX_KEPT = 1_000;
-/** Publishers set the dates of articles: an article can appear this long after its own date and still be new. */
+/** Publishers set the dates of articles. An article that appears up to this long after its own date is new. */
 const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
 
@@ -19,27 +19,27 @@ export interface KeptItem extends MatchedSourceItem {
   backfilled: boolean;
 }
 
-/** The items that a watch has not seen before, by what the check does with them. */
+/** The items that a watch has not seen before, separated by what the check does with each. */
 export interface SelectedItems {
   /** In the order of the result. */
   kept: KeptItem[];
-  /** The ids of old items, and of items that were too many: they count as seen and are never reported. */
+  /** The ids of items that count as seen and are never reported: old items, and items beyond `MAX_KEPT`. */
   remembered: string[];
-  /** The number of remembered items that were too many for one check. */
+  /** The number of remembered items that are beyond `MAX_KEPT`. */
   overflow: number;
 }
 
 /** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /** How far the upstream's clock is ahead of ours, as far as known, in ms. */
+  /** By how many ms the upstream's clock is ahead of ours at least, measured from its responses. */
   clockAheadMs: number;
 }
 
 /**
  * Separates new items from items that were published before the watch began. A watch begins at its baseline: the time
- * of its first successful check. All items of this check are old. A later item without a date is new, except in the
- * first result of a feed that had always failed.
+ * of its first successful check. All items of this check are old. In later checks, an item without a date is new,
+ * except in the first result of a feed that had always failed.
  * @param fresh items that the watch has not seen before, newest first
  */
 export function selectNewItems(
@@ -71,7 +71,7 @@ function isBeforeWatch(
   watch: DueWatch,
   { outages, clockAheadMs }: ReadFacts,
 ): boolean {
-  // Our own clock sets the date of an observed event, so an event from before the baseline is never new.
+  // Our own clock sets `happenedAt`, so an item from before the baseline is never new.
   if (item.happenedAt) return Date.parse(item.happenedAt) <= baselineAt;
   if (isOfArchive(item, watch, baselineAt, outages?.get(item.itemId))) return true;
   if (!item.publishedAt) return false;
@@ -79,15 +79,16 @@ function isBeforeWatch(
   return latestOf(item.publishedAt) < baselineAt + clockAheadMs;
 }
 
-/** The last millisecond that a date can mean: most platforms give seconds. */
+/** Returns the last millisecond that a date can mean: most platforms state whole seconds. */
 function latestOf(publishedAt: string): number {
   const ms = Date.parse(publishedAt);
   return ms % 1000 === 0 ? ms + 999 : ms;
 }
 
 /**
- * A feed that had failed at every read of the watch has no baseline: its first result is the baseline. Items that are
- * dated after the watch's own baseline were published while the feed failed, and are new.
+ * Returns whether an item was in a feed before the feed's first successful read. If the feed failed at every earlier
+ * read of the watch, its first result is its baseline, so the items are old. But items that are dated after the watch's
+ * own baseline were published while the feed failed, and are new.
  */
 function isOfArchive(
   item: SourceItem,

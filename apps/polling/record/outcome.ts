@@ -92,8 +92,8 @@ export async function outcomeOf(
 }
 
 /**
- * The mode in which the items of a search are matched. It is `platform` if the connector returns only matching items.
- * If the source has no search, `platform` becomes `word`.
+ * Returns the mode in which the items of a search are matched. It is `platform` if the connector returns only matching
+ * items. If the source has no search, `platform` becomes `word`.
  */
 function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
   if (matchesUpstream) return 'platform';
@@ -101,8 +101,8 @@ function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: Source
 }
 
 /**
- * The matching items of each search. One pass over each item matches it against all searches of the read. If the
- * connector returns only matching items, all items of a search are taken.
+ * Returns the matching items of each search. One pass over each item matches it against all searches of the read. If
+ * the connector returns only matching items, all items of a search are taken.
  */
 async function matchAll(
   searches: readonly DueSearch[],

@@ -55,7 +55,7 @@ export function itemOf(
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
 
-/** The parts of a check of items that matched. */
+/** Returns the parts of a check of items that matched. */
 export function check(
   watch: DueWatch,
   matched: readonly MatchedSourceItem[],

@@ -20,17 +20,17 @@ export interface LedgerStores {
   store: EventStore;
   writer: LedgerWriter;
   clock: Clock & { at: string };
-  /** Another writer, like the writer of another replica. Its appends can be made to fail. */
+  /** Returns Another writer, like the writer of another replica. Its appends can be made to fail. */
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;
-  /** The remaining credits in the tables. */
+  /** Returns the remaining credits in the tables. */
   creditsOf(accountId: string): Promise<number | undefined>;
-  /** The decisions in CREDITS, oldest first. */
+  /** Returns the decisions in CREDITS, oldest first. */
   decisionsOf(accountId: string): Promise<CreditDecision[]>;
-  /** The messages as a consumer of CREDITS receives them, oldest first. */
+  /** Returns the messages as a consumer of CREDITS receives them, oldest first. */
   messagesOf(accountId: string): Promise<JsMsg[]>;
-  /** The movements in the tables, oldest first. */
+  /** Returns the movements in the tables, oldest first. */
   movementsOf(accountId: string): Promise<MovementRow[]>;
   drop(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function openLedgerStores(): Promise<LedgerStores> {
   };
 }
 
-/** The charge of a check. */
+/** Returns the charge of a check. */
 export function chargeOf(accountId: string, more: Partial<ChargeCause> = {}): AccountCommand {
   const reference = more.reference ?? newId();
   return {
@@ -116,7 +116,7 @@ export function chargeOf(accountId: string, more: Partial<ChargeCause> = {}): Ac
   };
 }
 
-/** A grant of credits that do not expire by default. */
+/** Returns a grant of credits that do not expire by default. */
 export function grantOf(
   accountId: string,
   credits: number,

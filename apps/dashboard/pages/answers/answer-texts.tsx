@@ -15,7 +15,7 @@ const SHOWN_ANSWERS = 10;
  */
 const MAX_COMPARED_CHARACTERS = 20_000;
 
-/** The texts of the last answers, newest first, with the changes since the previous answer. */
+/** Shows the texts of the last answers, newest first, with the changes since the previous answer. */
 export function AnswerTexts({ answers, brands }: { answers: readonly Answer[]; brands: readonly string[] }) {
   const [isDiff, setDiff] = useState(true);
   return (

@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** The form that creates or changes a channel. */
+/** Shows the form that creates or changes a channel. */
 export function ChannelForm({ channel, onClose }: Props) {
   const form = useForm<ChannelValues>({ initialValues: valuesOf(channel) });
   const save = useMutation({

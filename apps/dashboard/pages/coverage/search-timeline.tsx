@@ -30,7 +30,9 @@ interface Props {
   until: string;
 }
 
-/** One search: its line from `since` to `until`, the delay of its mentions, and its gaps, failures and remarks. */
+/**
+ * Shows one search: its line from `since` to `until`, the delay of its mentions, and its gaps, failures and remarks.
+ */
 export function SearchTimeline({ search, label, since, until }: Props) {
   const { source, windows, lagSeconds, nextCheckAt } = search;
   const whole = windows.reduce((sum, window) => sum + lengthOf(window), 0);
@@ -100,7 +102,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
   );
 }
 
-/** Gaps, failures, and covered times with a remark, the newest first. */
+/** Shows Gaps, failures, and covered times with a remark, the newest first. */
 function GapsAndFailures({ source, remarks }: { source: Search['source']; remarks: readonly Window[] }) {
   const [isWhole, setWhole] = useState(false);
   const hidden = isWhole ? 0 : Math.max(0, remarks.length - FIRST_ROWS);

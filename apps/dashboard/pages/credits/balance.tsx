@@ -9,7 +9,7 @@ import { burnDown } from './burn-down.js';
 
 const Chart = lazy(async () => ({ default: (await import('./burn-down-chart.js')).Component }));
 
-/** The balance, the used credits, and how long the remaining credits last. */
+/** Shows the balance, the used credits, and how long the remaining credits last. */
 export function Balance() {
   const query = useQuery({
     queryKey: ['/v1/credits', 'burn-down'],

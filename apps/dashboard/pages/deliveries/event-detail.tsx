@@ -17,7 +17,7 @@ interface Props {
   channel: Channel | undefined;
 }
 
-/** All attempts of a delivery, and its event. */
+/** Shows all attempts of a delivery, and its event. */
 export function EventDetail({ delivery, channel }: Props) {
   return (
     <Stack gap="sm" py="xs">
@@ -39,7 +39,7 @@ export function EventDetail({ delivery, channel }: Props) {
   );
 }
 
-/** The event of a delivery. Each attempt to a webhook sends the same bytes of the event, with a new signature. */
+/** Shows the event of a delivery. Each attempt to a webhook sends the same bytes of the event, with a new signature. */
 function SentEvent({ delivery, channel }: Props) {
   const { eventId, target } = delivery;
   const query = useQuery({

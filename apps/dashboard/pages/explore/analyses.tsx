@@ -132,7 +132,7 @@ export function Analyses() {
   );
 }
 
-/** The fields that an operation needs in addition to the mentions. */
+/** Shows the fields that an operation needs in addition to the mentions. */
 function OperationFields({ form }: { form: UseFormReturnType<Values> }) {
   const { operation, fields } = form.values;
   if (operation === 'classify')

@@ -17,7 +17,7 @@ import { useFeed } from './use-feed.js';
 const DetailDrawer = lazy(() => import('./detail-drawer.js'));
 const MentionDetail = lazy(() => import('./mention-detail.js'));
 
-/** The mentions of all keywords. New mentions appear without a reload. */
+/** Shows the mentions of all keywords. New mentions appear without a reload. */
 export function Component() {
   const { filters, address, change } = useFeedFilters();
   const [agreedTo, setAgreedTo] = useState('');
@@ -96,7 +96,7 @@ function DetailPane({ chosenId, isWide, close, ...rest }: DetailProps) {
   );
 }
 
-/** The id of the open mention. The id is in the address, so that a link to the mention can be shared. */
+/** Returns the id of the open mention. The id is in the address, so that a link to the mention can be shared. */
 function useChosen() {
   const [params, setParams] = useSearchParams();
   const chosenId = params.get('mention') ?? undefined;

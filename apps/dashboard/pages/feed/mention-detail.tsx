@@ -29,7 +29,7 @@ interface Props {
   keywordNames: ReadonlyMap<string, string>;
 }
 
-/** A complete mention: text, labels, readings with corrections, and why the mention matched. */
+/** Shows a complete mention: text, labels, readings with corrections, and why the mention matched. */
 export default function MentionDetail({ id, close, changes, keywordNames }: Props) {
   const path = { id };
   const mention = useQuery({
@@ -118,7 +118,7 @@ function Head({ mention, keywordName }: { mention: Mention; keywordName: string 
 }
 
 /**
- * The name and the handle of an author. They are isolated from each other, so that a character in the name cannot
+ * Shows the name and the handle of an author. They are isolated from each other, so that a character in the name cannot
  * change the text direction of the handle. They have at most two lines, so that the post stays visible.
  */
 function Author({ name, handle }: { name: string | null; handle: string | null }) {
@@ -215,7 +215,7 @@ function Figures({ mention }: { mention: Mention }) {
   );
 }
 
-/** Other brands that the post names. */
+/** Shows other brands that the post names. */
 function CoBrands({ brands }: { brands: readonly string[] }) {
   if (brands.length === 0) return null;
   return (
@@ -232,7 +232,7 @@ const SINGULARS: Readonly<Record<string, string>> = {
   views: 'view',
 };
 
-/** “1 like”, “3 replies”, “score 12” */
+/** Returns “1 like”, “3 replies”, “score 12” */
 function figureText(name: string, value: number): string {
   if (name === 'score') return `score ${short(value)}`;
   return `${short(value)} ${value === 1 ? (SINGULARS[name] ?? name) : name}`;

@@ -30,7 +30,7 @@ interface Props {
   onTop: (isAtTop: boolean) => void;
 }
 
-/** The rows of the feed. Only the rows near the visible part are rendered. */
+/** Shows the rows of the feed. Only the rows near the visible part are rendered. */
 export function MentionList(props: Props) {
   const { lines, chosenId, waiting, hasMore, isLoadingMore, onMore, onTop, onShowWaiting } = props;
   const scroll = useRef<HTMLDivElement>(null);

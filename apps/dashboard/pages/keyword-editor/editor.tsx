@@ -28,7 +28,7 @@ interface Props {
   initial: Draft;
 }
 
-/** The form of a keyword, and its price. */
+/** Shows the form of a keyword, and its price. */
 export function Editor({ stored, initial }: Props) {
   const form = useDraftForm({ mode: 'controlled', initialValues: initial });
   const canEdit = useCanEdit();

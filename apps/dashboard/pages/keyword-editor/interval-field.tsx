@@ -21,7 +21,7 @@ interface Props {
   empty?: string;
 }
 
-/** The field of an interval, in the largest unit that gives a whole number. */
+/** Shows the field of an interval, in the largest unit that gives a whole number. */
 export function IntervalField({ label, path, description, empty }: Props) {
   const form = useDraft();
   const id = useId();

@@ -99,7 +99,7 @@ interface EntryProps {
   children: ReactNode;
 }
 
-/** One mute or VIP: its own fields, the source to which it applies, and the button that removes it. */
+/** Shows one mute or VIP: its own fields, the source to which it applies, and the button that removes it. */
 function Entry({ list, index, name, children }: EntryProps) {
   const form = useDraft();
   const { value, onChange, ...source } = form.getInputProps(`${list}.${index}.source`);

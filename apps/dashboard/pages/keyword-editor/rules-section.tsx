@@ -9,7 +9,7 @@ import { Section } from '../../parts/section.js';
 import { useDraft } from './draft.js';
 
 /**
- * The rules of the keyword. `wasTried` is true after the first attempt to save. From then on, missing values are
+ * Shows the rules of the keyword. `wasTried` is true after the first attempt to save. From then on, missing values are
  * marked.
  */
 export function RulesSection({ keywordId, wasTried }: { keywordId: string | undefined; wasTried: boolean }) {

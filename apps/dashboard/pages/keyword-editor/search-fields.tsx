@@ -21,7 +21,7 @@ interface Props {
   search: DraftSearch;
 }
 
-/** The criteria of one search. If they are enabled, each of them replaces the same criterion of the keyword. */
+/** Shows the criteria of one search. If they are enabled, each of them replaces the same criterion of the keyword. */
 export function SearchFields({ source, path, search }: Props) {
   const form = useDraft();
   const own = `${path}.overrides`;
@@ -69,7 +69,7 @@ export function SearchFields({ source, path, search }: Props) {
   );
 }
 
-/** Criteria of a search or of the keyword that only some sources support. */
+/** Shows criteria of a search or of the keyword that only some sources support. */
 export function MoreCriteria({ path, sources }: { path: string; sources: readonly Source[] }) {
   const form = useDraft();
   return (
@@ -174,7 +174,7 @@ function FilterText({ path, name, label }: { path: string; name: string; label: 
   );
 }
 
-/** All filters as JSON. The source defines their keys, and Earshot stores the filters unchanged. */
+/** Shows all filters as JSON. The source defines their keys, and Earshot stores the filters unchanged. */
 function OtherFilters({ path }: { path: string }) {
   const form = useDraft();
   const { value, onChange } = form.getInputProps(`${path}.filters`) as {

@@ -22,7 +22,7 @@ export function useEstimate(body: KeywordBody, keywordId: string | undefined) {
   return { ...found, isCurrent: settled === text && !found.isPlaceholderData };
 }
 
-/** The query for the estimate of a body. @param body JSON */
+/** Returns the query for the estimate of a body. @param body JSON */
 export const estimateQuery = (body: string, keywordId: string | undefined) =>
   queryOptions({
     queryKey: ['/v1/keywords/estimate', keywordId, body],

@@ -25,7 +25,7 @@ const LEVELS = [
   { value: 'high', label: 'High: early, with more false alarms' },
 ];
 
-/** The rules and the spike alert of a keyword, their backtest, and the button that saves them. */
+/** Shows the rules and the spike alert of a keyword, their backtest, and the button that saves them. */
 export function RulesForm({
   keyword,
   channels,

@@ -15,7 +15,7 @@ const TagsField = lazy(() => import('./tags-field.js'));
 const NEEDS_MORE: ReadonlySet<Source> = new Set(['ai_answers', 'vinted']);
 const LIST_FORMAT = new Intl.ListFormat('en');
 
-/** The brand, its spellings and the sources. */
+/** Shows the brand, its spellings and the sources. */
 export function BrandStep({ plan, onDone }: { plan: Plan; onDone: (plan: Plan) => void }) {
   const [draft, setDraft] = useState(plan);
   const [isOwnTerms, setOwnTerms] = useState(plan.terms.length > 0);
@@ -177,7 +177,7 @@ function SourceChips({ sources, chosen, onChange }: ChipsProps) {
   );
 }
 
-/** The reason why a source is not preselected, shown beside its name. */
+/** Shows the reason why a source is not preselected, shown beside its name. */
 function SourceNeed({ source }: { source: SourceState }) {
   const need = needOf(source);
   return (

@@ -16,7 +16,7 @@ const MAX_FEEDS = 20;
 const LIMIT = 25;
 const POLL_MS = 800;
 
-/** The state of a preview: first the price, then the run, then the items. */
+/** Returns the state of a preview: first the price, then the run, then the items. */
 export function usePreview({ terms, sources, feedUrls }: PreviewQuestion) {
   const body = {
     question: terms[0] ?? '',

@@ -8,8 +8,9 @@ const MAX_FOOTER_LENGTH = 2048;
 const MAX_CHARACTERS = 6000;
 
 /**
- * The message for a webhook of Discord: one embed. A text such as `@everyone` notifies nobody: `allowed_mentions` is
- * empty, and Discord sends no notifications for texts in embeds. Markdown in the texts is escaped.
+ * Returns the message for a webhook of Discord: one embed. A text such as `@everyone` notifies nobody:
+ * `allowed_mentions` is empty, and Discord sends no notifications for texts in embeds. Markdown in the texts is
+ * escaped.
  */
 export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSONBody {
   return fitted(
@@ -52,7 +53,7 @@ function escaped(text: string): string {
   return withoutPings(text).replace(/[\\*_~`|>#[\]()<:-]/g, (character) => `\\${character}`);
 }
 
-/** An address inside a link of Markdown. */
+/** Returns an address inside a link of Markdown. */
 function inParentheses(url: string): string {
   return url.replace(
     /[()<>\s\\]/g,

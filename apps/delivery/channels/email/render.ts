@@ -15,7 +15,7 @@ export interface RenderedMail {
 const MAX_SUBJECT_LENGTH = 120;
 
 /**
- * The mail of a message: its HTML uses tables and inline styles only, which Outlook and Gmail show.
+ * Returns the mail of a message: its HTML uses tables and inline styles only, which Outlook and Gmail show.
  * @param footer links of the mail itself, such as the link to unsubscribe
  */
 export function renderMail(
@@ -118,7 +118,7 @@ interface DrawnChart {
   height: number;
 }
 
-/** The picture with its labels, which are text. */
+/** Returns the picture with its labels, which are text. */
 function chartHtml({ chart, cid, width, height }: DrawnChart): string {
   const alt = escapeAttribute(chart.title);
   const image = `<img src="cid:${cid}" alt="${alt}" width="${width}" height="${height}" style="display:block;width:100%;max-width:${width}px;height:auto">`;

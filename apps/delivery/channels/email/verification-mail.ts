@@ -2,8 +2,8 @@ import type { RenderedMail } from './render.js';
 import { renderMail } from './render.js';
 
 /**
- * The mail that asks the owner of an address for consent. The mail contains no text of the account that wants to use
- * the address. So nobody can use this mail to send their own text to strangers.
+ * Returns the mail that asks the owner of an address for consent. The mail contains no text of the account that wants
+ * to use the address. So nobody can use this mail to send their own text to strangers.
  */
 export function verificationMail(verifyUrl: string, publicUrl: string): RenderedMail {
   const host = new URL(publicUrl).host;

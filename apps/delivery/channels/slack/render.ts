@@ -19,8 +19,8 @@ type RichSection = Extract<
 type Inline = RichSection['elements'][number];
 
 /**
- * The message for an incoming webhook of Slack. Slack parses no markup in rich text. It parses control characters in
- * `text`, which notifications show, and in plain text (header and footer), so these texts are escaped.
+ * Returns the message for an incoming webhook of Slack. Slack parses no markup in rich text. It parses control
+ * characters in `text`, which notifications show, and in plain text (header and footer), so these texts are escaped.
  */
 export function renderSlack(message: Message): IncomingWebhookSendArguments {
   return fitted(
@@ -88,7 +88,7 @@ function safe(text: string): string {
   return withoutPings(text);
 }
 
-/** A text in which Slack parses control characters. `max` limits its length, including escapes. */
+/** Returns a text in which Slack parses control characters. `max` limits its length, including escapes. */
 function parsed(text: string, max: number): string {
   for (let length = max; ; length = Math.floor(length * 0.8)) {
     const escaped = escapeHtml(safe(cut(text, length)));

@@ -43,8 +43,8 @@ const MAX_BYTES = 26 * 1024;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * The message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention would need
- * an entity in addition to the text, and the message contains none.
+ * Returns the message for a workflow webhook of Teams. All texts are runs, in which no Markdown is parsed; a mention
+ * would need an entity in addition to the text, and the message contains none.
  */
 export function renderTeams(message: Message): TeamsMessage {
   return fitted(

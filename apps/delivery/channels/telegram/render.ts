@@ -13,8 +13,8 @@ const MAX_TEXT_LENGTH = 4096;
 const MAX_TITLE_LENGTH = 300;
 
 /**
- * The message for the Bot API, in Telegram's HTML. An invisible character breaks each `@name`, which would otherwise
- * notify members of the chat.
+ * Returns the message for the Bot API, in Telegram's HTML. An invisible character breaks each `@name`, which would
+ * otherwise notify members of the chat.
  */
 export function renderTelegram(message: Message, chatId: string): TelegramMessage {
   return fitted(
@@ -29,7 +29,7 @@ export function renderTelegram(message: Message, chatId: string): TelegramMessag
   );
 }
 
-/** The text that Telegram shows. */
+/** Returns the text that Telegram shows. */
 export function withoutMarkup(html: string): string {
   return html
     .replace(/<[^>]*>/g, '')

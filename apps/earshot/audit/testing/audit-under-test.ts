@@ -18,7 +18,7 @@ const NOW = Date.parse('2026-03-03T00:00:00.000Z');
 export const watchId = derivedId('spec', 'watch');
 const keywordId = derivedId('spec', 'keyword');
 
-/** The cause of a charge for check number `n`. */
+/** Returns the cause of a charge for check number `n`. */
 export const cause = (n: number, more: Partial<ChargeCause> = {}): ChargeCause => {
   const checkId = derivedId('spec', 'check', String(n));
   return {
@@ -37,7 +37,7 @@ export const cause = (n: number, more: Partial<ChargeCause> = {}): ChargeCause =
   };
 };
 
-/** A check that causes one charge. */
+/** Returns a check that causes one charge. */
 export const factOf = (one: ChargeCause, seq: number): Fact => ({
   stream: 'CHECKS',
   seq,
@@ -59,7 +59,7 @@ export const quote: QuotedPeriod = {
   firstScanCredits: 0,
 };
 
-/** The input of a correct account: three checks, each charged. */
+/** Returns the input of a correct account: three checks, each charged. */
 export function healthy(causes = [cause(1), cause(2), cause(3)]): AuditInput {
   let state: LedgerState = noLedger;
   let seq = 10;
@@ -102,10 +102,10 @@ function balanceOf(state: LedgerState): number {
   return state.status === 'open' ? creditsOf(state) : 0;
 }
 
-/** The faults that an audit of the input finds. */
+/** Returns the faults that an audit of the input finds. */
 export const faultsOf = (input: AuditInput) => audit(input).faults;
 
-/** The input with one movement of its stream changed. */
+/** Returns the input with one movement of its stream changed. */
 export function tampered(
   input: AuditInput,
   at: number,
@@ -122,7 +122,7 @@ export function tampered(
 /** The time and the command. */
 export type Step = [string, LedgerCommand];
 
-/** A ledger whose stream and tables agree, with some changed movements. */
+/** Returns a ledger whose stream and tables agree, with some changed movements. */
 export function ledgerOf(
   steps: readonly Step[],
   forge: (movements: CreditMovement[], n: number) => CreditMovement[] = (movements) => movements,

@@ -85,8 +85,8 @@ export class AnswersController {
 }
 
 /**
- * An answer with the positions of the requested brands. If the request names no brands, the answer has the positions of
- * the search's own brands.
+ * Returns an answer with the positions of the requested brands. If the request names no brands, the answer has the
+ * positions of the search's own brands.
  */
 function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
   const criteria = watch && storedCriteria(watch.criteria);

@@ -10,7 +10,7 @@ export class BacktestBodyDto extends TreatmentDto {
   since?: string;
 }
 
-/** The body without `since`, as a change of the keyword. */
+/** Returns the body without `since`, as a change of the keyword. */
 export function changesOf({ since: _, ...changes }: BacktestBodyDto): JsonObject {
   return JSON.parse(JSON.stringify(changes)) as JsonObject;
 }

@@ -45,7 +45,7 @@ export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before
   ];
 }
 
-/** The config as it is stored. @param before the stored channel, for a secret that does not change */
+/** Returns the config as it is stored. @param before the stored channel, for a secret that does not change */
 export function storedConfig(
   kind: ChannelKind,
   config: ChannelConfigDto,
@@ -64,7 +64,7 @@ export function storedConfig(
   });
 }
 
-/** The config as users read it: secrets are shortened. */
+/** Returns the config as users read it: secrets are shortened. */
 export function configView({ kind, config, addresses }: ChannelRow): Record<string, unknown> {
   const secret = maskOf(config.secretLast4);
   switch (kind) {

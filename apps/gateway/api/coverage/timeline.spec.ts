@@ -8,7 +8,7 @@ const run = (outcome: CheckRun['outcome'], from: number, to: number, message = '
 });
 const MINUTE = 60_000;
 const at = (minutes: number) => minutes * MINUTE;
-/** The timeline from minute 0 to 60, as `from-to status: reason` in minutes. */
+/** Returns the timeline from minute 0 to 60, as `from-to status: reason` in minutes. */
 function shown(
   runs: CheckRun[],
   {

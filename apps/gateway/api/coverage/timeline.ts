@@ -25,9 +25,9 @@ const NO_CHECK = 'no check was made in this time';
 const MORE_THAN_READ = 'more was published than one check can read';
 
 /**
- * The timeline of a search: windows without holes, oldest first. If a successful check also read the time of earlier
- * failures, that time is covered, with the failure as its reason. The timeline ends at `until`, or now if that is
- * earlier. It already ends at the last check if this check did not fail, the search runs, and the next check is not
+ * Returns the timeline of a search: windows without holes, oldest first. If a successful check also read the time of
+ * earlier failures, that time is covered, with the failure as its reason. The timeline ends at `until`, or now if that
+ * is earlier. It already ends at the last check if this check did not fail, the search runs, and the next check is not
  * overdue.
  * @param since ms; windows before it are cut
  * @param until ms

@@ -104,7 +104,8 @@ function storedEndpointOf(endpoint: string): string {
 }
 
 /**
- * The parameter `target`: a kind of target, or the id of a channel. A channel gets events, digests and verifications.
+ * Returns the parameter `target`: a kind of target, or the id of a channel. A channel gets events, digests and
+ * verifications.
  */
 function readTarget(query: QueryReader): { kind?: string; endpoint?: string } {
   const target = query.one('target')?.toLowerCase();

@@ -33,20 +33,21 @@ export class FeedAddresses {
     );
   }
 
-  /** The address of a file, for example `https://earshot.example/feeds/….xml`. */
+  /** Returns the address of a file, for example `https://earshot.example/feeds/….xml`. */
   urlOf(file: string, { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
     const base = this.publicUrl.replace(/\/+$/, '') || `${protocol}://${host}`;
     return `${base}/feeds/${file}`;
   }
 
-  /** 54 characters of base64url. */
+  /** Returns 54 characters of base64url. */
   secretOf(keyword: FeedKeyword): string {
     const mac = macOf(this.keys[0]!, keyword);
     return Buffer.concat([bytesOf(keyword.keywordId), mac]).toString('base64url');
   }
 
   /**
-   * The id in a secret. The secret is not checked here: `isSecretOf` checks it. Undefined for a text of another form.
+   * Returns the id in a secret. The secret is not checked here: `isSecretOf` checks it. Undefined for a text of another
+   * form.
    */
   keywordIdIn(secret: string): string | undefined {
     const bytes = Buffer.from(secret, 'base64url');

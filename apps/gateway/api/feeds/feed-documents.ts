@@ -15,7 +15,7 @@ export interface FeedContent {
 
 const MAX_TITLE_LENGTH = 120;
 
-/** An Atom 1.0 document. All text of posts is plain text, never markup. */
+/** Returns an Atom 1.0 document. All text of posts is plain text, never markup. */
 export function atomDocument({ keywordId, name, address, mentions, since }: FeedContent): string {
   return generateAtomFeed({
     id: `urn:uuid:${keywordId}`,
@@ -37,7 +37,7 @@ export function atomDocument({ keywordId, name, address, mentions, since }: Feed
   });
 }
 
-/** A JSON Feed 1.1 document. */
+/** Returns a JSON Feed 1.1 document. */
 export function jsonDocument({ name, address, mentions }: FeedContent): string {
   const feed = generateJsonFeed({
     title: clean(`Mentions of ${name}`),

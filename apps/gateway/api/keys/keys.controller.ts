@@ -98,7 +98,7 @@ export class KeysController {
   }
 }
 
-/** The member whose keys the caller sees; empty for an owner, who sees the keys of all members. */
+/** Returns the member whose keys the caller sees; empty for an owner, who sees the keys of all members. */
 function memberOfVisibleKeys({ role, by }: Caller): string {
   return role === 'owner' ? '' : by.id;
 }

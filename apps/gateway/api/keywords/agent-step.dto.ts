@@ -30,7 +30,7 @@ export class AgentStepDto {
   schema!: Record<string, unknown>;
 }
 
-/** The first fault of a schema, which must have 1 to 12 fields. */
+/** Returns the first fault of a schema, which must have 1 to 12 fields. */
 export function agentFieldsFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value);

@@ -12,7 +12,7 @@ import {
   type Json,
 } from './testing/keyword-body-under-test.js';
 
-/** The part of the keyword object that comes from the body, in the form that the table returns. */
+/** Returns the part of the keyword object that comes from the body, in the form that the table returns. */
 function read(body: Json): JsonObject {
   const definition = definitionOf(readBody(KeywordBodyDto, body));
   return definitionView(

@@ -37,7 +37,7 @@ function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
   return { startsAt: normalised(startsAt), endsAt: normalised(endsAt), timezone };
 }
 
-/** The keys of a keyword's response: the stored definition, with null for each nullable key without a value. */
+/** Returns the keys of a keyword's response: the stored definition, with null for each nullable key without a value. */
 export function definitionView(definition: JsonObject): JsonObject {
   const list = (key: string) => (Array.isArray(definition[key]) ? (definition[key] as JsonObject[]) : []);
   return {
@@ -85,13 +85,13 @@ export function definitionView(definition: JsonObject): JsonObject {
   };
 }
 
-/** Criteria in the form of a response: an empty list of terms is left out. */
+/** Returns criteria in the form of a response: an empty list of terms is left out. */
 export function criteriaView(criteria: JsonObject): JsonObject {
   const { terms, ...rest } = criteria;
   return Array.isArray(terms) && terms.length > 0 ? { ...rest, terms } : rest;
 }
 
-/** An agent step in the form of a response. */
+/** Returns an agent step in the form of a response. */
 export function agentStepView(step: JsonValue | undefined): JsonObject | null {
   if (typeof step !== 'object' || step === null || Array.isArray(step)) return null;
   const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(

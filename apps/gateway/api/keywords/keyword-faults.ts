@@ -24,7 +24,7 @@ export function keywordChecks(body: KeywordBodyDto, sources: Sources): (() => Fa
   ];
 }
 
-/** The faults of a rule that its decorators cannot express. @param step the keyword's agent step */
+/** Returns the faults of a rule that its decorators cannot express. @param step the keyword's agent step */
 export function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto['aiStep']): Fault[] {
   const clauses = 'all' in when ? (when.all as GivenClause[]) : [];
   const schema = step?.schema as Record<string, AgentField> | undefined;
@@ -62,7 +62,7 @@ function duplicateIdFaults(items: readonly { id?: string }[], path: string): Fau
   });
 }
 
-/** The faults of the criteria of a search on this source. `path` is the path of the criteria. */
+/** Returns the faults of the criteria of a search on this source. `path` is the path of the criteria. */
 export function searchFaults(source: SourceId, criteria: Criteria, path: string, sources: Sources): Fault[] {
   const setup = sources.get(source);
   return (setup?.connector.checkCriteria(criteria) ?? []).map((fault) => ({
@@ -71,7 +71,7 @@ export function searchFaults(source: SourceId, criteria: Criteria, path: string,
   }));
 }
 
-/** The reason why this installation cannot watch the source; undefined if it can. */
+/** Returns the reason why this installation cannot watch the source; undefined if it can. */
 export function unavailability(source: SourceId, sources: Sources): string | undefined {
   const setup = sources.get(source);
   if (!setup) return `${source} is not a source`;
@@ -81,7 +81,7 @@ export function unavailability(source: SourceId, sources: Sources): string | und
   return undefined;
 }
 
-/** The faults of terms that are blank or occur twice, and of a maximum price below the minimum price. */
+/** Returns the faults of terms that are blank or occur twice, and of a maximum price below the minimum price. */
 export function termFaults(criteria: CriteriaDto | undefined, path: string): Fault[] {
   if (!criteria) return [];
   const faults: Fault[] = [];

@@ -62,7 +62,7 @@ export class KeywordViews {
     };
   }
 
-  /** The price of a watch in the current price book; 0 if the watch is disabled or its keyword is retired. */
+  /** Returns the price of a watch in the current price book; 0 if the watch is disabled or its keyword is retired. */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
     if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;

@@ -22,7 +22,7 @@ export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean):
   ];
 }
 
-/** The fault of a watch with an agent step. */
+/** Returns the fault of a watch with an agent step. */
 export function watchModelFaults({ ai }: { ai?: unknown }, hasModel: boolean): Fault[] {
   return ai && !hasModel ? [{ path: 'ai', message: MODEL_NEEDED }] : [];
 }

@@ -88,7 +88,7 @@ export class LookupsController {
     };
   }
 
-  /** One page of a list. Our signed cursor contains the upstream's own cursor. */
+  /** Returns one page of a list. Our signed cursor contains the upstream's own cursor. */
   private async page(
     { accountId }: Caller,
     source: SourceId,

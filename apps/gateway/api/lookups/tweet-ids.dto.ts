@@ -19,7 +19,7 @@ export class TweetIdsDto {
 }
 
 /**
- * The ids without duplicates, in the given order.
+ * Returns the ids without duplicates, in the given order.
  * @throws Refusal `invalid` unless there are 1 to 100 ids and each id is a whole number of at most 19 digits
  */
 export function tweetIdsOf(given: readonly string[]): string[] {

@@ -44,7 +44,7 @@ export class MentionSeriesController {
     return { data: withEmptyBuckets(rows, starts), bucket, since: isoOf(since), until: isoOf(until) };
   }
 
-  /** The authors, communities or matched terms with the most mentions. */
+  /** Returns the authors, communities or matched terms with the most mentions. */
   @Get('v1/mentions/top')
   async top(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     const query = new QueryReader(raw);
@@ -61,7 +61,8 @@ export class MentionSeriesController {
 }
 
 /**
- * The starts of the buckets that overlap the window, in seconds since 1970, UTC. At most one more than `MAX_BUCKETS`.
+ * Returns the starts of the buckets that overlap the window, in seconds since 1970, UTC. At most one more than
+ * `MAX_BUCKETS`.
  */
 function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   const first = Math.floor(since.getTime() / 1000 / seconds);

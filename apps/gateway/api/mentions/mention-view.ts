@@ -8,7 +8,7 @@ interface Match {
   end: number;
 }
 
-/** A mention as the interface returns it. */
+/** Returns a mention as the interface returns it. */
 export function mentionView(row: MentionRow) {
   const matches = JSON.parse(row.matches) as Match[];
   return {
@@ -104,7 +104,7 @@ export function whyView(row: MentionRow) {
   };
 }
 
-/** How each reading was made. Relevance, language and story are also read for keywords without analysis. */
+/** Returns how each reading was made. Relevance, language and story are also read for keywords without analysis. */
 function readingsOf(row: MentionRow) {
   const records = JSON.parse(row.readings || '[]') as {
     kind: string;
@@ -125,7 +125,7 @@ function readingsOf(row: MentionRow) {
   }));
 }
 
-/** The value of a reading, before corrections. */
+/** Returns the value of a reading, before corrections. */
 function resultOf(kind: string, row: MentionRow): unknown {
   switch (kind) {
     case 'language':
@@ -149,7 +149,7 @@ function resultOf(kind: string, row: MentionRow): unknown {
   }
 }
 
-/** Each pair of a matched term and the field in which it was found, without duplicates. */
+/** Returns each pair of a matched term and the field in which it was found, without duplicates. */
 function fieldsOf(matches: readonly Match[]): Pick<Match, 'term' | 'field'>[] {
   const places = matches.map(({ term, field }) => ({ term, field }));
   return [...new Map(places.map((place) => [JSON.stringify(place), place])).values()];

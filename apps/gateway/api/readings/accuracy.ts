@@ -24,7 +24,7 @@ export interface Accuracy {
   confusion: { corrected: string; read: string; count: number }[];
 }
 
-/** One result for each version of each reader. Macro averages follow Sokolova and Lapalme (2009). */
+/** Returns one result for each version of each reader. Macro averages follow Sokolova and Lapalme (2009). */
 export function accuracyOf(counts: readonly ReadAndCorrected[]): Accuracy[] {
   const versions = [...new Set(counts.map(versionOf))];
   return versions.map((version) => ofVersion(counts.filter((one) => versionOf(one) === version)));

@@ -24,7 +24,10 @@ interface PendingEvent extends LiveEvent {
 const NO_SUCH_CONSUMER = 404;
 /** Number of events that are read from ClickHouse together. */
 const BATCH = 100;
-/** The sink writes a single event after 200 ms. Under load it writes every half second (`FEW_WRITES`). */
+/**
+ * The waits between two attempts to read the rows of new events. The sink writes a single event after 200 ms. Under
+ * load the sink writes every half second (`FEW_WRITES`).
+ */
 const FIRST_WAIT_MS = 20;
 const MAX_WAIT_MS = 500;
 /** The waits between two searches for new events. */
@@ -42,7 +45,7 @@ export class LiveMentions {
     private readonly mentions: MentionReads,
   ) {}
 
-  /** The sequence of the newest event of all accounts. */
+  /** Returns the sequence of the newest event of all accounts. */
   async head(): Promise<number> {
     return (await this.bus.jsm.streams.info('EVENTS')).state.last_seq;
   }
@@ -58,11 +61,11 @@ export class LiveMentions {
     const written = sink.ack_floor.stream_seq;
     if (sink.num_pending + sink.num_ack_pending === 0) return written;
     const [next] = await this.next(subjectOf('EVENTS', '>'), written, 1);
-    // After a rebuild the sink reads all messages again, although their rows are already written.
+    // During a rebuild the sink reads all messages again, although their rows are already written.
     return next && next.time < new Date(sink.created) ? this.head() : written;
   }
 
-  /** Every event after `sequence`, in the order of EVENTS, until the signal aborts. */
+  /** Yields every event after `sequence`, in the order of EVENTS, until the signal aborts. */
   async *after(
     accountId: string,
     filter: MentionFilter,
@@ -70,8 +73,8 @@ export class LiveMentions {
     signal: AbortSignal,
   ): AsyncGenerator<LiveMention> {
     const subject = subjectOf('EVENTS', accountId, '>');
-    // The gateway does not use a consumer, because the right to create one would also let it change the consumers of
-    // other services.
+    // The gateway does not use a consumer: the right to create consumers would also let the gateway change the
+    // consumers of other services.
     const published = new SearchTimer(signal);
     const subscription = this.bus.nc.subscribe(subject, { callback: () => published.set() });
     try {
@@ -87,7 +90,7 @@ export class LiveMentions {
     }
   }
 
-  /** The first events after `sequence`. */
+  /** Returns the first events after `sequence`. */
   private async next(subject: string, sequence: number, max = BATCH): Promise<StoredMsg[]> {
     const batch: StoredMsg[] = [];
     for (let after = sequence; batch.length < max;) {
@@ -124,7 +127,9 @@ export class LiveMentions {
     }
   }
 
-  /** The rows of the events, after the sink has written them. Events that the sink does not keep have no row. */
+  /**
+   * Returns the rows of the events, after the sink has written them. Events that the sink does not keep have no row.
+   */
   private async stored(
     accountId: string,
     filter: MentionFilter,
@@ -136,7 +141,7 @@ export class LiveMentions {
     for (let waitMs = FIRST_WAIT_MS; missing.length > 0 && !signal.aborted;) {
       const written = (await this.sink().catch(() => undefined))?.ack_floor.stream_seq ?? 0;
       for (const [id, row] of await this.mentions.live(accountId, filter, missing)) rows.set(id, row);
-      // If the sink has read an event but no row exists, the mention was purged.
+      // If the sink has read an event and no row exists, the mention was purged.
       missing = missing.filter(({ eventId, sequence }) => !rows.has(eventId) && sequence > written);
       if (missing.length === 0) break;
       await wait(waitMs, undefined, { signal }).catch(() => undefined);
@@ -145,7 +150,7 @@ export class LiveMentions {
     return rows;
   }
 
-  /** The consumer that writes mentions; undefined until the analysis service has created it. */
+  /** Returns the consumer that writes mentions; undefined until the analysis service has created this consumer. */
   private async sink(): Promise<ConsumerInfo | undefined> {
     try {
       return await this.bus.jsm.consumers.info('EVENTS', MENTIONS_SINK);
@@ -157,8 +162,8 @@ export class LiveMentions {
 }
 
 /**
- * Decides when to search for new events. After an event was published, it searches a few times with growing waits,
- * because EVENTS stores the event a moment later. Otherwise it searches every few seconds.
+ * Decides when to search for new events. After an event was published, there are a few searches with growing waits,
+ * because EVENTS stores the event a moment later. Otherwise there is one search every few seconds.
  */
 class SearchTimer {
   private pauseMs = MAX_PAUSE_MS;

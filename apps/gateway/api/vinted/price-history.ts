@@ -62,7 +62,7 @@ export function priceSteps(observations: readonly Observation[], isLive: IsLive)
   return { points, isGone };
 }
 
-/** A listing's history as the interface returns it. `points` are all steps in the window, oldest first. */
+/** Returns a listing's history as the interface returns it. `points` are all steps in the window, oldest first. */
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observation[],
@@ -94,7 +94,7 @@ export function priceHistoryView(
   };
 }
 
-/** The first point with the lowest or highest price. */
+/** Returns the first point with the lowest or highest price. */
 function extreme(points: readonly PricePoint[], beats: (a: number, b: number) => boolean) {
   return points.reduce<PricePoint | undefined>(
     (best, point) => (best && !beats(point.price, best.price) ? best : point),

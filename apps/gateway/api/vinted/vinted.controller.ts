@@ -87,7 +87,7 @@ function scopeOf(query: QueryReader): MarketScope {
   return { scope: one.scope, scopeId: one.scopeId, market };
 }
 
-/** The canonical code of the market (`uk` also accepts `gb`). An unknown market is a fault. */
+/** Returns the canonical code of the market (`uk` also accepts `gb`). An unknown market is a fault. */
 function marketOf(query: QueryReader): string | undefined {
   const given = query.one('market');
   if (given === undefined) return undefined;

@@ -127,7 +127,7 @@ export const deliveryRoutes: readonly Route[] = [
     method: 'get',
     path: '/v1/replays/{id}',
     operationId: 'getReplay',
-    summary: 'Get a replay and its progress',
+    summary: 'Get a replay, with its progress',
     description:
       '`matched` is the number of events in the window; the sum of `sent`, `failed` and `missing` increases up to this number. Free.',
     parameters: [inId],
@@ -149,13 +149,13 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/deliveries',
     operationId: 'listDeliveries',
     summary: 'List deliveries that have had an attempt, newest first',
-    description: 'One delivery is one event to one target, with all its attempts. Free.',
+    description: 'A delivery sends one event to one target. It is listed with all its attempts. Free.',
     parameters: [
       keyword,
       watch,
       inQuery(
         'endpoint',
-        'Only deliveries to this address (its query is ignored), or to a channel: `channel:<id>`',
+        'Only deliveries to this address (the query of the address is ignored), or to a channel: `channel:<id>`',
       ),
       inQuery(
         'target',
@@ -172,7 +172,7 @@ export const deliveryRoutes: readonly Route[] = [
     method: 'post',
     path: '/v1/deliveries/{eventId}/resend',
     operationId: 'resendEvent',
-    summary: 'Send one event again, to the present webhook or to the given address',
+    summary: 'Send one event again, to the present webhook or to the address in the body',
     description: 'Returns 429 if 200 resends of the account are waiting. Use a replay to send many events.',
     parameters: [inPath('eventId', 'Id of the event')],
     body: ref('ResendBody'),
@@ -187,7 +187,7 @@ export const deliveryRoutes: readonly Route[] = [
     operationId: 'listEndpoints',
     summary: 'List the webhook addresses of keywords and watches, and other addresses that fail',
     description:
-      'Each endpoint shows since when every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
+      'Each endpoint shows the time from which on every attempt has failed. An address that fails for 5 days, or answers 410, is disabled. Free.',
     parameters: paging(),
     answer: pageOf('data', ref('Endpoint')),
   },

@@ -180,7 +180,7 @@ const KEYS: Readonly<Record<SourceId, Readonly<Record<string, Schema>>>> = {
   },
 };
 
-/** The source's own object in an event. */
+/** Returns the source's own object in an event. */
 export function eventBody(source: SourceId): Schema {
   const { required, ...common } = object({ id: TEXT, source: oneOf([source]) });
   return {

@@ -54,7 +54,7 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Create a keyword',
       description:
-        'The searches begin immediately. The first check of each search is the baseline: it reports nothing, but with `backfill: true` it keeps the items that it finds. With `Service-Estimate-Token`, the create is refused if the body or the price differs from the estimate. The create itself costs nothing; each check costs the credits that the estimate shows.',
+        'The searches begin immediately. The first check of each search is the baseline: it reports nothing. With `backfill: true`, the items of this check are kept as mentions. With `Service-Estimate-Token`, the create is refused if the body or the price differs from the estimate. The create itself costs nothing; each check costs the credits that the estimate shows.',
       parameters: [TOKEN],
       body: ref('KeywordBody'),
       example: EXAMPLE,
@@ -71,7 +71,7 @@ export const keywordRoutes: readonly Route[] = [
       repeated('state', 'Only keywords in this state.', oneOf(['active', 'paused', 'retired'])),
       repeated(
         'source',
-        'Only keywords with this source, even if the source is disabled in the keyword.',
+        'Only keywords that contain this source, enabled or disabled.',
         oneOf(SOURCE_IDS),
       ),
       inQuery('q', 'Only keywords whose name contains this text'),
@@ -86,7 +86,7 @@ export const keywordRoutes: readonly Route[] = [
       method: 'post',
       summary: 'Estimate the cost of a keyword',
       description:
-        'Stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. Free. With `keyword`, it estimates a change of that keyword: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
+        'Stores nothing. If the create would refuse the body, the response is 200 with `valid: false`. Free. With `keyword`, the price of a change of that keyword is estimated: the body is then the body of the PATCH, `refusal` is the refusal of the PATCH, and the keyword itself does not count in `searchSlots.inUse`.',
       parameters: [CHANGED],
       body: { anyOf: [ref('KeywordBody'), ref('KeywordChange')] },
       example: EXAMPLE,
@@ -118,7 +118,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'delete',
     summary: 'Retire or purge a keyword',
     description:
-      'Without `purge`, checks stop and the keyword, its mentions and events stay readable and can be replayed. With `purge=true`, they are deleted from every store and cannot be restored. Free.',
+      'Without `purge`, checks stop; the keyword, its mentions and events stay readable, and the events can be replayed. With `purge=true`, the keyword, its mentions and events are deleted from every store and cannot be restored. Free.',
     parameters: [
       id,
       inQuery('purge', 'Delete the keyword and its events permanently', { type: 'boolean', default: false }),
@@ -129,7 +129,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'post',
     summary: 'Pause a keyword',
     description:
-      'The keyword has no checks and no costs until it is resumed. A keyword that a user has already paused does not change. Free.',
+      'The keyword has no checks and no costs until it is resumed. If a user has already paused the keyword, nothing changes. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),
@@ -137,7 +137,7 @@ export const keywordRoutes: readonly Route[] = [
     method: 'post',
     summary: 'Resume a keyword',
     description:
-      'Checks begin again immediately, unless the keyword is outside its schedule. Items that were published during the pause can be reported by the first check. Returns 409 if the keyword is paused only by its schedule. A running keyword does not change. Free.',
+      'Checks begin again immediately, unless the keyword is outside its schedule. The first check can report items that were published during the pause. Returns 409 if the keyword is paused only by its schedule. A running keyword does not change. Free.',
     parameters: [id],
     answer: ref('Keyword'),
   }),

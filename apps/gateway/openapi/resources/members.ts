@@ -97,9 +97,9 @@ export const memberRoutes: readonly Route[] = [
     tag: 'Keys',
     path: '/v1/keys',
     operationId: 'createKey',
-    summary: 'Create an API key. The answer shows it once',
+    summary: 'Create an API key. Only this answer shows the key',
     description:
-      'For owners and editors. A key never has more rights than the member who created it. It is revoked when that member is removed.',
+      'For owners and editors. A key never has more rights than the member who created it. When that member is removed, the key is revoked.',
     body: ref('KeyBody'),
     example: { name: 'Reports', scope: 'read', expires_at: '2027-01-01T00:00:00Z' },
     status: 201,
@@ -126,7 +126,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeKey',
     summary: 'Change the name or the MCP limit of an API key',
     description:
-      'A key that is absent in the body does not change. Gateways can use the previous limit for 5 more seconds. To change the scope or the expiry, create another key.',
+      'A key that is absent in the body does not change. Gateways can use the previous limit for up to 5 seconds. To change the scope or the expiry, create another key.',
     parameters: [inPath('id', 'The key')],
     body: ref('KeyChange'),
     example: { name: 'Weekly reports', mcp_daily_credits: 500 },
@@ -139,7 +139,7 @@ export const memberRoutes: readonly Route[] = [
     path: '/v1/keys/{id}',
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
-    description: 'A key cannot be restored. Gateways can accept it for 5 more seconds.',
+    description: 'A key cannot be restored. Gateways can accept the revoked key for up to 5 seconds.',
     parameters: [inPath('id', 'The key')],
     status: 204,
     needsSession: true,
@@ -187,7 +187,7 @@ export const memberRoutes: readonly Route[] = [
     tag: 'Members',
     path: '/v1/invitations',
     operationId: 'inviteMember',
-    summary: 'Invite a person. The answer shows the code once; it is valid for 7 days',
+    summary: 'Invite a person. Only this answer shows the code, which is valid for 7 days',
     description: 'A second invitation of the same address ends the first invitation.',
     body: ref('InvitationBody'),
     example: { email: 'bob@example.org', role: 'editor' },
@@ -275,7 +275,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'listAuditLog',
     summary: 'List what members and keys changed',
     description:
-      'For owners. Lists every admitted request of a member or a key except reads, newest first. Entries are kept for a year. Only the keys of bodies are recorded.',
+      'For owners. Lists every admitted request of a member or a key, newest first; reads are not listed. Entries are kept for a year. Only the keys of bodies are recorded.',
     parameters: [
       inQuery('by', 'Only changes by this member or key', ID),
       since('the first entry'),

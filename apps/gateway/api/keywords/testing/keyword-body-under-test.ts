@@ -9,7 +9,7 @@ import { Refusal, type Fault } from '#kernel';
 /** JSON of any shape. */
 export type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 
-/** The smallest valid keyword, on a source that needs no settings. */
+/** Returns the smallest valid keyword, on a source that needs no settings. */
 export function minimalKeyword(): { [key: string]: Json } {
   return {
     name: 'Acme',
@@ -19,7 +19,7 @@ export function minimalKeyword(): { [key: string]: Json } {
   };
 }
 
-/** A body with mutes, VIPs, rules, channels, an AI step and a schedule. */
+/** Returns a body with mutes, VIPs, rules, channels, an AI step and a schedule. */
 export function fullKeyword(): { [key: string]: Json } {
   return {
     ...minimalKeyword(),
@@ -61,7 +61,7 @@ export function fullKeyword(): { [key: string]: Json } {
   };
 }
 
-/** The body with the value at the path (`sources[0].enabled`). Undefined removes the key. */
+/** Returns the body with the value at the path (`sources[0].enabled`). Undefined removes the key. */
 export function withValue(body: Json, path: string, value: Json): Json {
   const keys = path.match(/[^.[\]]+/g) ?? [];
   const copy = structuredClone(body);
@@ -75,7 +75,7 @@ export function withValue(body: Json, path: string, value: Json): Json {
 
 const sources = createSources({});
 
-/** The first 50 faults that the DTO and `keywordChecks` find in a body. */
+/** Returns the first 50 faults that the DTO and `keywordChecks` find in a body. */
 export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): readonly Fault[] {
   try {
     readBody(KeywordBodyDto, body, spelling, (one) => keywordChecks(one, sources));
@@ -87,12 +87,12 @@ export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): read
   }
 }
 
-/** A text with this number of characters. */
+/** Returns a text with this number of characters. */
 export function chars(length: number): string {
   return 'x'.repeat(length);
 }
 
-/** A list of `count` different values. */
+/** Returns a list of `count` different values. */
 export function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
