@@ -52,7 +52,7 @@ export class AnalysesHandler {
   }
 }
 
-/** Returns the outputs that do not fit into the reply become errors, so that they are not charged. */
+/** Turns outputs that do not fit into the reply into errors, so that they are not charged. */
 function withinReply(result: AnalysisResult): AnalysisResult {
   if (!result.outputs) return result;
   let bytes = 0;

@@ -20,7 +20,7 @@ export interface LedgerStores {
   store: EventStore;
   writer: LedgerWriter;
   clock: Clock & { at: string };
-  /** Returns Another writer, like the writer of another replica. Its appends can be made to fail. */
+  /** Returns a second writer, like that of another replica. Its appends can be made to fail. */
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;
