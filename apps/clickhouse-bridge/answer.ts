@@ -23,6 +23,8 @@ const CONTENT_TYPES: [RegExp, string][] = [
   [/^(Native|RowBinary|Parquet|Arrow|ORC)/, 'application/octet-stream'],
 ];
 const STALLED_READER_MS = 60_000;
+/** A client gets this time to read an error that follows rows. */
+const MARK_READ_WITHIN_MS = 1000;
 
 /** Writes one response, with the same format and headers as a ClickHouse server. */
 export class Answer {
@@ -107,6 +109,9 @@ export class Answer {
     await this.flush();
     await this.write(Buffer.from(marked));
     await this.flush();
+    // A client that knows the mark closes the connection. In Node 26 it loses the mark if the server closes the connection.
+    const timeLimit = AbortSignal.timeout(MARK_READ_WITHIN_MS);
+    await once(this.response, 'close', { signal: timeLimit }).catch(() => undefined);
     // The last chunk is missing, so clients that do not know the mark notice the error too.
     this.response.socket?.end();
   }
