@@ -37,7 +37,7 @@ export function keywordBody(stage: Stage, term: string, hook: string): object {
   };
 }
 
-/** Publishes all items of a burst at once. */
+/** Publishes all items of a burst at the same time. */
 export function burst(stage: Stage, term: string): void {
   for (let n = 1; n <= BURST; n += 1)
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });

@@ -50,7 +50,7 @@ export function matchModeOf(criteria: Criteria): MatchMode {
   return (criteria.match as MatchMode | undefined) ?? DEFAULT_MATCH_MODE;
 }
 
-/** Criteria in the form of the interface: camelCase JSON without absent keys. */
+/** Criteria in the form of the API: camelCase JSON without absent keys. */
 export function criteriaJson(criteria: Criteria) {
   return toJson(CriteriaSchema, criteria);
 }

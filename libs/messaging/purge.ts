@@ -13,8 +13,8 @@ export function purgeConsumer(service: string): ConsumerOptions {
 }
 
 /**
- * Runs `erase` for each purge at once, and again when the purge is 20 s old. The second pass deletes what running
- * checks and events have written since the first pass.
+ * Runs `erase` for each purge immediately, and again when the purge is 20 s old. The second run deletes what running
+ * checks and events have written after the first run.
  * @param erase gets a `Purge` message; running it again must be harmless
  */
 export async function eraseTwice(
@@ -23,8 +23,8 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // The age at the start of a pass decides, not the number of deliveries: neither a repeated first pass nor a long first
-    // pass may count as the second.
+    // The age of the purge at the start of a run decides whether the run is the second, not the number of deliveries: a
+    // first run that is repeated or takes long must not count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;
     await erase(message.data);

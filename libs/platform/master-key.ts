@@ -32,8 +32,8 @@ export async function checkMasterKey(
 }
 
 /**
- * Stores the value for later checks, encrypted with the current key. Call it when all secrets are encrypted with that
- * key.
+ * Stores the value for later checks, encrypted with the current key. Call this function when all secrets are encrypted
+ * with that key.
  */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);

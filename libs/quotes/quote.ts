@@ -54,7 +54,7 @@ export interface QuotedSearch extends PricedSearch {
   label: string | null;
 }
 
-/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the interface. */
+/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the API. */
 export interface Quote {
   monthlyCredits: number;
   checksPerMonth: number;

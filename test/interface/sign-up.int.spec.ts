@@ -33,7 +33,7 @@ function linkTo(email: string): Promise<URLSearchParams> {
 }
 
 describe('an open installation', () => {
-  it('still needs the printed code for its first account', async () => {
+  it('needs the printed code for its first account, although sign-up is open', async () => {
     const refused = await signUp({ email: 'early@example.org' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, 'code']);
     await firstOwner(service.url);

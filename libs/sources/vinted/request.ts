@@ -25,7 +25,7 @@ export function phrasesOf(criteria: Criteria): string[] {
   return phrases.length > 0 ? phrases : [''];
 }
 
-/** Minimum number of pages per phrase: fewer if there are many phrases. */
+/** Returns the minimum number of pages of each phrase: fewer if there are many phrases. */
 export function scanPagesOf(criteria: Criteria): number {
   const share = Math.floor(PAGES_PER_READ / phrasesOf(criteria).length);
   return Math.max(1, Math.min(SCAN_PAGES, share));
