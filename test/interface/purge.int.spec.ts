@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'with purge removes the keyword from every store, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
+    'removes the keyword from every store if it is a purge, and nothing of other keywords (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

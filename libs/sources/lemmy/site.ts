@@ -5,7 +5,7 @@ import { askAccepting, type Instance } from './ask.js';
 
 /** Properties of an instance that requests depend on. */
 export interface Site {
-  /** The newest API version that it supports. */
+  /** The newest API version that the instance supports. */
   api: 'v3' | 'v4';
   /** Language codes by the instance's numbers. */
   languages: ReadonlyMap<number, string>;

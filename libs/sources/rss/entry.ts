@@ -1,7 +1,7 @@
 /** A text of a feed, and whether it is HTML. */
 export interface FeedText {
   value: string;
-  /** True: it contains mark-up and entities. False: plain text. */
+  /** True: the text contains mark-up and entities. False: plain text. */
   html: boolean;
 }
 

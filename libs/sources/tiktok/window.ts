@@ -4,7 +4,7 @@ import type { FetchContext } from '../source.js';
 const DAY_MS = 86_400_000;
 // Some videos enter the index for researchers days after their publication.
 const INDEX_LAG_MS = 3 * DAY_MS;
-// The maximum time between the two dates.
+// The maximum time between `startDate` and `endDate`.
 const REACH_MS = 30 * DAY_MS;
 const WHOLE_EVERY_MS = 6 * 3_600_000;
 

@@ -8,7 +8,7 @@ import { idsOf } from './request.js';
 
 type ObservationInit = MessageInitShape<typeof ObservationSchema>;
 
-/** The start of the wanted period: observations after it are returned. */
+/** The start of the wanted period: observations after this time are returned. */
 export interface Window {
   /** For changes. */
   happened: Date;

@@ -21,7 +21,7 @@ export const PAGE_SIZE = 100;
 // X allows 1,000, but bills each returned user.
 const USERS_PER_PAGE = 100;
 
-/** The start of a search. X refuses a request with both parameters. */
+/** The start of a search: an id or a time. X refuses a request with both. */
 export type SearchStart = { sinceId: string } | { startTime: string } | undefined;
 
 /** One page of the tweets of the last seven days. */
