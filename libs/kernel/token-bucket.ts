@@ -1,4 +1,7 @@
-/** A request budget: `perMinute` tokens per minute, at most `burst` at once. The caller gives the time, in ms. */
+/**
+ * A request budget: `perMinute` tokens per minute, at most `burst` without a wait between them. The caller gives the
+ * time, in ms.
+ */
 export class TokenBucket {
   private tokens: number;
   private at: number;

@@ -15,7 +15,7 @@ const TOKEN = new RegExp(
   'gsv',
 );
 
-/** Folds a whole string at once. */
+/** Folds a whole string in one step. */
 export function referenceFold(text: string): string {
   let plain = '';
   const points = [...text.replace(/\p{Surrogate}/gu, '\ufffd')].filter(

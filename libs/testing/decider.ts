@@ -12,7 +12,7 @@ interface Decider<Command, Event, State> {
 interface ExpectedRefusal {
   kind: RefusalKind;
   code?: string;
-  /** Paths in its details. */
+  /** Paths in the details of the refusal. */
   paths?: readonly string[];
 }
 

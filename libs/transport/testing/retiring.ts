@@ -13,7 +13,7 @@ export const command = create(RetireKeywordSchema, {
   keywordId: 'k',
   purge: true,
 });
-/** Its answer. */
+/** The answer to the command. */
 export const done = create(DoneSchema);
 
 /** A controller that calls this function to execute the command to retire a keyword. */
