@@ -266,7 +266,7 @@ export async function dropNeverCharged(database: Database, doneBefore: Date): Pr
   await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
 }
 
-/** The current time of the database. The times of reservations come from this clock. */
+/** Returns the current time of the database. The times of reservations come from this clock. */
 export async function nowOf(database: Database): Promise<Date> {
   const rows: { now: Date }[] = await database.query('SELECT now() AS now');
   return rows[0]?.now ?? new Date();

@@ -53,7 +53,7 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   return { store, url: `nats://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
 }
 
-/** The path of nats-server, if it is installed. Debian puts it into a directory that is only in root's PATH. */
+/** Returns the path of nats-server, if it is installed. Debian puts it into a directory that is only in root's PATH. */
 export function findNatsServer(): string | undefined {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/usr/bin'];
   return places
@@ -63,7 +63,7 @@ export function findNatsServer(): string | undefined {
 }
 
 /**
- * The path of nats-server. Installs it with apt if it is missing and this process is allowed to.
+ * Returns the path of nats-server. Installs nats-server with apt if it is missing and this process is allowed to.
  * @throws Error with one line that says what to do
  */
 export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
@@ -114,7 +114,7 @@ function atLeast([major, minor]: [number, number], wantedMajor: number, wantedMi
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** Whether a NATS server sends its greeting on the port. A server starts JetStream before it listens. */
+/** Returns whether a NATS server sends its greeting on the port. A server starts JetStream before it listens. */
 function answersAsNats(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -32,8 +32,8 @@ export class Tokenizer {
   }
 
   /**
-   * The token ids of a text, empty for a text without visible characters. Any string is accepted: lone surrogates
-   * become unknown characters.
+   * Returns the token ids of a text, empty for a text without visible characters. Any string is accepted: lone
+   * surrogates become unknown characters.
    */
   encode(text: string): number[] {
     const symbols = symbolsOf(text);

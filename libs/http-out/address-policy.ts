@@ -18,8 +18,8 @@ const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * The policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see `parseEgressAllow`).
- * For an IPv4-mapped or NAT64 address, the IPv4 address in it is checked.
+ * Returns the policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see
+ * `parseEgressAllow`). For an IPv4-mapped or NAT64 address, the IPv4 address in it is checked.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);

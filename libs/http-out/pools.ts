@@ -19,7 +19,7 @@ export class Pools {
     });
   }
 
-  /** The pool of an origin (`https://example.org:8443`). */
+  /** Returns the pool of an origin (`https://example.org:8443`). */
   of(origin: string): Dispatcher {
     const known = this.pools.get(origin);
     if (known) return known;

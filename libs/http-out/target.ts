@@ -41,7 +41,8 @@ export function checkLiteral(target: Target, permits: AddressPolicy): void {
 }
 
 /**
- * The URL without query, fragment and credentials, for records. Returns an empty string for a text that is not a URL.
+ * Returns the URL without query, fragment and credentials, for records. Returns an empty string for a text that is not
+ * a URL.
  */
 export function displayUrl(url: string): string {
   const parsed = safeParse(url);

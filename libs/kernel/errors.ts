@@ -43,8 +43,8 @@ export class Refusal extends Error {
   }
 
   /**
-   * A refusal of an invalid request. The message contains the first fault and the number of faults; `details` contains
-   * the first 50.
+   * Returns a refusal of an invalid request. The message contains the first fault and the number of faults; `details`
+   * contains the first 50.
    * @param rewrite rewrites a fault before it is added; called only for the first 50
    */
   static validation(faults: readonly Fault[], rewrite = (fault: Fault): Fault => fault): Refusal {

@@ -25,7 +25,7 @@ export class TokenBucket {
     return waitMs;
   }
 
-  /** The time in ms until a token could be used if it was taken now. Takes no token. */
+  /** Returns the time in ms until a token could be used if it was taken now. Takes no token. */
   waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;

@@ -42,7 +42,7 @@ export interface SharedTurns {
     waitedMs: number,
     limits: TurnLimits,
   ): Promise<{ failures: number } & ({ hasBegun: true } | { waitMs: number; isBlocked: boolean })>;
-  /** The present number of failures in a row. */
+  /** Returns the present number of failures in a row. */
   failures(): Promise<number>;
   /**
    * @param nextState returns the state after the request, from the previous number of failures in a row;
@@ -238,7 +238,7 @@ export class LlmLane {
 
 const WORKS = (): ServerState => ({ failures: 0, blockedForMs: 0 });
 
-/** How a failure changes the state of the server; undefined if it does not show whether the server works. */
+/** Returns how a failure changes the state of the server; undefined if it does not show whether the server works. */
 function stateAfter({
   kind,
   isTemporary,

@@ -22,7 +22,7 @@ export function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   return lastValueFrom(defer(ask).pipe(retry({ count: RETRIES, delay })));
 }
 
-/** The state of a consumer; undefined only if it does not exist. */
+/** Returns the state of a consumer; undefined only if it does not exist. */
 export async function consumerInfo(
   { jsm }: { jsm: JetStreamManager },
   stream: StreamName,

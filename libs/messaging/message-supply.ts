@@ -162,7 +162,7 @@ export class MessageSupply {
     if (this.waiting.length === 1) this.changes.emit('change');
   }
 
-  /** The number of further messages that may be pulled. */
+  /** Returns the number of further messages that may be pulled. */
   private room(): number {
     if (this.isStuck()) return 0;
     let held = this.waiting.length + this.late.size;

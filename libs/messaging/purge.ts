@@ -7,7 +7,7 @@ const SECOND_PASS_AFTER_MS = 20_000;
 /** Deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;
 
-/** The consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */
+/** Returns the consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */
 export function purgeConsumer(service: string): ConsumerOptions {
   return { stream: 'PURGES', name: `${service}-purge`, batchSize: 1, handleWithinMs: ERASE_WITHIN_MS };
 }

@@ -173,7 +173,7 @@ async function migrate(url: string, name: string): Promise<void> {
   }
 }
 
-/** A transaction whose statements have no time limit: for deletes of large amounts of data. */
+/** Runs a transaction whose statements have no time limit: for deletes of large amounts of data. */
 export function transactionWithoutLimit<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return database.transaction(async (tx) => {
     await tx.query('SET LOCAL statement_timeout = 0');

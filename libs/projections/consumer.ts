@@ -11,7 +11,7 @@ const EARLY_MS = 200;
 /** Delay before a message is retried when the tables belong to another release. */
 const OTHER_VERSION_MS = 500;
 
-/** The consumer that feeds a projection. Its handler is `applyBatch`. */
+/** Returns the consumer that feeds a projection. Its handler is `applyBatch`. */
 export function consumerOf(projection: Projection): ConsumerOptions {
   const { stream, subjects, name, lingerMs = 0, everyMs = 0 } = projection;
   return {

@@ -86,7 +86,7 @@ export interface LockedPosition {
   isNew: boolean;
 }
 
-/** The version of a projection that this release knows. */
+/** Returns the version of a projection that this release knows. */
 export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number {
   return version;
 }

@@ -218,7 +218,7 @@ class Rebuild {
     return batchesOf(this.bus, stream, this.next, subjects);
   }
 
-  /** Messages that the live tables have not applied. */
+  /** Returns the messages that the live tables have not applied. */
   private async notInLive(tx: Tx, messages: readonly StoredMsg[]): Promise<Set<StoredMsg>> {
     const subjects = [...new Set(messages.map(({ subject }) => subject))];
     const positions = await positionsOf(tx, this.projection.name, subjects);

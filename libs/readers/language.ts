@@ -36,8 +36,8 @@ const SCRIPTS: readonly { script: RegExp; languages: ReadonlySet<string> }[] = [
 ];
 
 /**
- * The language of a text as a BCP 47 short code. The declared language is returned, unless the script of the text or a
- * clear detection in a long text contradicts it. Links and names are ignored.
+ * Returns the language of a text as a BCP 47 short code. The declared language is returned, unless the script of the
+ * text or a clear detection in a long text contradicts it. Links and names are ignored.
  * @param declared the language that the source declares, in BCP 47 ("en-GB")
  * @returns undefined if the language was not recognised
  */
@@ -58,7 +58,7 @@ export function languageOf(text: string, declared?: string): string | undefined 
   return detected(words, letters);
 }
 
-/** The short code `en` of `en-GB`; undefined for other texts and for codes of an unknown language. */
+/** Returns the short code `en` of `en-GB`; undefined for other texts and for codes of an unknown language. */
 function shortCode(declared: string | undefined): string | undefined {
   const code = /^([a-z]{2,3})(?:[-_]|$)/i.exec(declared?.trim() ?? '')?.[1]?.toLowerCase();
   if (
@@ -98,7 +98,7 @@ function detected(words: string, letters: number): string | undefined {
   return eld.detect(words).language || undefined;
 }
 
-/** The detected language, if the text is long and clearly not in the declared language. */
+/** Returns the detected language, if the text is long and clearly not in the declared language. */
 function contradicted(words: string, letters: number, declaredCode: string): string | undefined {
   if (letters < SURE_LETTERS) return undefined;
   const result = eld.detect(words);

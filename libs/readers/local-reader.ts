@@ -30,7 +30,7 @@ export function startLocalReader({ workers }: { workers: number }): LocalReader 
   return readerInThreads(new URL('./read-worker.js', import.meta.url), { workers, taskMs: TASK_MS });
 }
 
-/** A reader whose threads run this module. If a task takes longer than `taskMs`, its thread is terminated. */
+/** Creates a reader whose threads run this module. If a task takes longer than `taskMs`, its thread is terminated. */
 export function readerInThreads(
   module: URL,
   { workers, taskMs }: { workers: number; taskMs: number },

@@ -35,7 +35,7 @@ const off = new TracerProvider({ sampler: new AlwaysOffSampler() });
 let provider = off;
 let current = off.getTracer('earshot');
 
-/** The tracer of this process. */
+/** Returns the tracer of this process. */
 export function tracer(): Tracer {
   return current;
 }

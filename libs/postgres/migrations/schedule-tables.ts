@@ -18,7 +18,7 @@ export const LOCK_BOTH_TABLES = `
     END LOOP;
   END $$`;
 
-/** The statement that gives a table the grants and the owner of the table that it replaces. */
+/** Returns the statement that gives a table the grants and the owner of the table that it replaces. */
 export function grantsLike(replaced: string, table: string): string {
   return `
   DO $$

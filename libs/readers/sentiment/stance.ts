@@ -62,7 +62,7 @@ export function stanceReading({ text, marked }: StanceText, whole: Mood, read: R
   };
 }
 
-/** The scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
+/** Returns the scores of the clauses between which the text makes a contrast; empty if there is no contrast. */
 export function contrastScores(text: string, read: ReadMood): number[] {
   const clauses = contrastsOf(text);
   if (clauses.length < 2 || clauses.length > 8) return [];

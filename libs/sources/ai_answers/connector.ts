@@ -45,7 +45,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
   };
 }
 
-/** The engines that a search asks in this installation. */
+/** Returns the engines that a search asks in this installation. */
 function configuredEnginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   return enginesOf(criteria, configured).filter((engine) => configured.includes(engine));
 }

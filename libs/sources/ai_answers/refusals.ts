@@ -11,7 +11,7 @@ export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) =>
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 
-/** The fault of an engine that answered with an error status, with advice for people. */
+/** Returns the fault of an engine that answered with an error status, with advice for people. */
 export function refusalOf(
   engine: Engine,
   { status, headers, text }: UpstreamResponse,
@@ -63,7 +63,7 @@ export function refusalOf(
   }
 }
 
-/** The object `error` in the body, which all engines send with an error status. */
+/** Returns the object `error` in the body, which all engines send with an error status. */
 function errorIn(text: string): JsonRecord {
   try {
     return recordOf(recordOf(JSON.parse(text))?.['error']) ?? {};

@@ -17,7 +17,7 @@ const REPOSITORY = /^[A-Za-z0-9-]{1,39}\/[A-Za-z0-9._-]{1,100}$/;
 const ACCOUNT = /^[A-Za-z0-9-]{1,39}$/;
 const LANGUAGE = /^[\p{L}\p{N}+#. -]{1,40}$/u;
 
-/** The kinds of a search (`filters.kinds`); default: all that are available. */
+/** Returns the kinds of a search (`filters.kinds`); default: all that are available. */
 export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   const named = filterTexts(criteria, 'kinds');
   return KINDS.filter(
@@ -25,7 +25,7 @@ export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   );
 }
 
-/** Faults of criteria that GitHub does not support. */
+/** Returns a fault for each part of the criteria that GitHub does not support. */
 export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
   const account = (what: string) => ({
     wanted: `the name of ${what}, or a list of them`,
@@ -81,7 +81,7 @@ export interface KindSearch {
   q: string;
 }
 
-/** The searches of a check, by kind. */
+/** Returns the searches of a check, by kind. */
 export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boolean): KindSearch[] {
   return kindsOf(criteria, hasToken).flatMap((kind) =>
     wordsOf(criteria, match, kind).map((words) => ({

@@ -36,12 +36,12 @@ export interface FeedContent {
   entries: FeedEntry[];
 }
 
-/** Text that is HTML according to its format. */
+/** Returns a text that is HTML according to its format. */
 export function htmlText(value: string | undefined): FeedText | undefined {
   return value === undefined ? undefined : { value, html: true };
 }
 
-/** The values without undefined. */
+/** Returns the values without undefined. */
 export function present<T>(values: readonly (T | undefined)[]): T[] {
   return values.filter((value) => value !== undefined);
 }

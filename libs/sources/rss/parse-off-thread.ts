@@ -104,7 +104,7 @@ function limitTime(thread: string | undefined, timeMs: number, task: AbortContro
 }
 
 /**
- * The processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
+ * Returns the processor time that a thread has used, in milliseconds: fields 14 and 15 of its `stat` file, see proc(5).
  * Undefined if the thread has ended, if this system does not show single threads, or if the file cannot be opened.
  */
 function processorMs(thread: string | undefined): number | undefined {

@@ -33,7 +33,7 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
     .trim();
 }
 
-/** HTML as one line of text, for titles. */
+/** Converts HTML to one line of text, for titles. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ');
 }

@@ -11,7 +11,7 @@ export interface SessionToken<T> {
   isGood?(token: T): boolean;
 }
 
-/** The kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
+/** Returns the kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
 export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   const { session, key, make, isGood } = token;
   for (;;) {

@@ -16,7 +16,7 @@ export interface Days {
   missed: boolean;
 }
 
-/** The days since the last read, and some days before that read; at a first poll the last few days. */
+/** Returns the days since the last read, and some days before that read; at a first poll the last few days. */
 export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Days {
   const earliestMs = now.getTime() - REACH_MS;
   const wantedMs = (since ?? now).getTime() - INDEX_LAG_MS;

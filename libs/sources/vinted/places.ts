@@ -7,8 +7,8 @@ export interface Places {
   /** For a listing of the previous list that the scan does not contain: true if it must have left the list. */
   hasPassed(id: string): boolean;
   /**
-   * The current list, newest first: the listings of the scan, and the part of the previous list that the scan did not
-   * read.
+   * Returns the current list, newest first: the listings of the scan, and the part of the previous list that the scan
+   * did not read.
    */
   order(dropped: ReadonlySet<string>): string[];
 }
@@ -60,7 +60,7 @@ function ranksOf(order: readonly string[]): Map<string, number> {
   return new Map(order.map((id, rank) => [id, rank]));
 }
 
-/** The longest sequence of scanned listings in their old order. The other listings have moved up. */
+/** Returns the longest sequence of scanned listings in their old order. The other listings have moved up. */
 function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string[]): string[] {
   const ids = scanned.filter((id) => ranks.has(id));
   const rankAt = (index: number | undefined) =>

@@ -11,7 +11,7 @@ const MAX_CHANGES = 20;
 export const MAX_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MAX_SIGHTINGS * DAY_MS;
 
-/** The UTC day of an instant, as a number of days since the epoch. */
+/** Returns the UTC day of an instant, as a number of days since the epoch. */
 export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }

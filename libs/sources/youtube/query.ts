@@ -27,7 +27,7 @@ const TEXT_FILTERS = [
   },
 ];
 
-/** Faults of criteria that YouTube does not support. */
+/** Returns a fault for each part of the criteria that YouTube does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...TEXT_FILTERS.flatMap(({ key, wanted, valid }) => {
@@ -53,8 +53,8 @@ export function isByDate(criteria: Criteria): boolean {
 }
 
 /**
- * The `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses are
- * needed: a space means AND, and `|` has precedence over the space.
+ * Returns the `q` of each request of a search; undefined if the search asks for all videos of a channel. No parentheses
+ * are needed: a space means AND, and `|` has precedence over the space.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
@@ -78,7 +78,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): (string | undef
   return [...queries, joined()];
 }
 
-/** The parameters of a request, except the words, with YouTube's names. */
+/** Returns the parameters of a request, except the words, with YouTube's names. */
 export function limitsOf(criteria: Criteria): Record<string, string> {
   const country = countryOf(criteria);
   const text = (key: string) => {
