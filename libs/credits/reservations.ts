@@ -135,7 +135,7 @@ const LOCKED = `SELECT reservation_id FROM credit_reservations WHERE reservation
 
 /**
  * Marks work as done, so that only the charge settles its reservation, no matter how late the charge comes. If the fact
- * was not stored after all, billing ends the reservation once it has processed the stream beyond that point.
+ * was not stored after all, billing ends the reservation after it has processed the stream beyond that point.
  */
 export async function keepUntilCharged(
   database: Database | Tx,

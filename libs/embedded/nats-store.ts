@@ -24,7 +24,10 @@ const GO_MEMORY_LIMIT = '512MiB';
  */
 const GO_GARBAGE_PERCENT = '25';
 
-/** The default of nats-server is 2 s. A program that starts on a busy machine needs more time to sign in. */
+/**
+ * Time in which a client must sign in. The default of nats-server is 2 s, but a program that starts on a busy machine
+ * needs more time.
+ */
 const AUTHENTICATED_WITHIN_S = 15;
 
 /** Starts a NATS server with JetStream on the loopback address. Its store is in `<dataDir>/nats`. */

@@ -8,7 +8,7 @@ type Range = [Address, number];
 /** True if connections to the address are allowed. The address is an IP in any notation that `ipaddr.js` reads. */
 export type AddressPolicy = (address: string) => boolean;
 
-// Results are cached, because most requests go to the same few thousand addresses.
+// Maximum number of cached results. Results are cached, because most requests go to the same few thousand addresses.
 const VERDICTS_KEPT = 5_000;
 // Addresses in a public range that are internal to a cloud: Azure's WireServer gives out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];

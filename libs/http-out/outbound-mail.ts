@@ -61,7 +61,7 @@ export interface OutboundMail {
   close(): void;
 }
 
-/** Mail servers limit the connections of one client, often to 20. */
+/** Maximum number of connections. Mail servers limit the connections of one client, often to 20. */
 const CONNECTIONS = 8;
 /** How long a mail waits for a connection, in ms. */
 export const MAIL_WAIT_MS = 2000;

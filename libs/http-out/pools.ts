@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Pool, type buildConnector, type Dispatcher } from 'undici';
 
-// If there are more pools, the least recently used pool is closed when its requests are done.
+// If there are more pools than this, the least recently used pool is closed when its requests are done.
 const POOLS_KEPT = 4_000;
 
 /** One bounded pool of keep-alive connections per scheme, host and port. */

@@ -97,7 +97,9 @@ function shortened(text: string): string {
   return text.length <= MAX_FAULT_TEXT ? text : `${text.slice(0, MAX_FAULT_TEXT)}…`;
 }
 
-/** By default, NATS accepts messages of up to 1 MiB with their headers. */
+/**
+ * Maximum size of a message without its headers. By default, NATS accepts messages of up to 1 MiB with their headers.
+ */
 const MAX_MESSAGE_BYTES = 900 * 1024;
 
 /**

@@ -57,7 +57,7 @@ export function eventIdOf(watchId: string, itemId: string, change = 'created'): 
   return derivedId('event', watchId, itemId, change);
 }
 
-/** Returns the id of one source's answer to an Explore; its charge refers to it. */
+/** Returns the id of one source's answer to an Explore; the charge of the answer refers to this id. */
 export function exploredIdOf(exploreId: string, source: string): string {
   return derivedId('explored', exploreId, source);
 }

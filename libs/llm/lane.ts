@@ -238,7 +238,10 @@ export class LlmLane {
 
 const WORKS = (): ServerState => ({ failures: 0, blockedForMs: 0 });
 
-/** Returns how a failure changes the state of the server; undefined if it does not show whether the server works. */
+/**
+ * Returns how a failure changes the state of the server; undefined if the failure does not show whether the server
+ * works.
+ */
 function stateAfter({
   kind,
   isTemporary,

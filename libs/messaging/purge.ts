@@ -2,9 +2,9 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** Longer than any work that may still write for a keyword after its purge. */
+/** How old a purge is when `erase` runs again: older than any work that may write for the keyword after the purge. */
 const SECOND_PASS_AFTER_MS = 20_000;
-/** Deleting a keyword with years of checks and events takes long. */
+/** Maximum time of one run: deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;
 
 /** Returns the consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */

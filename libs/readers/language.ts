@@ -1,7 +1,7 @@
 import { eld } from 'eld/extrasmall';
 import { normalised } from './text/clean.js';
 
-/** If a text has fewer letters, its language is not detected. */
+/** If a text has fewer letters than this, its language is not detected. */
 const MIN_LETTERS = 12;
 /** If a text has at least this many letters, a detected language can replace the declared one. */
 const SURE_LETTERS = 60;

@@ -175,7 +175,10 @@ function textClause(
 type Value = string | number | boolean;
 
 const MAX_FOLDED = 2_000;
-/** Longer texts are not names. They would fill the memory: a feed can have addresses of 64 KiB. */
+/**
+ * Texts that are longer than this are not cached. They are not names, and would fill the memory: a feed can have
+ * addresses of 64 KiB.
+ */
 const MAX_NAME_LENGTH = 200;
 const cachedFoldTerm = cached(foldTerm);
 const cachedFoldHandle = cached(foldHandle);

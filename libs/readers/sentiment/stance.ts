@@ -23,7 +23,7 @@ export interface StanceText {
 export type ReadMood = (text: string) => Mood;
 
 const SWITCH_SCORE = 0.8;
-/** In a longer text, the sentences that name the subject have more weight. */
+/** If a text is longer than this, the sentences that name the subject have more weight. */
 const LONG_CHARACTERS = 300;
 const SIDE = 0.6;
 const BALANCE = 0.5;

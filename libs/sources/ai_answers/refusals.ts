@@ -7,7 +7,7 @@ import { modelSetting, tokenSetting, type Engine } from './answer.js';
 /** Error statuses of the engines. Their bodies say more precisely what is wrong. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** If the paid credit is used up, retries fail until somebody has paid. */
+/** The wait after the paid credit is used up, because retries fail until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 

@@ -8,7 +8,7 @@ export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as co
 /** A searchable kind. */
 export type Kind = (typeof KINDS)[number];
 
-// GitHub's search has these two limits (docs, rest/search).
+// Two limits of GitHub's search (docs, rest/search): the length of the text, and the number of operators.
 const MAX_TEXT_LENGTH = 256;
 const MAX_OPERATORS = 5;
 const MAX_PLACES = 5;

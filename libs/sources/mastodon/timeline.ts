@@ -19,7 +19,7 @@ const DEFAULT_POSTS_PER_SECOND = 15;
 // The factor between the measured rate and the busiest hour of the day.
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
-// All searches together can name any number of servers.
+// Maximum number of cached rates, because all searches together can name any number of servers.
 const RATES_KEPT = 500;
 
 /**

@@ -45,7 +45,7 @@ const NAME_BYTES = 1024;
 const URL_BYTES = 2048;
 const LANG_BYTES = 35;
 const MAX_MEDIA = 16;
-/** All stores and indexes accept a key of this length. */
+/** Maximum size of an id: all stores, and their indexes, accept a key of this length. */
 const ID_BYTES = 512;
 
 /**

@@ -75,7 +75,10 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
  */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
-/** No real upstream sends this many entries in one response. Further entries are ignored. */
+/**
+ * Maximum number of entries that are read from one response. No real upstream sends this many; further entries are
+ * ignored.
+ */
 export const MAX_ENTRIES = 10_000;
 
 /**

@@ -14,8 +14,8 @@ export interface Places {
 }
 
 /**
- * If a scan contains this many listings of the previous list in their old order, it has reached that list. Single
- * listings prove nothing, because sellers sometimes bump listings to the top.
+ * If a scan contains this many listings of the previous list in their old order, the scan has reached the previous
+ * list. Single listings prove nothing, because sellers sometimes bump listings to the top.
  */
 const MIN_KEPT_ORDER = 5;
 

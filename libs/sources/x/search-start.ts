@@ -9,8 +9,8 @@ const MARGIN_MS = 60_000;
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * Returns the start of a search: the newest tweet that it has found, or `since` if this tweet is unknown or too old. If
- * `since` is also too long ago, a warning says that older tweets are missing.
+ * Returns the start of a search: the newest tweet that the search has found, or `since` if this tweet is unknown or too
+ * old. If `since` is also too long ago, a warning says that older tweets are missing.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,
