@@ -242,7 +242,7 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values of the named settings, typed. */
 export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
 
-/** A setting is missing or wrong. The message names all such settings. Show it to the user as it is. */
+/** A setting is missing or wrong. The message names all such settings. Show the message to the user unchanged. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

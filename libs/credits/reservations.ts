@@ -246,7 +246,9 @@ export async function releaseCharged(
   );
 }
 
-/** Maximum number of rows that one statement deletes, so that it keeps their locks no longer than a charge does. */
+/**
+ * Maximum number of rows that one statement deletes, so that the statement keeps locks no longer than a charge does.
+ */
 const DROPPED_AT_ONCE = 1000;
 
 /**
@@ -258,9 +260,9 @@ export async function dropExpired(database: Database): Promise<void> {
 }
 
 /**
- * Deletes reservations of work that was done before the instant and that will never be charged: its facts were not
- * stored after all, or were purged before their charge. The caller guarantees that everything stored before the instant
- * has been charged.
+ * Deletes reservations of work that was done before the instant and that will never be charged: the facts of the work
+ * were not stored after all, or were purged before they were charged. The caller guarantees that everything stored
+ * before the instant has been charged.
  */
 export async function dropNeverCharged(database: Database, doneBefore: Date): Promise<void> {
   await dropWhere(database, 'done_at < $1', doneBefore.toISOString());

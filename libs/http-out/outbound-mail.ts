@@ -152,7 +152,8 @@ function outcomeOf({
   response = '',
 }: SmtpError): MailOutcome {
   const isRecipientRefused = command.startsWith('RCPT') && statusCode >= 500;
-  // The enhanced code (RFC 3463) names the reason. The text after it is left out, because the server chooses it.
+  // The enhanced code (RFC 3463) names the reason. The text after the code is left out, because the server chooses that
+  // text.
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
   const answer =
     statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';

@@ -112,7 +112,7 @@ export class LlmLane {
     return this.maxConcurrent(this.failures);
   }
 
-  /** False while the server counts as down, until it is time to test it. */
+  /** False while the server counts as down, until it is time to test the server. */
   get isAvailable(): boolean {
     return !this.isDown || this.blockedForMs === 0;
   }
@@ -134,7 +134,7 @@ export class LlmLane {
   }
 
   /**
-   * Sends a request when it is its turn, and updates the state of the server from the result.
+   * Sends a request when its turn comes, and updates the state of the server from the result.
    * @param endsAt epoch ms
    * @throws LlmError of `send`; `no_turn` if the turn would come too late or after `endsAt`; `network` if the lane is closed
    */

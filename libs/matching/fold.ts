@@ -97,7 +97,7 @@ export class Folder implements FoldedText {
     return at;
   }
 
-  /** Appends one base character with its marks; returns the position after them. */
+  /** Appends one base character with its marks; returns the position after the marks. */
   private takeCluster(text: string, from: number): number {
     const base = text.codePointAt(from)!;
     const width = base > 0xffff ? 2 : 1;

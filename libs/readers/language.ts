@@ -9,8 +9,8 @@ const SURE_LETTERS = 60;
 const READ_CHARACTERS = 600;
 
 /**
- * Links, names, hashtags, words with digits and HTML entities. They are removed, because they do not depend on the
- * language.
+ * Links, names, hashtags, words with digits and HTML entities. These parts of a text are removed, because they do not
+ * depend on the language.
  */
 const NO_LANGUAGE =
   /\b(?:https?:\/\/|www\.)\S+|[@#][\p{L}\p{N}_.@-]+|[\p{L}\p{N}_]*\p{N}[\p{L}\p{N}_]*|&\p{L}+;/gu;

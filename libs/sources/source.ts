@@ -162,7 +162,7 @@ export interface Outage {
 /** The context of one read. */
 export interface FetchContext {
   http: UpstreamHttp;
-  /** The search's match mode. A connector may make its requests more precise with it, but does not match. */
+  /** The search's match mode. A connector may use the mode to make its requests more precise, but does not match. */
   match: MatchMode;
   now: Date;
   /** The interval of the search; absent for a read that several searches share. */
@@ -178,9 +178,9 @@ export interface FetchContext {
   known(itemId: string): boolean;
   /**
    * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
-   * reads and changes it; it is stored only if the check succeeds. At the first check of each watch it is empty,
-   * because this watch needs the complete response. Only the key `history` is kept for all watches of the search: the
-   * known state of the upstream.
+   * reads and changes the data; they are stored only if the check succeeds. At the first check of each watch it is
+   * empty, because this watch needs the complete response. Only the key `history` is kept for all watches of the
+   * search: the known state of the upstream.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch with the same key. */

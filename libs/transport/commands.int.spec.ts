@@ -212,7 +212,7 @@ describe('a command', () => {
   });
 });
 
-describe('on the wire', () => {
+describe('the messages of a command', () => {
   it('a service answers a request that consists only of protobuf bytes with a Reply', async () => {
     await served(
       retiring(async () => done),

@@ -145,7 +145,7 @@ function readRun(engine: Engine, { answeredAt, answer, brands, previous }: JsonR
   return {
     engine,
     answeredAt: at,
-    // Not validated again, because Earshot parsed the answer before it stored it.
+    // Not validated again, because Earshot parsed the answer before storing it.
     answer: answer as Run['answer'],
     brands: (listOf(brands) ?? []) as BrandReading[],
     previous: readPrevious(previous) ?? null,

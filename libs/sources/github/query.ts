@@ -94,7 +94,7 @@ export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boole
 function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   const alternatives = alternativesOf(criteria);
   if (alternatives.length === 0) return [''];
-  // The text is sent unchanged. Its operators are not counted, because Earshot does not parse it.
+  // The text is sent unchanged. Operators in the text are not counted, because Earshot does not parse the text.
   if (match === 'platform') return alternatives.map((phrases) => phrases.join(' '));
   if (alternatives.every((phrases) => phrases.length === 1)) {
     const terms = alternatives.flat().map(quotedIfNeeded);

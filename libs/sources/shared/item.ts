@@ -121,7 +121,10 @@ class FieldLimits {
   }
 }
 
-/** Returns the id, or an id derived from it if it is too long. A cut id could be equal to another item's id. */
+/**
+ * Returns the id, or a shorter id that is derived from it if the id is too long. A cut id could be equal to another
+ * item's id.
+ */
 function shortId(id: string): string {
   // Tables do not accept U+0000. With an item that cannot be stored, the check would fail again and again.
   const plain = id.replaceAll('\0', '').toWellFormed();

@@ -27,8 +27,8 @@ interface Row {
 
 /**
  * Returns the observations of listings, oldest first, for their price history and the market's statistics. They are
- * derived from the shared history, so every watch gets the observations of its own period, even if another watch's read
- * made them. A repeated observation is identical and counts once.
+ * derived from the shared history, so every watch gets the observations of its own period, even if a read of another
+ * watch made these observations. A repeated observation is identical and counts once.
  * @param window absent at a first poll: then the current listings are returned
  */
 export function observationsOf(

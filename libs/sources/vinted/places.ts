@@ -51,7 +51,8 @@ export function compare(
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
     contained: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
-    // An incomplete scan has not reached the previous list, so all listings that it does not contain may be below it.
+    // An incomplete scan has not reached the previous list, so all listings that the scan does not contain may be below
+    // its end.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),
   };
 }

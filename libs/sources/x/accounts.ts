@@ -41,8 +41,8 @@ export async function profileOf(
 }
 
 /**
- * Returns the number of an account, cached for an hour. A protected account is refused. If `ref` is a number, it is
- * returned without a request, so it is not known whether the account is protected.
+ * Returns the number of an account, cached for an hour. A protected account is refused. If `ref` is a number, this
+ * number is returned without a request, so Earshot does not know whether the account is protected.
  */
 export async function accountIdOf(
   ref: string,
