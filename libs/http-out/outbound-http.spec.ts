@@ -49,7 +49,7 @@ describe('the size limit', () => {
     ['br', (data) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ];
 
-  it.each(encodings)('applies after decoding, for an answer with the encoding %s', async (encoding, compress) => {
+  it.each(encodings)('applies after decoding to an answer in %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(50_000_000));
     const server = await allowedServer((request, response) => {
       response.setHeader('content-encoding', encoding);

@@ -31,7 +31,7 @@ function makeSpans(provider: TracerProvider, count: number): void {
 }
 
 describe('a collector', () => {
-  it.each([500, 413])('is reported once if it answers %i, and again when it accepts spans', async (status) => {
+  it.each([500, 413])('is reported once for %i, and again when it accepts spans', async (status) => {
     const provider = providerTo(collector.url);
     collector.status = status;
     for (let n = 1; n <= 3; n += 1) {

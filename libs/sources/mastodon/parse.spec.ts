@@ -175,7 +175,7 @@ describe('posts of Mastodon', () => {
     ],
     ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
     ['an id of other software', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])('have a date that is not after their arrival, or no date, if they have %s', (_, created_at, id, publishedAt) => {
+  ])('have a date not after their arrival, or no date, for %s', (_, created_at, id, publishedAt) => {
     expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
   });
 
