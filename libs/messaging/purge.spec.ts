@@ -9,7 +9,7 @@ beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
 afterEach(() => void jest.useRealTimers());
 
 /**
- * The outcome of one run of a purge.
+ * Returns the outcome of one run of a purge.
  * @param beginsMs time from the request of the purge to the beginning of the run
  * @param endsMs time from the request of the purge to the end of the run
  */

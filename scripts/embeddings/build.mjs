@@ -30,7 +30,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The weights of a TensorFlow.js graph model: name → {shape, data}. */
+/** Returns the weights of a TensorFlow.js graph model: name → {shape, data}. */
 function readWeights(original) {
   const { weightsManifest } = JSON.parse(readFileSync(join(original, 'model.json'), 'utf8'));
   const weights = new Map();

@@ -12,7 +12,7 @@ afterAll(() => service?.stop());
 
 const DAY = 86_400_000;
 
-/** A month of listings that appear, change their price and disappear, observed by overlapping searches. */
+/** Returns a month of listings that appear, change their price and disappear, observed by overlapping searches. */
 function month(accountId: string, keywordId: string): ListingObservationRow[] {
   const random = seededRandom(5, 'market', 'month', 0);
   const below = (n: number) => Math.floor(random() * n);
@@ -57,7 +57,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
   return rows;
 }
 
-/** The R-7 quantile, which interpolates linearly between ranks, as spreadsheets do. */
+/** Returns the R-7 quantile, which interpolates linearly between ranks, as spreadsheets do. */
 function quantile(sorted: readonly number[], level: number): number {
   const rank = level * (sorted.length - 1);
   const low = sorted[Math.floor(rank)] ?? 0;

@@ -11,7 +11,10 @@ export function hangingReplicaTasks(scene: DurableScene): void {
   describe('a replica that hangs', () => {
     const texts = Array.from({ length: 300 }, (_, n) => `m${n}`);
 
-    /** A replica that hangs while it handles its first batch of ten, and the messages that a second replica gets. */
+    /**
+     * Returns a replica that hangs while it handles its first batch of ten, and the messages that a second replica
+     * gets.
+     */
     async function hanging(more: Partial<Durable> = {}) {
       let begun = 0;
       let free = () => {};

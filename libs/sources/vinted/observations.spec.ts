@@ -3,7 +3,7 @@ import { START, followed, observed as observedOf } from './testing/site.js';
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { observed, search } from './testing/search.js';
 
-/** The observations of a read in short form: kind, listing, minute, price. */
+/** Returns the observations of a read in short form: kind, listing, minute, price. */
 const rows = (fetched: Fetched) =>
   observed(fetched)
     .map(({ event, listingId: id, observedAt = '', price }) => {

@@ -4,7 +4,7 @@ import { CHANNEL_ID, searchResult, videoId, videoResource } from './testing/fixt
 
 type More = Record<string, unknown>;
 
-/** The item of video 1 in a search. `details` are its details from `videos.list`, if any. */
+/** Returns the item of video 1 in a search. `details` are its details from `videos.list`, if any. */
 function one(snippet: More = {}, details: readonly object[] = []) {
   const answer = { items: [searchResult(1, SPEC_NOW, snippet)] };
   return parseSearchAnswer(answer, parseVideos({ items: details })).items[0];
