@@ -54,8 +54,8 @@ export async function keywordWithRule(stores: AlertStores, accountId: string): P
 }
 
 /**
- * Publishes a check that covers the last ten hours of a keyword's only search. @returns functions for the
- * facts of the keyword
+ * Publishes a check that covers the last ten hours of a keyword's only search.
+ * @returns functions for the facts of the keyword
  */
 export async function sceneOf({ database, store }: AlertStores, { channelId, ...search }: KeywordIds) {
   const { accountId, keywordId: id, watchId } = search;

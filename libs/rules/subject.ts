@@ -75,7 +75,8 @@ export function listingFacts(bodyJson: string): Pick<RuleSubject, 'price' | 'pre
 }
 
 /**
- * Returns the number of followers of the author, if the source returns it. @param bodyJson the envelope's source object
+ * Returns the number of followers of the author, if the source returns it.
+ * @param bodyJson the envelope's source object
  */
 export function followersOf(bodyJson: string): number | undefined {
   // Most bodies have no such key, and are not parsed.

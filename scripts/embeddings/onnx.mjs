@@ -26,8 +26,8 @@ export class Graph {
   }
 
   /**
-   * Returns the bytes of the model. @param input, output {name, type, shape}; a text in a shape is a dimension of any
-   * size
+   * Returns the bytes of the model.
+   * @param input, output {name, type, shape}; a text in a shape is a dimension of any size
    */
   model(input, output, description) {
     const writer = new BinaryWriter();

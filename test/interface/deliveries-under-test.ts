@@ -29,8 +29,8 @@ export interface DeliveriesUnderTest {
     more?: Record<string, unknown>,
   ): Promise<{ keywordId: string; watchId: string }>;
   /**
-   * Appends events of the watch, one for each second, beginning `secondsAgo` seconds ago. @returns ids and
-   * bytes, oldest first
+   * Appends events of the watch, one for each second, beginning `secondsAgo` seconds ago.
+   * @returns ids and bytes, oldest first
    */
   events(
     ids: { keywordId: string; watchId: string },
