@@ -23,7 +23,7 @@ const UNITS = [
  */
 export function relativeTime(at: string, now: number, near = 'just now'): string {
   const seconds = (Date.parse(at) - now) / 1000;
-  // 59.6 minutes are an hour, and not 60 minutes.
+  // 59.6 minutes are shown as 1 hour, not as 60 minutes.
   const isLong = (length: number, n: number) => Math.abs(seconds) >= length - (UNITS[n + 1]?.[1] ?? 0) / 2;
   const [unit, size] = UNITS.find(([, length], n) => isLong(length, n)) ?? ['second', 1];
   return unit === 'second' ? near : relative.format(Math.round(seconds / size), unit);
@@ -70,7 +70,9 @@ export function duration(seconds: number): string {
   return `${count(seconds)} s`;
 }
 
-/** “€15.50”. A platform can state any text as the currency. If it is not three letters, it follows the number. */
+/**
+ * “€15.50”. A platform can state any text as the currency. A text that is not three letters is shown after the number.
+ */
 export function money(value: number, currency: string): string {
   const isCurrency = /^[A-Za-z]{3}$/.test(currency);
   if (!isCurrency) return `${value} ${currency}`.trim();
@@ -78,8 +80,8 @@ export function money(value: number, currency: string): string {
 }
 
 /**
- * Puts the text between marks that isolate its direction from the surrounding text. It is used where no
- * element is possible.
+ * Puts the text between marks, so that its direction does not affect the surrounding text. For places where no element
+ * is possible.
  */
 export const isolated = (text: string) => `\u2068${text}\u2069`;
 

@@ -185,7 +185,7 @@ function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string,
   return paths;
 }
 
-/** Returns Source → plan → the shortest interval, in seconds. */
+/** Returns the shortest interval in seconds, by source and then by plan. */
 function intervals(override: number | undefined): Record<string, Record<string, number>> {
   return Object.fromEntries(
     SOURCE_IDS.map((source) => [

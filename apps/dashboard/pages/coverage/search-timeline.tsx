@@ -102,7 +102,7 @@ export function SearchTimeline({ search, label, since, until }: Props) {
   );
 }
 
-/** Shows Gaps, failures, and covered times with a remark, the newest first. */
+/** Shows gaps, failures, and covered times with a remark, the newest first. */
 function GapsAndFailures({ source, remarks }: { source: Search['source']; remarks: readonly Window[] }) {
   const [isWhole, setWhole] = useState(false);
   const hidden = isWhole ? 0 : Math.max(0, remarks.length - FIRST_ROWS);

@@ -11,7 +11,7 @@ export interface Analysed {
   mentions: ReadonlyMap<string, Mention>;
 }
 
-/** Shows Groups, classes, answers or a summary, each with its mentions. */
+/** Shows groups, classes, answers or a summary, each with its mentions. */
 export function AnalysisOutcome({ result, mentions }: Analysed) {
   const { groups, labels, outputs, summary, errors, meta } = result;
   const listOf = (ids: readonly string[]) => ids.flatMap((id) => mentions.get(id) ?? []);
