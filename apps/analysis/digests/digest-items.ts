@@ -37,7 +37,7 @@ const VISIBLE = `${RANGES}, LATERAL (SELECT * FROM (
     WHERE ${IN_RANGE}) AS labelled
   WHERE NOT labels ? 'hidden') AS visible`;
 
-/** For each range, whether it contains items, including hidden items. */
+/** Returns for each range whether it contains items, including hidden items. */
 export async function haveItems(database: Database, ranges: readonly ItemRange[]): Promise<boolean[]> {
   const rows: { n: number }[] = await database.query(
     `SELECT r.n FROM ${RANGES} WHERE EXISTS (SELECT 1 FROM digest_items i WHERE ${IN_RANGE})`,

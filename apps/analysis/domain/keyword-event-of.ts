@@ -136,7 +136,7 @@ function keywordEvent({
   return create(EventSchema, {
     eventId,
     accountId,
-    // The event has no watch. Its subject needs an id in this place, so the id of the keyword is used.
+    // The event has no watch. Its subject needs an id in the place of the watch, so the id of the keyword is used.
     watchId: keywordId,
     keywordId,
     type,

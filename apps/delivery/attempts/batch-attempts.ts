@@ -43,7 +43,7 @@ export class BatchAttempts {
   }
 
   /**
-   * Takes the deliveries that have ended so far.
+   * Returns the deliveries that have ended since the last call.
    * @throws Error if an attempt threw
    */
   take(): TakenAttempts {

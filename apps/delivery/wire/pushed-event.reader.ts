@@ -10,7 +10,7 @@ const LENGTH_DELIMITED = 2;
 const START_GROUP = 3;
 const END_GROUP = 4;
 const BITS_32 = 5;
-/** The default values, as in the generated reader. */
+/** Maximum depth of nested groups, as in the generated reader. */
 const MAX_NESTED_GROUPS = 100;
 const NOTHING = new Uint8Array();
 

@@ -50,7 +50,7 @@ export class KeywordWarnings {
   }
 }
 
-/** Returns warnings about keys that have no effect because of the keyword's other keys. */
+/** Keys that have no effect because of the keyword's other keys, each with its warning. */
 const WITHOUT_EFFECT: readonly {
   path: string;
   isUsed(definition: KeywordDefinition): boolean;
