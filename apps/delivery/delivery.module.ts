@@ -51,7 +51,7 @@ class DeliveryModule {}
 const TOTAL_CONCURRENCY = 128;
 /**
  * Maximum number of connections to one host. The limit is high because many endpoints can share one host, and because
- * hanging requests keep their connections although they are not counted in `TOTAL`.
+ * hanging requests keep their connections although they are not counted in `TOTAL_CONCURRENCY`.
  */
 const CONNECTIONS_PER_ORIGIN = 1024;
 

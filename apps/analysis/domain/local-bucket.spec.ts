@@ -34,7 +34,7 @@ describe('the key of a bucket', () => {
   });
 });
 
-describe('product-model', () => {
+describe('the preset product-model', () => {
   it.each([
     ['My iPhone 15 Pro gets hot', 'iphone-15-pro'],
     ['my iphone15 Pro gets hot', 'iphone-15-pro'],
@@ -55,7 +55,7 @@ describe('product-model', () => {
   });
 });
 
-describe('theme-sentiment', () => {
+describe('the preset theme-sentiment', () => {
   it('joins the theme and the sentiment', () => {
     const given = input('It became far too expensive', { sentiment: 'negative' });
     expect(localBucket('theme-sentiment', given)).toEqual({

@@ -12,7 +12,7 @@ function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
 }
 
 describe('requests without a valid API key', () => {
-  it('are each logged at info with their address and the reason', () => {
+  it('are logged at level info, each with its address and the reason', () => {
     const { keys, log } = badKeys();
     keys.note('192.0.2.7', FAULT);
     keys.note('2001:db8::1', FAULT);
@@ -23,7 +23,7 @@ describe('requests without a valid API key', () => {
     expect(log.warn).not.toHaveBeenCalled();
   });
 
-  it('are refused after sixty requests until the minute ends, and this is logged once', () => {
+  it('are refused after sixty requests until the minute ends, and this is logged only one time', () => {
     const { keys, log, at } = badKeys();
     for (let n = 1; n < MAX_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();

@@ -170,7 +170,7 @@ export class WatchesController {
 
   private async view(accountId: string, source: SourceId, id: string) {
     const read = await this.reads.watch(accountId, source, pathId(id, 'watch'));
-    // This route does not find a retired lone watch, but lists the events of one.
+    // A retired lone watch is not found, although its events can be listed.
     if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
     return watchView(read);
   }
