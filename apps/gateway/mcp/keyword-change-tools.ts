@@ -30,7 +30,9 @@ const body = z
 
 const price = {
   monthly_credits: z.number().describe('Credits that the keyword costs in 30 days'),
-  first_scan_credits: z.number().describe('Maximum number of credits that the first scan costs, in addition to monthly_credits'),
+  first_scan_credits: z
+    .number()
+    .describe('Maximum number of credits that the first scan costs, in addition to monthly_credits'),
 };
 
 const estimate = tool({

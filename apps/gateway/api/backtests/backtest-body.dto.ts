@@ -6,7 +6,9 @@ import { TreatmentDto } from '../keywords/keyword-body.dto.js';
 export class BacktestBodyDto extends TreatmentDto {
   @Optional()
   @DateTime()
-  @Described('Beginning of the window. A time more than 90 days ago is treated as 90 days ago. Default: 30 days ago')
+  @Described(
+    'Beginning of the window. A time more than 90 days ago is treated as 90 days ago. Default: 30 days ago',
+  )
   since?: string;
 }
 

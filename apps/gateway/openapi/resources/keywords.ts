@@ -69,11 +69,7 @@ export const keywordRoutes: readonly Route[] = [
     description: 'Includes retired keywords, but not purged keywords. Free.',
     parameters: [
       repeated('state', 'Only keywords in this state.', oneOf(['active', 'paused', 'retired'])),
-      repeated(
-        'source',
-        'Only keywords that contain this source, enabled or disabled.',
-        oneOf(SOURCE_IDS),
-      ),
+      repeated('source', 'Only keywords that contain this source, enabled or disabled.', oneOf(SOURCE_IDS)),
       inQuery('q', 'Only keywords whose name contains this text'),
       ...paging(),
     ],

@@ -76,11 +76,15 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/series',
     operationId: 'mentionSeries',
-    summary: 'Count mentions over time',
+    summary: 'Count mentions over time, including empty buckets',
     description: 'At most 2,400 buckets and 50,000 rows. Free.',
     parameters: [
       inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
-      inQuery('group', 'Return one series for each value of this property', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
+      inQuery(
+        'group',
+        'Return one series for each value of this property',
+        oneOf(['source', 'sentiment', 'intent', 'keyword']),
+      ),
       since('for hours, 24 hours before `until`; for days, 30 days before `until`'),
       UNTIL,
       ...filters.filter(({ name }) => !['order', 'bucket', 'mode'].includes(String(name))),

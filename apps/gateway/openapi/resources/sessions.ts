@@ -103,7 +103,7 @@ export const sessionRoutes: readonly Route[] = [
     path: '/v1/auth/sign-out',
     operationId: 'signOut',
     summary: 'End this session',
-    description: 'Deletes the session and the session's cookie.',
+    description: 'Deletes the session and its cookie.',
     status: 204,
     needsSession: true,
   },
